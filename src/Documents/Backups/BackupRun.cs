@@ -13,6 +13,7 @@ internal sealed class BackupRun(
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
+    private readonly HashSet<string> _contents = new(StringComparer.Ordinal);
     private string? _lastId;
 
     /// <summary>Writes it; the destination stays open.</summary>
@@ -126,24 +127,51 @@ internal sealed class BackupRun(
     /// <summary>Writes the contents of the attachments that are in it, each once, before the documents that name them.</summary>
     private async Task WriteContentsAsync(DumpWriter dump, CancellationToken cancellationToken)
     {
-        const int Most = 64 * 1024;
-        var written = new HashSet<string>(StringComparer.Ordinal);
         using LogReader log = snapshot.Kinds.Log(header.Since?.LastEtag ?? 0);
         while (log.MoveNext())
         {
             if (KindKey.KindOf(log.Value) != Kind.Attachment || !IsWanted(log.Value, out _))
                 continue;
             (byte[] hash, long size) = ContentOf(log.Value);
-            if (!written.Add(Convert.ToHexString(hash)))
+            await WriteContentAsync(dump, hash, size, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Writes the contents that revisions in it have, as far as those of documents are not the same.</summary>
+    private async Task WriteContentsOfRevisionsAsync(DumpWriter dump, CancellationToken cancellationToken)
+    {
+        using LogReader log = snapshot.Kinds.Log(header.Since?.LastEtag ?? 0);
+        while (log.MoveNext())
+        {
+            if (KindKey.KindOf(log.Value) != Kind.Revision || !IsWanted(log.Value, out _))
                 continue;
-            dump.BeginContent(hash, size);
-            for (long at = 0; at < size;)
-            {
-                at += WriteContent(dump, hash, at, Most);
-                if (dump.IsPieceFull)
-                    await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
-                snapshot.ReleasePages();
-            }
+            foreach ((byte[] hash, long size) in ContentsOfRevision(log.Value))
+                await WriteContentAsync(dump, hash, size, cancellationToken).ConfigureAwait(false);
+            snapshot.ReleasePages();
+        }
+    }
+
+    private List<(byte[] Hash, long Size)> ContentsOfRevision(ReadOnlySpan<byte> key)
+    {
+        var contents = new List<(byte[] Hash, long Size)>();
+        for (var all = new RevisionAttachments(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Attachments);
+             all.MoveNext();)
+            contents.Add((all.Hash.ToArray(), all.SizeBytes));
+        return contents;
+    }
+
+    private async ValueTask WriteContentAsync(DumpWriter dump, byte[] hash, long size, CancellationToken cancellationToken)
+    {
+        const int Most = 64 * 1024;
+        if (!_contents.Add(Convert.ToHexString(hash)))
+            return;
+        dump.BeginContent(hash, size);
+        for (long at = 0; at < size;)
+        {
+            at += WriteContent(dump, hash, at, Most);
+            if (dump.IsPieceFull)
+                await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+            snapshot.ReleasePages();
         }
     }
 
@@ -184,6 +212,8 @@ internal sealed class BackupRun(
             dump.BeginSection(section);
             if (options.Content.HasFlag(content))
             {
+                if (kind == Kind.Revision && options.Content.HasFlag(BackupContent.Attachments))
+                    await WriteContentsOfRevisionsAsync(dump, cancellationToken).ConfigureAwait(false);
                 using LogReader log = snapshot.Kinds.Log(after);
                 await WritePiecesAsync(dump, () => WritePiece(dump, log, kind), cancellationToken).ConfigureAwait(false);
             }
@@ -218,7 +248,7 @@ internal sealed class BackupRun(
             if (KindKey.KindOf(key) != kind || !IsWanted(key, out ReadOnlySpan<byte> id))
                 continue;
             if (kind == Kind.Revision)
-                dump.Revision(key, snapshot);
+                dump.Revision(key, snapshot, withAttachments: options.Content.HasFlag(BackupContent.Attachments));
             else
                 dump.Beside(key, snapshot.Kinds.RecordOf(key), id, snapshot.ChangeVectors);
             if (dump.IsPieceFull)

@@ -17,7 +17,10 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
     /// <summary>
     /// An increment has a format of its own, so that who does not know of increments does not take one for the whole.
     /// </summary>
-    private const int Format = 9, IncrementFormat = 10;
+    private const int Format = 11, IncrementFormat = 12;
+
+    /// <summary>Formats up to this one have revisions without attachments: they are read, and not written any more.</summary>
+    private const int BareRevisionsIncrementFormat = 10;
 
     /// <summary>Formats up to this one have revisions in a form of their own: they are read, and not written any more.</summary>
     private const int RawRevisionsIncrementFormat = 8;
@@ -74,7 +77,7 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format is IncrementFormat or RawRevisionsIncrementFormat or BareIncrementFormat
+            Since = format is IncrementFormat or BareRevisionsIncrementFormat or RawRevisionsIncrementFormat or BareIncrementFormat
                 or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
                 ? DumpSince.Read(json)
                 : null,

@@ -22,23 +22,26 @@ internal static class DumpRevisions
     public static ReadOnlySpan<byte> Mark => "@treepie-revision"u8;
 
     /// <summary>Writes one, whose body may be that of another.</summary>
-    public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> key, DatabaseSnapshot snapshot)
+    public static void Write(
+        IBufferWriter<byte> output, ReadOnlySpan<byte> key, DatabaseSnapshot snapshot, bool withAttachments)
     {
         KindRecord record = snapshot.Kinds.RecordOf(key);
         var value = new RevisionRecord(record.Value);
         string mark = string.Create(
             CultureInfo.InvariantCulture,
             $",\"@treepie-revision\":\"{value.Shared},{record.Ticks},{value.Metadata.Length}\"");
-        Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly: false)
-            .WriteTo(output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
+        var revision = Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly: false);
+        (withAttachments ? revision : revision.WithoutAttachments()).WriteTo(
+            output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
     }
 
     /// <summary>What was read, as a value.</summary>
     /// <param name="document">The revision.</param>
     /// <param name="etag">Its etag.</param>
     /// <param name="nowTicks">When it was changed, where it does not say so.</param>
+    /// <param name="attachments">Its attachments, in the form of <see cref="RevisionAttachments"/>.</param>
     /// <exception cref="FormatException">What this program wrote into it has been changed.</exception>
-    public static RestoredKind Read(DumpDocument document, long etag, long nowTicks)
+    public static RestoredKind Read(DumpDocument document, long etag, long nowTicks, ReadOnlySpan<byte> attachments)
     {
         long ticks = document.LastModified?.Ticks ?? nowTicks, writtenTicks = ticks;
         bool isDeletion = document.Flags.Contains("DeleteRevision", StringComparison.Ordinal);
@@ -60,7 +63,8 @@ internal static class DumpRevisions
         byte[] folded = CollectionName.Fold(document.IdUtf8);
         return new RestoredKind(
             KindKey.OfRevision(folded, etag), document.IdUtf8.ToArray(),
-            RevisionRecord.Encode(document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body), etag,
+            RevisionRecord.Encode(
+                document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body, attachments), etag,
             writtenTicks, IsDeleted: false)
         {
             SharedBody = shared > 0 ? document.Body.ToArray() : default,

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Store;
@@ -292,17 +293,23 @@ internal sealed class DumpScan
             try
             {
                 _document.Read(_reader.Element, isForeign: _header is null, isRevision: true);
-                if (_document.ExportType is not null)
+                if (_document.ExportType == DumpBlob.Attachment)
                 {
-                    _sections.LeaveOut(SectionCounts.Attachments, "attachments of revisions");
+                    await ReadContentAsync(cancellationToken).ConfigureAwait(false);
+                    continue;
+                }
+
+                if (_document.ExportType is { } other)
+                {
+                    _sections.LeaveOut(other, other);
                     await _reader.SkipRawAsync(_document.RawBytes, cancellationToken).ConfigureAwait(false);
                     continue;
                 }
 
                 long etag = _header is null ? ++_lastEtag : EtagOf(_document.Id, _document.ChangeVector);
                 last = await TakeBesideAsync(
-                    DumpRevisions.Section, DumpRevisions.Read(_document, etag, _nowTicks), last, hash, cancellationToken)
-                    .ConfigureAwait(false);
+                    DumpRevisions.Section, DumpRevisions.Read(_document, etag, _nowTicks, ListedInRevision()), last, hash,
+                    cancellationToken).ConfigureAwait(false);
             }
             catch (InvalidDocumentException error)
             {
@@ -343,10 +350,43 @@ internal sealed class DumpScan
             }
 
             _named.Add(listed.Hash);
+            KindNames.EncodeType(listed.Name, listed.ContentType); // it would not fit into a revision
             RestoredKind item = DumpKinds.Attachment(
                 _document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
             await TakeBesideAsync(SectionCounts.Attachments, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
         }
+    }
+
+    /// <summary>
+    /// Attachments that the metadata of a revision lists; of a dump of another program as far as their contents have come.
+    /// </summary>
+    private byte[] ListedInRevision()
+    {
+        if (_document.Attachments.Count == 0)
+            return [];
+        var list = new ArrayBufferWriter<byte>();
+        foreach (DumpedAttachment listed in _document.Attachments)
+        {
+            if (_contents.TryGetValue(listed.Hash, out (byte[] Hash, long Size) content))
+            {
+                _named.Add(listed.Hash);
+                RevisionAttachments.Append(
+                    list, content.Hash, content.Size, KindNames.Encode("an attachment of the backup", listed.Name),
+                    KindNames.EncodeType(listed.Name, listed.ContentType));
+                if (_header is null)
+                    _sections.Take(SectionCounts.Attachments);
+            }
+            else if (_header is null)
+            {
+                _sections.LeaveOut(SectionCounts.Attachments, "attachments of revisions without a content");
+            }
+            else
+            {
+                throw Damaged(DumpRevisions.Section, "the content of an attachment is missing.");
+            }
+        }
+
+        return list.WrittenSpan.ToArray();
     }
 
     /// <summary>Reads the content of an attachment; of a dump of this program its hash is compared.</summary>

@@ -109,13 +109,16 @@ internal sealed class DumpWriter : IDisposable
         _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
     }
 
-    /// <summary>A revision.</summary>
-    public void Revision(ReadOnlySpan<byte> key, DatabaseSnapshot snapshot)
+    /// <summary>A revision, with what its attachments are called or without.</summary>
+    public void Revision(ReadOnlySpan<byte> key, DatabaseSnapshot snapshot, bool withAttachments)
     {
         Separate();
-        DumpRevisions.Write(_buffer, key, snapshot);
+        DumpRevisions.Write(_buffer, key, snapshot, withAttachments);
         KindRecord record = snapshot.Kinds.RecordOf(key);
-        _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
+        var value = new RevisionRecord(record.Value);
+        _hash.Beside(
+            record.Etag, record.Ticks, isDeleted: false, key, record.Name,
+            withAttachments || value.Attachments.IsEmpty ? record.Value : value.WithAttachments(default));
     }
 
     /// <summary>The element before the content of an attachment, as many bytes as it says, which are no JSON.</summary>

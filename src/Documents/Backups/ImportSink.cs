@@ -101,6 +101,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
 
+        if (KindKey.KindOf(key.Span) == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
+            item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
         using var batch = new WriteBatch(database.Options);
         // its one command

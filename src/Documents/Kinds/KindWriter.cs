@@ -47,18 +47,17 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
     public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long etag, long ticks)
     {
         bool isNew = true;
-        bool hasContent = KindKey.KindOf(key) == Kind.Attachment;
-        byte[]? released = null;
-        if (hasContent)
-            Contents.Acquire(new AttachmentRecord(value).Hash); // before the one that goes: it may be the same
+        List<byte[]> released = [];
+        foreach (byte[] hash in HashesOf(key, value))
+            Contents.Acquire(hash); // before those that go: they may be the same
         if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
         {
             var existing = new KindRecord(found);
             isNew = existing.IsDeleted;
             if (!isNew && !existing.Name.SequenceEqual(name))
                 name = existing.Name.ToArray();
-            if (!isNew && hasContent)
-                released = new AttachmentRecord(existing.Value).Hash.ToArray();
+            if (!isNew)
+                released = HashesOf(key, existing.Value);
             RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         }
 
@@ -68,8 +67,8 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
             KindRecord.Write(
                 ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
         AddToLog(ByEtag, etag, key);
-        if (released is not null)
-            Contents.Release(released);
+        foreach (byte[] hash in released)
+            Contents.Release(hash);
         return isNew;
     }
 
@@ -79,16 +78,33 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
         if (!TryGet(key, out KindRecord existing))
             return false;
         byte[] name = existing.Name.ToArray();
-        byte[]? released = KindKey.KindOf(key) == Kind.Attachment ? new AttachmentRecord(existing.Value).Hash.ToArray() : null;
+        List<byte[]> released = HashesOf(key, existing.Value);
         if (KindKey.KindOf(key) == Kind.Revision)
             HandOnBody(key, new RevisionRecord(existing.Value).IsShared);
         TryGet(key, out existing); // where it is now
         RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         Count((byte)KindKey.KindOf(key), -1);
         PutDeletion(key, name, etag, ticks);
-        if (released is not null)
-            Contents.Release(released);
+        foreach (byte[] hash in released)
+            Contents.Release(hash);
         return true;
+    }
+
+    /// <summary>Hashes of the contents that a value refers to: of an attachment its own, of a revision those it keeps.</summary>
+    private static List<byte[]> HashesOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        switch (KindKey.KindOf(key))
+        {
+            case Kind.Attachment:
+                return [new AttachmentRecord(value).Hash.ToArray()];
+            case Kind.Revision:
+                List<byte[]> hashes = [];
+                for (var all = new RevisionAttachments(new RevisionRecord(value).Attachments); all.MoveNext();)
+                    hashes.Add(all.Hash.ToArray());
+                return hashes;
+            default:
+                return [];
+        }
     }
 
     /// <summary>Remembers a deletion that another database saw, of what may be here.</summary>

@@ -34,11 +34,13 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
     {
         var revision = new RevisionRecord(item.Value.Span);
         ReadOnlySpan<byte> body = revision.IsShared ? item.SharedBody.Span : revision.Body;
-        if (IsHere(host.Kinds.Items, document, revision, body))
+        byte[] attachments = RevisionAttachments.Where(revision.Attachments, hash => host.Kinds.Contents.Contains(hash));
+        if (IsHere(host.Kinds.Items, document, revision, body, attachments))
             return new RestoredResult(false);
         byte[] value = RevisionRecord.Encode(
             Encoding.UTF8.GetString(revision.Collection), revision.Ticks, revision.IsDeletion,
-            RevisionWriter.SharedBy(host.Kinds.Items, document, revision.IsDeletion, body), revision.Metadata, body);
+            RevisionWriter.SharedBy(host.Kinds.Items, document, revision.IsDeletion, body), revision.Metadata, body,
+            attachments);
         long etag = host.NextEtag();
         host.Kinds.Put(KindKey.OfRevision(document, etag), item.Name.Span, value, etag, host.NowTicks);
         if (host.TryGet(document, out DocumentRecord record) && !record.Flags.HasFlag(DocumentFlags.HasRevisions))
@@ -46,7 +48,8 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
         return new RestoredResult(true);
     }
 
-    private bool IsHere(KindItems items, byte[] document, RevisionRecord revision, ReadOnlySpan<byte> body)
+    private bool IsHere(
+        KindItems items, byte[] document, RevisionRecord revision, ReadOnlySpan<byte> body, ReadOnlySpan<byte> attachments)
     {
         foreach (byte[] key in items.Revisions(document))
             if (TreeNames.EtagOfKey(key) <= hereUpTo
@@ -55,6 +58,7 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
                 && here.Ticks == revision.Ticks
                 && here.IsDeletion == revision.IsDeletion
                 && here.Metadata.SequenceEqual(revision.Metadata)
+                && here.Attachments.SequenceEqual(attachments)
                 && items.RevisionBody(key).SequenceEqual(body))
                 return true;
         return false;

@@ -22,6 +22,12 @@ public sealed record Revision(
     /// <summary>Its body: a JSON object, minified UTF-8.</summary>
     public ReadOnlyMemory<byte> Body { get; private init; }
 
+    /// <summary>The attachments that the document had, in order of their names without case.</summary>
+    public IReadOnlyList<AttachmentValue> Attachments { get; private init; } = [];
+
+    /// <summary>The same in the form of <see cref="RevisionAttachments"/>.</summary>
+    internal ReadOnlyMemory<byte> AttachmentList { get; private init; }
+
     /// <summary>Writes it as clients see it: its fields, then <c>@metadata</c>.</summary>
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {
@@ -48,8 +54,19 @@ public sealed record Revision(
         JsonStrings.Write(output, Encoding.UTF8.GetBytes(Collection));
         output.Write(
             IsDeletion
-                ? ",\"@flags\":\"HasRevisions, DeleteRevision\",\"@change-vector\":\""u8
-                : ",\"@flags\":\"HasRevisions, Revision\",\"@change-vector\":\""u8);
+                ? ",\"@flags\":\"HasRevisions, DeleteRevision"u8
+                : ",\"@flags\":\"HasRevisions, Revision"u8);
+        if (!AttachmentList.IsEmpty)
+        {
+            output.Write(", HasAttachments\",\"@attachments\":"u8);
+            RevisionAttachments.WriteJson(output, AttachmentList.Span);
+        }
+        else
+        {
+            output.Write("\""u8);
+        }
+
+        output.Write(",\"@change-vector\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(ChangeVector));
         output.Write("\",\"@last-modified\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(LastModified.ToString("O", CultureInfo.InvariantCulture)));
@@ -57,6 +74,9 @@ public sealed record Revision(
         output.Write(more);
         output.Write("}}"u8);
     }
+
+    /// <summary>The same without attachments.</summary>
+    internal Revision WithoutAttachments() => this with { Attachments = [], AttachmentList = default };
 
     internal static Revision Read(
         ReadOnlySpan<byte> key, KindRecord record, KindItems items, ChangeVectors changeVectors, bool metadataOnly)
@@ -69,6 +89,21 @@ public sealed record Revision(
         {
             Metadata = revision.Metadata.ToArray(),
             Body = metadataOnly ? default : items.RevisionBody(key).ToArray(),
+            AttachmentList = revision.Attachments.ToArray(),
+            Attachments = Read(
+                Encoding.UTF8.GetString(record.Name), revision.Attachments, etag, changeVectors),
         };
+    }
+
+    private static List<AttachmentValue> Read(
+        string documentId, ReadOnlySpan<byte> list, long etag, ChangeVectors changeVectors)
+    {
+        List<AttachmentValue> attachments = [];
+        for (var all = new RevisionAttachments(list); all.MoveNext();)
+            attachments.Add(
+                new AttachmentValue(
+                    documentId, Encoding.UTF8.GetString(all.Name), Encoding.UTF8.GetString(all.ContentType),
+                    Convert.ToBase64String(all.Hash), all.SizeBytes, etag, changeVectors.Format(etag)));
+        return attachments;
     }
 }

@@ -30,14 +30,25 @@ internal sealed class RevisionWriter
     public RevisionsRule? RuleOf(string collection) => _configuration?.RuleOf(collection);
 
     /// <summary>Makes a revision of a state with its etag, and deletes what the rule does not keep.</summary>
+    /// <param name="folded">The document's id, folded.</param>
+    /// <param name="id">The same as first written.</param>
+    /// <param name="etag">The etag.</param>
+    /// <param name="collection">The document's collection.</param>
+    /// <param name="ticks">When it came to be so, UTC.</param>
+    /// <param name="isDeletion">Whether it was deleted then.</param>
+    /// <param name="metadata">Its metadata.</param>
+    /// <param name="body">Its body.</param>
+    /// <param name="hasAttachments">Whether it may have attachments, which are then kept as they are now.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
-        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, bool hasAttachments)
     {
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
+        byte[] attachments = hasAttachments ? RevisionAttachments.Of(_host.Kinds.Items, folded) : [];
         _host.Kinds.Put(
-            key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body), etag, _host.NowTicks);
+            key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body, attachments), etag,
+            _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
             Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);

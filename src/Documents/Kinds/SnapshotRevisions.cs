@@ -55,6 +55,23 @@ public static class SnapshotRevisions
         return null;
     }
 
+    /// <summary>
+    /// An attachment that a document had (both compared without case) at the revision of a change vector; null where there is
+    /// none. <see cref="SnapshotKinds.Content"/> has its content.
+    /// </summary>
+    public static AttachmentValue? RevisionAttachment(
+        this DatabaseSnapshot snapshot, string documentId, string name, string changeVector)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        ArgumentNullException.ThrowIfNull(name);
+        return snapshot.RevisionOf(changeVector, metadataOnly: true) is { } revision && IsSame(revision.Id, documentId)
+            ? revision.Attachments.FirstOrDefault(attachment => IsSame(attachment.Name, name))
+            : null;
+
+        static bool IsSame(string one, string other) => CollectionName.Fold(Encoding.UTF8.GetBytes(one)).AsSpan().SequenceEqual(
+            CollectionName.Fold(Encoding.UTF8.GetBytes(other)));
+    }
+
     /// <summary>The deletions of documents that are deleted and have revisions: those that can be brought back.</summary>
     public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)
     {

@@ -85,7 +85,7 @@ public sealed class DocumentRevisions
         return keys.Count;
     }
 
-    /// <summary>Puts documents as they were at revisions, all or none; where that is a deletion, deletes them.</summary>
+    /// <summary>Puts documents as they were at revisions, with their attachments, all or none; where that is a deletion, deletes them.</summary>
     /// <exception cref="DocumentNotFoundException">A document has no revision of that change vector; nothing was
     /// changed.</exception>
     public async Task RevertAsync(
@@ -164,15 +164,26 @@ public sealed class DocumentRevisions
             return;
         }
 
+        byte[] folded = CollectionName.Fold(System.Text.Encoding.UTF8.GetBytes(revision.Id));
+        ReadOnlySpan<byte> attachments = exists ? RevisionAttachments.Of(snapshot.Kinds, folded) : default;
+        bool hasOthers = !attachments.SequenceEqual(revision.AttachmentList.Span);
         if (exists
+            && !hasOthers
             && document.Body.SequenceEqual(revision.Body.Span)
             && MetadataWithoutFlags(document).SequenceEqual(revision.Metadata.IsEmpty ? "{}"u8 : revision.Metadata.Span))
             return;
+        hasOthers |= !revision.AttachmentList.IsEmpty && exists && document.CollectionName != revision.Collection;
+        if (hasOthers)
+            batch.HoldContents(revision); // what has them may go
         if (exists && document.CollectionName != revision.Collection)
             batch.Delete(revision.Id); // it moves
         var json = new System.Buffers.ArrayBufferWriter<byte>();
         revision.WriteTo(json);
+        batch.IsRevised = hasOthers; // the revision is made when the attachments are there too
         batch.Put(revision.Id, json.WrittenSpan);
+        batch.IsRevised = false;
+        if (hasOthers)
+            batch.RevertAttachments(folded, revision);
     }
 
     private static ReadOnlySpan<byte> MetadataWithoutFlags(Document document) =>

@@ -89,6 +89,31 @@ public sealed class SessionAttachments
         return ValueTask.FromResult(Get(documentId, name));
     }
 
+    /// <summary>
+    /// The content of an attachment that a document had at the revision of a change vector; null where there is none. To be
+    /// disposed.
+    /// </summary>
+    public AttachmentContent? GetRevision(string documentId, string name, string changeVector)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        ArgumentNullException.ThrowIfNull(name);
+        ArgumentNullException.ThrowIfNull(changeVector);
+        _session.RequireOpen();
+        DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (snapshot.RevisionAttachment(documentId, name, changeVector) is { } attachment)
+            return new AttachmentContent(snapshot, attachment);
+        snapshot.Dispose();
+        return null;
+    }
+
+    /// <summary>As <see cref="GetRevision"/>: reads complete at once.</summary>
+    public ValueTask<AttachmentContent?> GetRevisionAsync(
+        string documentId, string name, string changeVector, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetRevision(documentId, name, changeVector));
+    }
+
     /// <summary>Whether there is an attachment.</summary>
     public bool Exists(string documentId, string name) => Find(documentId, name) is not null;
 

@@ -59,7 +59,10 @@ public sealed class SessionRevisions
         return snapshot.RevisionOf(changeVector) is { IsDeletion: false } revision ? Read<T>(revision) : null;
     }
 
-    /// <summary>The state a document had at a time; null where it did not exist then, or no such state was kept.</summary>
+    /// <summary>
+    /// The state a document had at a time (UTC unless it is a local one); null where it did not exist then, or no such state was
+    /// kept.
+    /// </summary>
     /// <exception cref="TreepieException">The state does not fit the type.</exception>
     public T? Get<T>(string id, DateTime time)
         where T : class
@@ -67,7 +70,7 @@ public sealed class SessionRevisions
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
-        return snapshot.RevisionBefore(id, time.ToUniversalTime()) is { IsDeletion: false } revision ? Read<T>(revision) : null;
+        return snapshot.RevisionBefore(id, SessionTime.Utc(time)) is { IsDeletion: false } revision ? Read<T>(revision) : null;
     }
 
     /// <summary>How many states of a document are kept, deletions among them.</summary>

@@ -29,7 +29,7 @@ public sealed class SessionTimeSeries
     public void Append(DateTime timestamp, IEnumerable<double> values, string? tag = null)
     {
         ArgumentNullException.ThrowIfNull(values);
-        var point = new TimeSeriesPoint(Utc(timestamp), [.. values], tag);
+        var point = new TimeSeriesPoint(SessionTime.Utc(timestamp), [.. values], tag);
         point.Check(_documentId, _name);
         _session.Defer(
             new SessionCommand(
@@ -55,7 +55,7 @@ public sealed class SessionTimeSeries
     /// <exception cref="InvalidDocumentException">The range ends before it begins; nothing was noted.</exception>
     public void Delete(DateTime? from = null, DateTime? to = null)
     {
-        (DateTime first, DateTime last) = (Utc(from ?? DateTime.MinValue), Utc(to ?? DateTime.MaxValue));
+        (DateTime first, DateTime last) = (SessionTime.Utc(from ?? DateTime.MinValue), SessionTime.Utc(to ?? DateTime.MaxValue));
         if (first > last)
             throw new InvalidDocumentException(
                 $"The range from {first:O} to {last:O} of the time series '{_name}' of document '{_documentId}' ends before it "
@@ -80,7 +80,7 @@ public sealed class SessionTimeSeries
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
         return
         [
-            .. snapshot.TimeSeries(_documentId, _name, Utc(from), Utc(to)).Skip(start).Take(pageSize),
+            .. snapshot.TimeSeries(_documentId, _name, SessionTime.Utc(from), SessionTime.Utc(to)).Skip(start).Take(pageSize),
         ];
     }
 
@@ -95,9 +95,4 @@ public sealed class SessionTimeSeries
 
     private static JsonArray Values(TimeSeriesPoint point) =>
         new([.. point.Values.Select(static value => (JsonNode?)JsonValue.Create(value))]);
-
-    private static DateTime? Utc(DateTime? time) => time is { } given ? Utc(given) : null;
-
-    private static DateTime Utc(DateTime time) =>
-        time.Kind == DateTimeKind.Local ? time.ToUniversalTime() : DateTime.SpecifyKind(time, DateTimeKind.Utc);
 }

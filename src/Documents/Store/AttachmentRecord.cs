@@ -35,16 +35,24 @@ internal readonly ref struct AttachmentRecord(ReadOnlySpan<byte> value)
     public static void WriteJson(IBufferWriter<byte> output, KindRecord record)
     {
         var attachment = new AttachmentRecord(record.Value);
+        WriteJson(output, record.Name, attachment.Hash, attachment.ContentType, attachment.SizeBytes);
+    }
+
+    /// <summary>The same of what a record holds.</summary>
+    public static void WriteJson(
+        IBufferWriter<byte> output, ReadOnlySpan<byte> name, ReadOnlySpan<byte> hash, ReadOnlySpan<byte> contentType,
+        long sizeBytes)
+    {
         Span<byte> text = stackalloc byte[HashTextBytes];
-        Base64.EncodeToUtf8(attachment.Hash, text, out _, out _);
+        Base64.EncodeToUtf8(hash, text, out _, out _);
         output.Write("{\"Name\":"u8);
-        JsonStrings.Write(output, record.Name);
+        JsonStrings.Write(output, name);
         output.Write(",\"Hash\":\""u8);
         output.Write(text);
         output.Write("\",\"ContentType\":"u8);
-        JsonStrings.Write(output, attachment.ContentType);
+        JsonStrings.Write(output, contentType);
         output.Write(",\"Size\":"u8);
-        Utf8Formatter.TryFormat(attachment.SizeBytes, text, out int written);
+        Utf8Formatter.TryFormat(sizeBytes, text, out int written);
         output.Write(text[..written]);
         output.Write("}"u8);
     }

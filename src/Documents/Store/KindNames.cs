@@ -33,5 +33,17 @@ internal static class KindNames
                     + $"limit is {maxBytes}. Nothing was changed. Shorten it.");
     }
 
+    /// <summary>The content type of an attachment in UTF-8.</summary>
+    /// <exception cref="InvalidDocumentException">It is too long.</exception>
+    public static byte[] EncodeType(string attachment, string contentType)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(contentType);
+        return utf8.Length <= MaxBytes
+            ? utf8
+            : throw new InvalidDocumentException(
+                $"The content type of the attachment '{attachment}' has {utf8.Length:N0} bytes in UTF-8, the limit is {MaxBytes}. "
+                    + $"Nothing was changed. Shorten it.");
+    }
+
     private static readonly UTF8Encoding _strict = new(false, throwOnInvalidBytes: true);
 }

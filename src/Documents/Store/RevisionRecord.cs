@@ -7,14 +7,16 @@ namespace Treepie.Store;
 /// A revision as the value of its key, which holds the etag of the document it is of. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    1 flags: 1 a deletion; 2 the body is that of the revision before
+///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata
 ///      1    1 how many revisions before, at most, have the body
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
 ///      8    8 time of the change, UTC ticks
 ///     16    C the collection's name, UTF-8
 ///   16+C    M metadata, minified JSON object
-/// 16+C+M    … body; nothing where it is that of the revision before
+/// 16+C+M    4 length of the attachments in bytes (A); this and they only where the flags say so
+/// 20+C+M    A RevisionAttachments
+///      …    … body; nothing where it is that of the revision before
 /// </code>
 /// </summary>
 internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
@@ -23,7 +25,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     public const int MaxShared = 16;
 
     private const int HeaderBytes = 16;
-    private const byte DeletionFlag = 1, SharedFlag = 2;
+    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
@@ -39,8 +41,17 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + CollectionLength, MetadataLength);
 
+    /// <summary>What <see cref="RevisionAttachments"/> goes over.</summary>
+    public ReadOnlySpan<byte> Attachments =>
+        HasAttachments ? _bytes.Slice(End + sizeof(int), BinaryPrimitives.ReadInt32LittleEndian(_bytes[End..])) : default;
+
     /// <summary>Its own body; empty where it is shared.</summary>
-    public ReadOnlySpan<byte> Body => _bytes[(HeaderBytes + CollectionLength + MetadataLength)..];
+    public ReadOnlySpan<byte> Body => _bytes[(HasAttachments ? End + sizeof(int) + Attachments.Length : End)..];
+
+    private bool HasAttachments => (_bytes[0] & AttachmentsFlag) != 0;
+
+    /// <summary>Where its metadata ends.</summary>
+    private int End => HeaderBytes + CollectionLength + MetadataLength;
 
     private int CollectionLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[2..]);
 
@@ -48,24 +59,35 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>A revision; shared is 0 where it has its own body.</summary>
     public static byte[] Encode(
-        string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+        string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
+        ReadOnlySpan<byte> attachments)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
             body = default;
-        byte[] bytes = new byte[HeaderBytes + name.Length + metadata.Length + body.Length];
-        bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0));
+        int end = HeaderBytes + name.Length + metadata.Length,
+            attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
+        byte[] bytes = new byte[end + attachmentBytes + body.Length];
+        bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(8), ticks);
         name.CopyTo(bytes.AsSpan(HeaderBytes));
         metadata.CopyTo(bytes.AsSpan(HeaderBytes + name.Length));
-        body.CopyTo(bytes.AsSpan(HeaderBytes + name.Length + metadata.Length));
+        if (!attachments.IsEmpty)
+            BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(end), attachments.Length);
+        attachments.CopyTo(bytes.AsSpan(end + attachmentBytes - attachments.Length));
+        body.CopyTo(bytes.AsSpan(end + attachmentBytes));
         return bytes;
     }
 
     /// <summary>The same with a body of its own.</summary>
     public byte[] WithBody(ReadOnlySpan<byte> body) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body);
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments);
+
+    /// <summary>The same with other attachments.</summary>
+    public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, Body, attachments);
 }

@@ -86,12 +86,35 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
                 contents.Add(hash);
             }
 
+            if (KindKey.KindOf(key) == Kind.Revision)
+                contents.AddRange(KeepContents(items, key, record));
             TreeNames.WriteEtagKey(logKey, record.Etag);
             byEtag.Put(logKey, key);
             counts[key[0]] = counts.GetValueOrDefault(key[0]) + 1;
         }
 
         return new Step(more ? cursor.Key.ToArray() : null, counts, contents, lastEtag);
+    }
+
+    /// <summary>Hashes of the contents that a revision has; attachments whose contents are lost leave it.</summary>
+    private List<string> KeepContents(Tree items, ReadOnlySpan<byte> key, KindRecord record)
+    {
+        var revision = new RevisionRecord(record.Value);
+        var hashes = new List<string>();
+        if (revision.Attachments.IsEmpty)
+            return hashes;
+        byte[] kept = RevisionAttachments.Where(
+            revision.Attachments, hash => _contents.Contains(Convert.ToHexString(hash)));
+        for (var all = new RevisionAttachments(kept); all.MoveNext();)
+            hashes.Add(Convert.ToHexString(all.Hash));
+        if (kept.Length == revision.Attachments.Length)
+            return hashes;
+        byte[] name = record.Name.ToArray(), value = revision.WithAttachments(kept);
+        value.CopyTo(
+            KindRecord.Write(
+                items.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), record.Etag, record.Ticks, isDeleted: false,
+                name));
+        return hashes;
     }
 
     /// <summary>A document lost what its flags spoke of.</summary>

@@ -38,7 +38,8 @@ namespace Treepie.Store;
 /// each collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are
 /// superseded or gone; (4) a value beside documents stands once in the log of values, or once in that of deletions, under its
 /// etag; (5) what belongs to a document is there only as long as the document, whose record has the flag of its kind exactly
-/// then; (6) a content has as many references as there are attachments with its hash; (7) the index of times has an entry for
+/// then; (6) a content has as many references as there are attachments with its hash, of documents and of
+/// revisions; (7) the index of times has an entry for
 /// each time in the metadata of a document, once it was looked through up to that document.
 /// </summary>
 internal static class TreeNames

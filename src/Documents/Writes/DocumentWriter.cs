@@ -283,7 +283,7 @@ internal sealed class DocumentWriter : IKindHost
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(
                 foldedId, existing.Id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags),
-                BodyOf(existing), DocumentFlags.None, forcesRevision);
+                BodyOf(existing), Kinds.Items.FlagsOf(foldedId), forcesRevision);
         int size = DocumentRecord.SizeOf(existing.Id.Length, metadata.Length, existing.StoredBody.Length);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, size), etag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), existing.Id,
@@ -312,7 +312,9 @@ internal sealed class DocumentWriter : IKindHost
     {
         if (!isForced && Revisions.RuleOf(collection) is null)
             return flags;
-        Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body);
+        Revisions.Add(
+            folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body,
+            flags.HasFlag(DocumentFlags.HasAttachments));
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
             : flags | DocumentFlags.HasRevisions;
@@ -332,7 +334,8 @@ internal sealed class DocumentWriter : IKindHost
         _lastEtag = etag;
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
-            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing));
+            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing),
+            existing.Flags.HasFlag(DocumentFlags.HasAttachments));
         return _lastEtag + 1;
     }
 
@@ -421,7 +424,7 @@ internal sealed class DocumentWriter : IKindHost
         if (rule is { PurgeOnDelete: true })
             Revisions.Purge(folded);
         else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
-            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8);
+            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, hasAttachments: false);
     }
 
     /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>

@@ -344,6 +344,14 @@ public sealed class WriteBatch : IDisposable
     internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) =>
         Beside(new DeleteRevisionsCommand(foldedId, keys, most));
 
+    /// <summary>Keeps the contents of a revision's attachments until <see cref="RevertAttachments"/>.</summary>
+    internal WriteBatch HoldContents(Revision revision) =>
+        Beside(new HoldContentsCommand(revision.Id, revision.AttachmentList));
+
+    /// <summary>Gives a document the attachments of a revision.</summary>
+    internal WriteBatch RevertAttachments(byte[] foldedId, Revision revision) =>
+        Beside(new RevertAttachmentsCommand(foldedId, revision.AttachmentList));
+
     /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
     internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));
 

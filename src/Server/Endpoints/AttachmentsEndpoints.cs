@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.IO.Pipelines;
+using System.Text.Json;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Net.Http.Headers;
 using Treepie.Kinds;
@@ -11,7 +12,7 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Attachments of documents: contents go to the store as they come and to the socket as they lie, whatever their length.
+/// Attachments of documents and of their revisions: contents go to the store as they come and to the socket as they lie, whatever their length.
 /// </summary>
 internal static class AttachmentsEndpoints
 {
@@ -29,6 +30,7 @@ internal static class AttachmentsEndpoints
         routes.Database(
             "HEAD", "/attachments", AccessLevel.DatabaseRead,
             static (request, database) => ReadAsync(request, database, withContent: false));
+        routes.Database("POST", "/attachments", AccessLevel.DatabaseRead, ReadOfBodyAsync);
         routes.Database("PUT", "/attachments", AccessLevel.DatabaseReadWrite, Put);
         routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
     }
@@ -95,11 +97,42 @@ internal static class AttachmentsEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static async Task ReadAsync(HttpServerRequest request, Database database, bool withContent)
+    /// <summary>Whose attachment it is stands in the parameters: a document's, or that of one of its revisions.</summary>
+    private static Task ReadAsync(HttpServerRequest request, Database database, bool withContent) =>
+        ReadAsync(
+            request, database, RevisionOf(request.Parameter("type"), request.Parameter("changeVector")), withContent);
+
+    /// <summary>The same, in a body as clients send it for revisions.</summary>
+    private static async Task ReadOfBodyAsync(HttpServerRequest request, Database database)
+    {
+        string? revision;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Type\":\"Revision\",\"ChangeVector\":\"…\"}"))
+            revision = RevisionOf(
+                WireJson.Text(json.RootElement, "Type", required: false),
+                WireJson.Text(json.RootElement, "ChangeVector", required: false));
+        await ReadAsync(request, database, revision, withContent: true).ConfigureAwait(false);
+    }
+
+    /// <summary>The change vector of the revision that is asked for; null for the document itself.</summary>
+    private static string? RevisionOf(string? type, string? changeVector)
+    {
+        bool isRevision = type is null ? changeVector is not null : type.Equals("Revision", StringComparison.OrdinalIgnoreCase);
+        if (!isRevision && type is not null && !type.Equals("Document", StringComparison.OrdinalIgnoreCase))
+            throw WireException.BadRequest($"'{type}' has no attachments. Ask for those of a 'Document' or 'Revision'.");
+        if (isRevision && string.IsNullOrEmpty(changeVector))
+            throw WireException.BadRequest("An attachment of a revision is asked for without the change vector of that. Give it.");
+        return isRevision ? changeVector : null;
+    }
+
+    private static async Task ReadAsync(HttpServerRequest request, Database database, string? revision, bool withContent)
     {
         (string id, string name) = (request.RequiredParameter("id"), request.RequiredParameter("name"));
         using DatabaseSnapshot snapshot = database.BeginRead();
-        if (snapshot.Attachment(id, name) is not { } attachment)
+        AttachmentValue? found = revision is null
+            ? snapshot.Attachment(id, name)
+            : snapshot.RevisionAttachment(id, name, revision);
+        if (found is not { } attachment)
         {
             request.EndEmpty(StatusCodes.Status404NotFound);
             return;

@@ -17,7 +17,7 @@ internal static class UnbuiltEndpoints
 
     private static readonly (string Pattern, string Feature)[] _ofDatabases =
     [
-        ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"),
+        ("/attachments/{**rest}", "Other requests about attachments"),
         ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
         ("/timeseries/{**rest}", "Other requests about time series"),
         ("/admin/timeseries/{**rest}", "Other requests about time series"),

@@ -60,6 +60,33 @@ test("queries include counters and time series, which cost no request then", () 
     assert.equal(session.advanced.numberOfRequests, requests);
 }));
 
+test("raw queries include counters by a path alone, and time series by two times alone", () => withDatabase(async store => {
+    await seedSeries(store);
+    await seed(store, { "companies/1": new Company({ name: "users/1" }) });
+    const session = store.openSession();
+    await session.advanced.rawQuery("from Companies include counters(name)", Company).waitForNonStaleResults().all();
+    const requests = session.advanced.numberOfRequests;
+    assert.deepEqual(await session.countersFor("users/1").getAll(), { Likes: 5, Shares: 2 });
+    assert.equal(session.advanced.numberOfRequests, requests);
+    for (const text of ["from Users include timeseries($from, $to)", "from Companies as c include timeseries(c.name, $from, $to)"]) {
+        const other = store.openSession();
+        await other.advanced.rawQuery(text).addParameter("from", at(0)).addParameter("to", at(9)).waitForNonStaleResults().all();
+        const asked = other.advanced.numberOfRequests;
+        assert.equal((await other.timeSeriesFor("users/1", "Heartrate").get(at(0), at(9))).length, 10);
+        assert.equal(other.advanced.numberOfRequests, asked, text);
+    }
+}));
+
+test("the builder includes counters of a document that a member names", () => withDatabase(async store => {
+    await seedSeries(store);
+    await seed(store, { "companies/1": new Company({ name: "users/1" }) });
+    const session = store.openSession();
+    await session.query(Company).waitForNonStaleResults().include(builder => builder.includeAllCounters("name")).all();
+    const requests = session.advanced.numberOfRequests;
+    assert.deepEqual(await session.countersFor("users/1").getAll(), { Likes: 5, Shares: 2 });
+    assert.equal(session.advanced.numberOfRequests, requests);
+}));
+
 test("a load includes time series by range, time and count", () => withDatabase(async store => {
     await seedSeries(store);
     for (const add of [builder => builder.includeTimeSeries("Heartrate", at(0), at(5)), builder => builder.includeTimeSeries("Heartrate", "Last", { value: 10, unit: "Minute" }), builder => builder.includeTimeSeries("Heartrate", "Last", 11)]) {

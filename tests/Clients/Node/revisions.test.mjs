@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, RevisionsCollectionConfiguration, RevisionsConfiguration,
+    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, RevisionsCollectionConfiguration, RevisionsConfiguration,
 } from "ravendb";
 import { User, seed, withDatabase } from "./support.mjs";
 
@@ -97,4 +97,41 @@ test("revisions come along with a load", () => withDatabase(async store => {
 
 test("what cannot be configured is refused", () => withDatabase(async store => {
     await assert.rejects(configure(store, { minimumRevisionsToKeep: -1 }), /configuration of revisions/);
+}));
+
+const textOf = async result => {
+    const chunks = [];
+    for await (const chunk of result.data)
+        chunks.push(chunk);
+    return Buffer.concat(chunks).toString();
+};
+
+async function attach(store, id, name, text) {
+    const session = store.openSession();
+    session.advanced.attachments.store(id, name, Buffer.from(text), "text/plain");
+    await session.saveChanges();
+}
+
+test("attachments of revisions are listed and read, after they were replaced and deleted", () => withDatabase(async store => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    await attach(store, "users/1", "picture.png", "first");
+    await attach(store, "users/1", "picture.png", "second");
+    const session = store.openSession();
+    session.advanced.attachments.delete("users/1", "picture.png");
+    await session.saveChanges();
+    const metadata = await store.openSession().advanced.revisions.getMetadataFor("users/1");
+    assert.deepEqual(metadata.map(one => (one["@attachments"] ?? []).map(attachment => [attachment.Name ?? attachment.name, attachment.Size ?? attachment.size])),
+        [[], [["picture.png", 6]], [["picture.png", 5]], []]);
+    assert.match(metadata[1]["@flags"], /HasAttachments/);
+    const reader = store.openSession();
+    for (const [at, text] of [[1, "second"], [2, "first"]]) {
+        const found = await reader.advanced.attachments.getRevision("users/1", "picture.png", metadata[at]["@change-vector"]);
+        assert.deepEqual([found.details.contentType, found.details.size, found.details.name], ["text/plain", text.length, "picture.png"]);
+        assert.equal(await textOf(found), text);
+        const sent = await store.operations.send(new GetAttachmentOperation("users/1", "picture.png", "Revision", metadata[at]["@change-vector"]));
+        assert.equal(await textOf(sent), text);
+    }
+    assert.equal(await reader.advanced.attachments.getRevision("users/1", "picture.png", metadata[0]["@change-vector"]), null);
+    assert.equal(await reader.advanced.attachments.get("users/1", "picture.png"), null);
 }));

@@ -142,7 +142,7 @@ public sealed class DamagedBackupTests : IAsyncLifetime
         await Refuse(BackupFault.Damaged, "{\"Other\":[{}{}]}"u8.ToArray());
         await Refuse(BackupFault.Damaged, [.. plain, .. plain]);
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"Documents\":", "\"Dokuments\":"));
-        await Refuse(BackupFault.Newer, Replaced(plain, "\"Format\":9,\"DatabaseName\"", "\"Format\":11,\"DatabaseNam\""));
+        await Refuse(BackupFault.Newer, Replaced(plain, "\"Format\":11,\"DatabaseName\"", "\"Format\":13,\"DatabaseName\""));
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"TreepieManifest\"", "\"SomethingElse!!\""));
         await Refuse(BackupFault.Damaged, Replaced(plain, "\"Moved\"", "\"Mowed\""));
         AssertNothingLeft();

@@ -14,6 +14,16 @@ internal static class RandomDatabase
 
     public static async Task FillAsync(Database database, Random random, int documents, CancellationToken cancellationToken)
     {
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration
+            {
+                Collections = new Dictionary<string, RevisionsRule>
+                {
+                    ["Orders"] = new() { MinimumToKeep = 3 },
+                    ["Ünïts"] = new(),
+                },
+            },
+            cancellationToken);
         int batches = Math.Max(1, documents / 20);
         for (int i = 0; i < batches; i++)
         {

@@ -21,6 +21,8 @@ public sealed class RavenDumpTests : IDisposable
     private static readonly byte[] _raw =
         [.. Enumerable.Range(0, 300).Select(static value => (byte)"]}\",{[\\\0\u00ff7"[value % 10])];
 
+    private static readonly byte[] _other = [.. _raw.Reverse()];
+
     private readonly TemporaryDirectory _files = new();
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -38,7 +40,7 @@ public sealed class RavenDumpTests : IDisposable
         {
             ["'Client' of the database record"] = 1,
             ["'Refresh' of the database record"] = 1,
-            ["attachments of revisions"] = 1,
+            ["attachments of revisions without a content"] = 1,
             ["CompareExchangeTombstones"] = 1,
             ["Counters"] = 1,
             ["Indexes that this program cannot build"] = 1,
@@ -65,6 +67,10 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal("By1Hour", database.TimeSeriesPolicies.Configuration?.Collections["users"].Policies[0].Name);
         Revision revision = Assert.Single(snapshot.Revisions("users/1-A"));
         Assert.Equal("""{"Name":"Old"}""", Encoding.UTF8.GetString(revision.Body.Span));
+        Assert.Equal(
+            [("a", "", _raw), ("b", "text/plain", _other)],
+            revision.Attachments.Select(one => (one.Name, one.ContentType, snapshot.Content(one, 0).ToArray())));
+        Assert.Equal(2, database.GetStatistics().UniqueAttachmentCount);
         Assert.Equal(
             new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
     }
@@ -159,9 +165,12 @@ public sealed class RavenDumpTests : IDisposable
             "RevisionDocuments":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"AAAAm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
             """);
-        dump.Write(_raw);
+        dump.Write(_other);
         Text("""
-            ,{"Name":"Old","@metadata":{"@id":"users/1-A","@flags":"HasRevisions, Revision, HasAttachments"}}],
+            ,{"Name":"Old","@metadata":{"@id":"users/1-A","@flags":"HasRevisions, Revision, HasAttachments",
+              "@attachments":[{"Name":"a","Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","ContentType":"","Size":@},
+              {"Name":"b","Hash":"AAAAm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","ContentType":"text/plain","Size":@},
+              {"Name":"c","Hash":"BBBBm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","ContentType":"","Size":7}]}}],
             "Conflicts":[],
             "Tombstones":[{"Key":"users/9","Type":"Document","Collection":"Users"}],
             "Indexes":[

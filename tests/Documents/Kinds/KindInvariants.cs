@@ -37,18 +37,17 @@ internal static class KindInvariants
         {
             while (log.MoveNext())
             {
-                if (KindKey.KindOf(log.Value) != Kind.Attachment)
-                    continue;
-                var attachment = new AttachmentRecord(snapshot.Kinds.RecordOf(log.Value).Value);
-                string hash = Convert.ToHexString(attachment.Hash);
-                references[hash] = references.GetValueOrDefault(hash) + 1;
-                using var sha = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
-                long size = 0;
-                for (ReadOnlySpan<byte> piece;
-                     !(piece = snapshot.Kinds.Content(attachment.Hash, size)).IsEmpty;
-                     size += piece.Length)
-                    sha.AppendData(piece);
-                Assert.Equal((attachment.SizeBytes, hash), (size, Convert.ToHexString(sha.GetHashAndReset())));
+                KindRecord record = snapshot.Kinds.RecordOf(log.Value);
+                if (KindKey.KindOf(log.Value) == Kind.Attachment)
+                {
+                    var attachment = new AttachmentRecord(record.Value);
+                    Refer(snapshot, references, attachment.Hash, attachment.SizeBytes);
+                }
+                else if (KindKey.KindOf(log.Value) == Kind.Revision)
+                {
+                    for (var all = new RevisionAttachments(new RevisionRecord(record.Value).Attachments); all.MoveNext();)
+                        Refer(snapshot, references, all.Hash, all.SizeBytes);
+                }
             }
         }
 
@@ -68,6 +67,20 @@ internal static class KindInvariants
             references.OrderBy(static pair => pair.Key, StringComparer.Ordinal),
             found.OrderBy(static pair => pair.Key, StringComparer.Ordinal));
         Assert.Equal(pieces, read.FindTree(TreeNames.Contents)?.Count ?? 0);
+    }
+
+    private static void Refer(
+        DatabaseSnapshot snapshot, Dictionary<string, long> references, ReadOnlySpan<byte> hash, long sizeBytes)
+    {
+        string text = Convert.ToHexString(hash);
+        references[text] = references.GetValueOrDefault(text) + 1;
+        if (references[text] > 1)
+            return; // it was read
+        using var sha = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        long size = 0;
+        for (ReadOnlySpan<byte> piece; !(piece = snapshot.Kinds.Content(hash, size)).IsEmpty; size += piece.Length)
+            sha.AppendData(piece);
+        Assert.Equal((sizeBytes, text), (size, Convert.ToHexString(sha.GetHashAndReset())));
     }
 
     private static long CheckLog(DatabaseSnapshot snapshot, LogReader log, bool isDeleted, Dictionary<(Kind, bool), long> counts)

@@ -160,7 +160,7 @@ public sealed class KindsCrashTests : IDisposable
         string name = Invariant($"n{random.Next(3)}");
         bool isThere = Holds(twin, id), isOtherThere = Holds(twin, other), hasAttachment = HasAttachment(twin, id, name);
         int number = random.Next(1, 1000);
-        switch (random.Next(16))
+        switch (random.Next(19))
         {
             case 0 when isThere:
                 return Of(batch => batch.Delete(id));
@@ -196,6 +196,16 @@ public sealed class KindsCrashTests : IDisposable
                 return new Change(database => database.NextIdentityAsync(name, Cancel), false);
             case 10 when isThere:
                 return Of(batch => batch.ForceRevision(id));
+            case 16 when LastRevisions(twin, id) is { Count: > 0 } vectors:
+                string vector = vectors[random.Next(vectors.Count)];
+                return new Change(
+                    database => database.Revisions.RevertAsync(new Dictionary<string, string> { [id] = vector }, Cancel), false);
+            case 17 when LastRevisions(twin, id) is { Count: > 0 } vectors:
+                string[] some = [vectors[random.Next(vectors.Count)]];
+                return new Change(database => database.Revisions.DeleteAsync(id, some, Cancel), false);
+            case 18 when isThere && hasAttachment:
+                string newName = Invariant($"n{random.Next(3)}");
+                return Of(batch => batch.MoveAttachment(id, name, id, newName));
             case 11:
                 return new Change(database => database.Lifecycle.RunAsync(Cancel), HasSteps: true);
             case 12:
@@ -237,6 +247,12 @@ public sealed class KindsCrashTests : IDisposable
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         return snapshot.Attachment(id, name) is not null;
+    }
+
+    private static List<string> LastRevisions(Database database, string id)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return [.. snapshot.Revisions(id, metadataOnly: true).Select(static revision => revision.ChangeVector)];
     }
 
     private static long CompareExchangeIndex(Database database, string key)

@@ -198,6 +198,58 @@ public sealed class TimeSeriesQueryTests : IDisposable
         Assert.Equal(["people/1"], await RowsAsync(Best));
     }
 
+    [Theory]
+    [InlineData("from People include counters()", "people/1:*|people/2:*", "")]
+    [InlineData("from People include counters('Likes', 'Hates')", "people/1:Hates,Likes|people/2:Hates,Likes", "")]
+    [InlineData("from People include counters(Boss)", "people/2:*", "")]
+    [InlineData("from People as p include counters(p.Boss)", "people/2:*", "")]
+    [InlineData("from People as p include counters(Boss)", "people/2:*", "")]
+    [InlineData("from People include counters(Boss, 'Likes')", "people/2:Likes", "")]
+    [InlineData("from People include timeseries('2024-01-01', '2024-02-01')", "", "@all 0101-0201")]
+    [InlineData("from People as p include timeseries(p, '2024-01-01', '2024-02-01')", "", "@all 0101-0201")]
+    [InlineData("from People as p include timeseries(p.Boss, '2024-01-01', null)", "", "@all 0101-")]
+    [InlineData("from People include timeseries(null, null)", "", "@all -")]
+    [InlineData("from People include timeseries($a, $b)", "", "@all 0101-0301")]
+    [InlineData("from People include timeseries('Heartrate', '2024-01-01', '2024-02-01')", "", "Heartrate 0101-0201")]
+    [InlineData("from People include timeseries('Heartrate')", "", "Heartrate -")]
+    public async Task What_is_included_may_leave_out_the_document_and_the_name(string text, string counters, string series)
+    {
+        await WriteAsync(static batch => batch
+            .Put("people/1", """{"Name":"Ada","Boss":"people/2","@metadata":{"@collection":"People"}}"""u8)
+            .Put("people/2", """{"Name":"Bob","@metadata":{"@collection":"People"}}"""u8));
+        using var parameters = JsonDocument.Parse("""{"a":"2024-01-01","b":"2024-03-01"}""");
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = text, Parameters = parameters.RootElement }, Cancel);
+        while (results.MoveNext())
+            results.WriteCurrent(new System.Buffers.ArrayBufferWriter<byte>());
+        BesideIncluded beside = results.IncludedBeside!; // the queries include something
+        Assert.Equal(
+            counters,
+            string.Join(
+                '|', beside.Counters.OrderBy(static one => one.DocumentId, StringComparer.Ordinal).Select(
+                    static one => $"{one.DocumentId}:{(one.Names.Count == 0 ? "*" : string.Join(',', one.Names.Order()))}")));
+        Assert.Equal(
+            series,
+            string.Join(
+                '|', beside.TimeSeries.Select(
+                    static one => $"{one.Name.Replace("_timeseries", "", StringComparison.Ordinal)} {one.From:MMdd}-{one.To:MMdd}")
+                    .Distinct()));
+    }
+
+    [Theory]
+    [InlineData("from People as p load p.Boss as b include counters(Boss)", "in quotes")]
+    [InlineData("from People include timeseries(Heartrate)", "in quotes")]
+    [InlineData("from People include timeseries('Heartrate', '2024-01-01')", "is a time")]
+    [InlineData("from People include timeseries('Heartrate', 1, 2, 3)", "may be left out")]
+    [InlineData("from People select counter(Likes)", "in quotes")]
+    public async Task What_cannot_be_included_is_refused_at_its_place(string text, string expected)
+    {
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.QueryAsync(new QueryRequest { Text = text }, Cancel));
+        Assert.Contains(expected, error.Message, StringComparison.Ordinal);
+        Assert.Contains("line 1", error.Message, StringComparison.Ordinal);
+    }
+
     private long Index(string key)
     {
         using Treepie.Store.DatabaseSnapshot snapshot = _database.BeginRead();

@@ -1,5 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Text;
+using System.Text.Json;
 using Treepie.Server.Tests.Support;
 using Treepie.Tests.Support;
 
@@ -39,6 +41,49 @@ public sealed class AttachmentsEndpointsTests
                 content[from..(to + 1)],
                 await GetAsync(
                     server, url, new RangeHeaderValue(from, to), isWhole ? HttpStatusCode.OK : HttpStatusCode.PartialContent));
+        }
+    }
+
+    [Fact]
+    public async Task An_attachment_of_a_revision_is_read_by_its_change_vector()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("films/1", "{}");
+        using (var none = new StringContent("""{"Default":{}}""", Encoding.UTF8, "application/json"))
+        using (HttpResponseMessage configured = await server.Http.PostAsync(
+            new Uri(server.Url + "/databases/db/admin/revisions/config"), none, TestServer.Cancelled))
+            Assert.Equal(HttpStatusCode.OK, configured.StatusCode);
+        var url = new Uri(server.Url + "/databases/db/attachments?id=films/1&name=poster");
+        foreach (string text in new[] { "first", "second" })
+        {
+            using var body = new StringContent(text);
+            using HttpResponseMessage put = await server.Http.PutAsync(url, body, TestServer.Cancelled);
+            Assert.Equal(HttpStatusCode.Created, put.StatusCode);
+        }
+
+        using var revisions = JsonDocument.Parse(
+            await server.Http.GetStringAsync(
+                new Uri(server.Url + "/databases/db/revisions?id=films/1"), TestServer.Cancelled));
+        JsonElement metadata = revisions.RootElement.GetProperty("Results")[1].GetProperty("@metadata");
+        Assert.Equal("poster", metadata.GetProperty("@attachments")[0].GetProperty("Name").GetString());
+        string vector = metadata.GetProperty("@change-vector").GetString() ?? "";
+        var byVector = new Uri($"{url}&type=Revision&changeVector={Uri.EscapeDataString(vector)}");
+        Assert.Equal("first"u8.ToArray(), await GetAsync(server, byVector, null, HttpStatusCode.OK));
+        Assert.Equal("irs"u8.ToArray(), await GetAsync(server, byVector, new RangeHeaderValue(1, 3), HttpStatusCode.PartialContent));
+        Assert.Equal("second"u8.ToArray(), await GetAsync(server, url, null, HttpStatusCode.OK));
+        await PostAsync($$"""{"Type":"Revision","ChangeVector":"{{vector}}"}""", HttpStatusCode.OK, "first");
+        await PostAsync("""{"Type":"Document"}""", HttpStatusCode.OK, "second");
+        await PostAsync("""{"Type":"Revision","ChangeVector":"A:999-x"}""", HttpStatusCode.NotFound, "");
+        await PostAsync("""{"Type":"Revision"}""", HttpStatusCode.BadRequest, "change vector");
+        await PostAsync("""{"Type":"Counter","ChangeVector":"A:1"}""", HttpStatusCode.BadRequest, "has no attachments");
+        await PostAsync("[]", HttpStatusCode.BadRequest, "");
+
+        async Task PostAsync(string json, HttpStatusCode expected, string content)
+        {
+            using var body = new StringContent(json, Encoding.UTF8, "application/json");
+            using HttpResponseMessage answer = await server.Http.PostAsync(url, body, TestServer.Cancelled);
+            Assert.Equal(expected, answer.StatusCode);
+            Assert.Contains(content, await answer.Content.ReadAsStringAsync(TestServer.Cancelled), StringComparison.Ordinal);
         }
     }
 

@@ -254,7 +254,7 @@ public sealed class BadInputTests
     }
 
     [Theory]
-    [InlineData("POST", "attachments?id=a&name=b")]
+    [InlineData("POST", "attachments/bulk")]
     public async Task What_is_not_built_says_so(string method, string url)
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -40,7 +40,6 @@ internal static class AccessLevels
         * /databases/{database}/admin/transactions/{**rest} DatabaseAdmin
         * /databases/{database}/ai/{**rest} DatabaseRead
         * /databases/{database}/analyzers DatabaseRead
-        * /databases/{database}/attachments DatabaseRead
         * /databases/{database}/attachments/{**rest} DatabaseRead
         * /databases/{database}/changes DatabaseRead
         * /databases/{database}/info/tcp DatabaseRead
@@ -176,6 +175,7 @@ internal static class AccessLevels
         POST /databases/{database}/admin/revisions/conflicts/config DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/admin/timeseries/config DatabaseAdmin
+        POST /databases/{database}/attachments DatabaseRead
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
         POST /databases/{database}/counters DatabaseReadWrite

@@ -65,7 +65,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
 
     private void IncludeCounters(MethodExpression method)
     {
-        (FieldPath? owner, IReadOnlyList<MethodArgument> names) = Owner(method);
+        (FieldPath? owner, IReadOnlyList<MethodArgument> names) = Owner(method, isBare: query.Load.Count == 0);
         if (names.Count == 0)
             _includes.Add(new BesideInclude(BesideIncludeKind.Counter, owner));
         foreach (MethodArgument name in names)
@@ -82,7 +82,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     {
         (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
         var include = new BesideInclude(BesideIncludeKind.TimeSeries, owner);
-        if (rest is [var name, ..] && name.Value is not MethodExpression)
+        if (rest is [var name, ..] && name.Value is not MethodExpression && rest is not [_, { Value: not MethodExpression }])
         {
             include = include with { Name = parameters.Text(name.Value, "the name of a time series") };
             rest = [.. rest.Skip(1)];
@@ -96,7 +96,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
             _ => throw RqlErrors.At(
                 query.Text, method.Position,
                 "'timeseries()' of 'include' takes a document, a name, and two times or last(…): timeseries(u, 'Heartrate', "
-                    + "last(7, 'Days'))."),
+                    + "last(7, 'Days')). The document may be left out, and so may the name."),
         });
     }
 
@@ -149,7 +149,9 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     /// The first argument where it says whose it is: the alias, or a path of it or of a loaded document's id (null: the document
     /// itself); and the others.
     /// </summary>
-    private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method)
+    /// <param name="method">The call.</param>
+    /// <param name="isBare">Whether a single name may be a path of the query's document: where it cannot be anything else.</param>
+    private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method, bool isBare = false)
     {
         if (method.Arguments is not [{ Value: PathExpression path }, ..])
             return (null, method.Arguments);
@@ -162,7 +164,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
                 if (load.Alias == only.Name && !load.Many && load.Source is PathExpression source)
                     return (fields.Path(source), rest);
             // counter(Likes): the name of a counter is no document
-            if (rest.Count == 0)
+            if (rest.Count == 0 && !isBare)
                 throw RqlErrors.At(query.Text, path.Position, $"A name is written in quotes: '{only.Name}'.");
         }
 

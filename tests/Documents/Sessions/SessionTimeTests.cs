@@ -1,0 +1,60 @@
+using Treepie.Kinds;
+using Treepie.Sessions;
+
+namespace Treepie.Documents.Tests.Sessions;
+
+/// <summary>Times that sessions are given, in a process whose local time is far from UTC.</summary>
+[Collection(nameof(SessionTimeTests))]
+[CollectionDefinition(nameof(SessionTimeTests), DisableParallelization = true)] // the zone is that of the process
+public sealed class SessionTimeTests : IDisposable
+{
+    private readonly string? _zone = Environment.GetEnvironmentVariable("TZ");
+
+    public SessionTimeTests() => SetZone("Pacific/Auckland");
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    public void Dispose() => SetZone(_zone);
+
+    [Fact]
+    public void Local_times_are_converted_and_times_that_do_not_say_are_utc()
+    {
+        var utc = new DateTime(2026, 1, 2, 3, 4, 5, DateTimeKind.Utc);
+        Assert.NotEqual(utc.Ticks, utc.ToLocalTime().Ticks);
+        foreach (DateTime given in new[] { utc, utc.ToLocalTime(), DateTime.SpecifyKind(utc, DateTimeKind.Unspecified) })
+            Assert.Equal((utc, DateTimeKind.Utc), (SessionTime.Utc(given), SessionTime.Utc(given).Kind));
+        Assert.Null(SessionTime.Utc((DateTime?)null));
+    }
+
+    [Fact]
+    public async Task Revisions_and_time_series_take_the_same_time_for_the_same_moment()
+    {
+        using Database database = Database.OpenInMemory();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Token);
+        using DocumentSession session = database.OpenSession();
+        session.Store(new Sensor { Id = "sensors/1", Name = "first" });
+        DateTime soon = DateTime.UtcNow.AddMinutes(10);
+        session.TimeSeriesFor("sensors/1", "heat").Append(DateTime.UtcNow, 1);
+        await session.SaveChangesAsync(Token);
+        foreach (DateTime time in new[] { soon, soon.ToLocalTime(), DateTime.SpecifyKind(soon, DateTimeKind.Unspecified) })
+        {
+            Assert.Equal("first", session.Advanced.Revisions.Get<Sensor>("sensors/1", time)?.Name);
+            Assert.Null(session.Advanced.Revisions.Get<Sensor>("sensors/1", time.AddHours(-1)));
+            Assert.Single(session.TimeSeriesFor("sensors/1", "heat").Get(to: time));
+            Assert.Empty(session.TimeSeriesFor("sensors/1", "heat").Get(to: time.AddHours(-1)));
+        }
+    }
+
+    private sealed class Sensor
+    {
+        public string? Id { get; set; }
+
+        public string? Name { get; set; }
+    }
+
+    private static void SetZone(string? zone)
+    {
+        Environment.SetEnvironmentVariable("TZ", zone);
+        TimeZoneInfo.ClearCachedData();
+    }
+}
