@@ -11,8 +11,10 @@ namespace Treepie.Kinds;
 /// as a storage command may be run again from its start.
 /// </summary>
 /// <param name="transaction">Where they are.</param>
+/// <param name="dictionaries">What bodies of revisions are unpacked with; null where none are read.</param>
 /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
-internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedContents = false)
+internal sealed class KindWriter(
+    WriteTransaction transaction, BodyDictionaries? dictionaries, bool keepsUnusedContents = false)
 {
     private readonly Dictionary<byte, long> _counts = [];
     private Tree? _items;
@@ -23,7 +25,8 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
     public ContentStore Contents { get; } = new(transaction, keepsUnusedContents);
 
     /// <summary>Reads what is there now.</summary>
-    public KindItems Items => new(transaction.FindTree);
+    public KindItems Items =>
+        new(transaction.FindTree, dictionaries is null ? null : new UnpackedBodies(dictionaries, transaction.FindTree));
 
     private Tree ItemTree => _items ??= transaction.GetOrCreateTree(TreeNames.Kinds);
 

@@ -11,6 +11,7 @@ internal sealed class RevisionWriter
 {
     private readonly IKindHost _host;
     private readonly RevisionsConfiguration? _configuration;
+    private bool? _packs;
 
     public RevisionWriter(IKindHost host)
     {
@@ -26,6 +27,17 @@ internal sealed class RevisionWriter
 
     private bool HasAny { get; set; }
 
+    /// <summary>Whether bodies that are packed in documents are in their revisions.</summary>
+    private bool Packs
+    {
+        get
+        {
+            byte[] name = Encoding.UTF8.GetBytes(DocumentCompressionConfiguration.SettingName);
+            return _packs ??= _host.Kinds.TryGet(KindKey.Of(Kind.Setting, default, name), out KindRecord record)
+                && DocumentCompressionConfiguration.FromJson(record.Value.ToArray()).Revisions;
+        }
+    }
+
     /// <summary>The rule of a collection; null where none are made.</summary>
     public RevisionsRule? RuleOf(string collection) => _configuration?.RuleOf(collection);
 
@@ -38,17 +50,21 @@ internal sealed class RevisionWriter
     /// <param name="isDeletion">Whether it was deleted then.</param>
     /// <param name="metadata">Its metadata.</param>
     /// <param name="body">Its body.</param>
+    /// <param name="packed">The same packed, where the document has it so; else empty.</param>
     /// <param name="hasAttachments">Whether it may have attachments, which are then kept as they are now.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
-        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, bool hasAttachments)
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments)
     {
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
         byte[] attachments = hasAttachments ? RevisionAttachments.Of(_host.Kinds.Items, folded) : [];
+        bool isPacked = !packed.IsEmpty && shared == 0 && Packs;
         _host.Kinds.Put(
-            key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body, attachments), etag,
-            _host.NowTicks);
+            key, id,
+            RevisionRecord.Encode(
+                collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments, isPacked),
+            etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
             Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);

@@ -1,3 +1,4 @@
+using Treepie.Kinds;
 using Treepie.Compression;
 using Treepie.Store;
 using Treepie.Writes;

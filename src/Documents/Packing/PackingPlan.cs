@@ -1,4 +1,5 @@
 using System.Collections.Frozen;
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Packing;

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Kinds;
 using Treepie.Storage.Trees;
 using Treepie.Store;
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 

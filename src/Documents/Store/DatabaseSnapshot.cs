@@ -48,7 +48,7 @@ public sealed class DatabaseSnapshot : IDisposable
     internal long IdentityCount => Tree(TreeNames.Identities).Count;
 
     /// <summary>What lies beside documents.</summary>
-    internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree);
+    internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree, Unpacked);
 
     /// <summary>When something is to be done with documents.</summary>
     internal DueIndex Due => new(_transaction.FindTree);
@@ -246,7 +246,9 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>The body of a record that is packed.</summary>
     internal ReadOnlySpan<byte> Unpack(DocumentRecord record) =>
-        (_unpacked ??= new UnpackedBodies(_dictionaries, _transaction.FindTree)).Get(record.Etag, record.StoredBody);
+        Unpacked.Get(record.Etag, record.StoredBody);
+
+    private UnpackedBodies Unpacked => _unpacked ??= new UnpackedBodies(_dictionaries, _transaction.FindTree);
 
     /// <summary>The same view for another thread, to be disposed too. This one must not be disposed before it returns.</summary>
     internal DatabaseSnapshot BeginSame()

@@ -7,7 +7,9 @@ namespace Treepie.Store;
 /// Reads what lies beside documents: one value, those of a document, those whose name begins with a text, or the log of changes.
 /// The trees are made by the first write of any kind; before that there is nothing.
 /// </summary>
-internal sealed class KindItems(Func<string, Tree?> find)
+/// <param name="find">Gives the trees.</param>
+/// <param name="unpacked">Unpacks bodies of revisions; null where none are asked for.</param>
+internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpacked = null)
 {
     private readonly Tree? _items = find(TreeNames.Kinds);
 
@@ -114,7 +116,9 @@ internal sealed class KindItems(Func<string, Tree?> find)
         byte[] prefix = key[..^TreeNames.EtagKeyBytes].ToArray();
         for (byte[]? at = key.ToArray(); at is not null; at = LastBefore(at, prefix))
             if (TryGet(at, out KindRecord record) && new RevisionRecord(record.Value) is { IsShared: false } revision)
-                return revision.Body;
+                return revision.IsPacked
+                    ? unpacked!.Get(TreeNames.EtagOfKey(at), revision.StoredBody)
+                    : revision.StoredBody;
         throw new Storage.CorruptionException(
             "The body of a revision is missing. Run a check of the database and restore a backup.");
     }

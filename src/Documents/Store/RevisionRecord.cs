@@ -7,7 +7,7 @@ namespace Treepie.Store;
 /// A revision as the value of its key, which holds the etag of the document it is of. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata
+///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata; 8 the body is packed
 ///      1    1 how many revisions before, at most, have the body
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
@@ -16,7 +16,7 @@ namespace Treepie.Store;
 ///   16+C    M metadata, minified JSON object
 /// 16+C+M    4 length of the attachments in bytes (A); this and they only where the flags say so
 /// 20+C+M    A RevisionAttachments
-///      …    … body; nothing where it is that of the revision before
+///      …    … body, or a PackedBody; nothing where it is that of the revision before
 /// </code>
 /// </summary>
 internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
@@ -25,7 +25,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     public const int MaxShared = 16;
 
     private const int HeaderBytes = 16;
-    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4;
+    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
@@ -45,8 +45,11 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     public ReadOnlySpan<byte> Attachments =>
         HasAttachments ? _bytes.Slice(End + sizeof(int), BinaryPrimitives.ReadInt32LittleEndian(_bytes[End..])) : default;
 
-    /// <summary>Its own body; empty where it is shared.</summary>
-    public ReadOnlySpan<byte> Body => _bytes[(HasAttachments ? End + sizeof(int) + Attachments.Length : End)..];
+    /// <summary>Whether its own body is a <see cref="PackedBody"/>.</summary>
+    public bool IsPacked => (_bytes[0] & PackedFlag) != 0;
+
+    /// <summary>Its own body as it stands there; empty where it is shared.</summary>
+    public ReadOnlySpan<byte> StoredBody => _bytes[(HasAttachments ? End + sizeof(int) + Attachments.Length : End)..];
 
     private bool HasAttachments => (_bytes[0] & AttachmentsFlag) != 0;
 
@@ -60,16 +63,17 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     /// <summary>A revision; shared is 0 where it has its own body.</summary>
     public static byte[] Encode(
         string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> attachments)
+        ReadOnlySpan<byte> attachments, bool isPacked = false)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
             body = default;
+        isPacked &= shared == 0;
         int end = HeaderBytes + name.Length + metadata.Length,
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
-            | (attachments.IsEmpty ? 0 : AttachmentsFlag));
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
@@ -89,5 +93,5 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>The same with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, Body, attachments);
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked);
 }

@@ -9,12 +9,13 @@ namespace Treepie.Store;
 /// </summary>
 internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string, Tree?> find)
 {
-    private readonly Dictionary<long, (byte[] Bytes, int Length)> _bodies = [];
+    private Dictionary<long, (byte[] Bytes, int Length)>? _bodies;
 
     /// <summary>The body of a change, as it was before it was packed.</summary>
     /// <exception cref="CorruptionException">It cannot be unpacked.</exception>
     public ReadOnlySpan<byte> Get(long etag, ReadOnlySpan<byte> packed)
     {
+        _bodies ??= [];
         if (_bodies.TryGetValue(etag, out (byte[] Bytes, int Length) known))
             return known.Bytes.AsSpan(0, known.Length);
         int length = PackedBody.LengthOf(packed);
@@ -27,7 +28,7 @@ internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string,
     /// <summary>Ends the life of all that was given.</summary>
     public void Release()
     {
-        if (_bodies.Count == 0)
+        if (_bodies is not { Count: > 0 })
             return;
         foreach ((byte[] bytes, _) in _bodies.Values)
             ArrayPool<byte>.Shared.Return(bytes, dictionaries.IsSecret);

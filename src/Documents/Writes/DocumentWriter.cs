@@ -53,7 +53,7 @@ internal sealed class DocumentWriter : IKindHost
         _tombstones = new TombstoneWriter(transaction);
         _collections = new CollectionWriter(transaction);
         Ids = new IdMaker(transaction, _documents);
-        Kinds = new KindWriter(transaction, keepsUnusedContents);
+        Kinds = new KindWriter(transaction, dictionaries, keepsUnusedContents);
         Due = DueIndex.Of(transaction);
         _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
@@ -143,6 +143,8 @@ internal sealed class DocumentWriter : IKindHost
         return body;
     }
 
+    private static ReadOnlySpan<byte> PackedOf(DocumentRecord record) => record.IsPacked ? record.StoredBody : default;
+
     /// <summary>
     /// Puts a packed body in the place of what a document has at a change, and leaves it as it is otherwise; nothing where it has
     /// changed since.
@@ -231,7 +233,7 @@ internal sealed class DocumentWriter : IKindHost
         if (!command.IsRevised && !Revisions.IsIdle)
             flags = AddRevision(
                 folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
-                command.Body.Span, flags, isForced: false);
+                command.Body.Span, command.Packed.Span, flags, isForced: false);
         ReadOnlySpan<byte> metadata = command.Metadata.Span;
         bool isPacked = !command.Packed.IsEmpty;
         ReadOnlySpan<byte> body = isPacked ? command.Packed.Span : command.Body.Span;
@@ -283,7 +285,7 @@ internal sealed class DocumentWriter : IKindHost
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(
                 foldedId, existing.Id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags),
-                BodyOf(existing), Kinds.Items.FlagsOf(foldedId), forcesRevision);
+                BodyOf(existing), PackedOf(existing), Kinds.Items.FlagsOf(foldedId), forcesRevision);
         int size = DocumentRecord.SizeOf(existing.Id.Length, metadata.Length, existing.StoredBody.Length);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, size), etag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), existing.Id,
@@ -308,12 +310,12 @@ internal sealed class DocumentWriter : IKindHost
     /// </summary>
     private DocumentFlags AddRevision(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata,
-        ReadOnlySpan<byte> body, DocumentFlags flags, bool isForced)
+        ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, DocumentFlags flags, bool isForced)
     {
         if (!isForced && Revisions.RuleOf(collection) is null)
             return flags;
         Revisions.Add(
-            folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body,
+            folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body, packed,
             flags.HasFlag(DocumentFlags.HasAttachments));
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
@@ -334,7 +336,7 @@ internal sealed class DocumentWriter : IKindHost
         _lastEtag = etag;
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
-            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing),
+            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing), PackedOf(existing),
             existing.Flags.HasFlag(DocumentFlags.HasAttachments));
         return _lastEtag + 1;
     }
@@ -424,7 +426,8 @@ internal sealed class DocumentWriter : IKindHost
         if (rule is { PurgeOnDelete: true })
             Revisions.Purge(folded);
         else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
-            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, hasAttachments: false);
+            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, default,
+                hasAttachments: false);
     }
 
     /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>

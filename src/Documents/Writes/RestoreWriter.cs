@@ -33,7 +33,7 @@ internal sealed class RestoreWriter
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
         _due = DueIndex.Of(transaction);
-        _kinds = new KindWriter(transaction, keepsUnusedContents: true); // deletions may come before what has the same content
+        _kinds = new KindWriter(transaction, new BodyDictionaries(isSecret: true), keepsUnusedContents: true); // deletions may come before what has the same content
     }
 
     /// <summary>Puts a document; false where there is one of that id already.</summary>

@@ -102,7 +102,7 @@ internal sealed class TombstoneWriter
 
         if (purged < limit)
         {
-            var kinds = new Kinds.KindWriter(_transaction);
+            var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
             (int others, long lastOther) = kinds.Purge(upToEtag, limit - purged);
             kinds.Save();
             purged += others;

@@ -57,11 +57,14 @@ internal static class DatabaseText
             while (log.MoveNext())
             {
                 KindRecord record = snapshot.Kinds.RecordOf(log.Value);
+                ReadOnlySpan<byte> value = record.Value;
+                if (KindKey.KindOf(log.Value) == Kind.Revision && !record.IsDeleted && new RevisionRecord(value) is { IsPacked: true } revision)
+                    value = revision.WithBody(snapshot.Kinds.RevisionBody(log.Value)); // whether it is packed nobody sees
                 lines.Add(
                     string.Create(
                         CultureInfo.InvariantCulture,
                         $"beside {log.Etag} {Convert.ToHexString(log.Value)} {Text(record.Name)} {record.Ticks} "
-                                + $"{record.IsDeleted} {Convert.ToHexString(record.Value)}"));
+                                + $"{record.IsDeleted} {Convert.ToHexString(value)}"));
             }
 
             log.Dispose();

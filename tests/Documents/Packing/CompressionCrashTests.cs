@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using Treepie.Kinds;
 using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Packing;

@@ -1,8 +1,10 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.BackupTasks;
+using Treepie.Documents.Tests.Kinds;
 using Treepie.Packing;
 using Treepie.Queries;
 using Treepie.Storage;
@@ -283,7 +285,7 @@ public sealed class DocumentCompressionTests : IDisposable
     [InlineData("""{"Collections":[1]}""", "without a name")]
     [InlineData("""{"Collections":[""]}""", "without a name")]
     [InlineData("""{"CompressAllCollections":1}""", "neither true nor false")]
-    [InlineData("""{"CompressRevisions":true}""", "revisions")]
+    [InlineData("""{"CompressRevisions":true}""", "of revisions alone")]
     public void What_cannot_be_configured_is_refused(string json, string expected)
     {
         using var parsed = JsonDocument.Parse(json);
@@ -315,6 +317,48 @@ public sealed class DocumentCompressionTests : IDisposable
         }
 
         Assert.Contains("has format 3", Assert.Throws<ForeignDataException>(() => Open()).Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Revisions_are_compressed_as_their_documents_are(bool revisions)
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new() { Default = new() }, Cancel);
+        await database.Compression.ConfigureAsync(All with { Revisions = revisions }, Cancel);
+        await FillAsync(database, "Films", 0, 500);
+        await database.Compression.RunAsync(null, Cancel);
+        Assert.Equal(0, PackedRevisions(database)); // those that were there stay as they are
+        for (int round = 0; round < 3; round++)
+        {
+            string members = $"\"title\":\"Round {round}\",\"extract\":\"{new string('w', 300)}\"";
+            using var batch = new WriteBatch(database.Options);
+            batch.Put("films/1", Json("Films", members)).Put("films/1", Json("Films", members)); // two of one body
+            await database.WriteAsync(batch, Cancel);
+        }
+
+        Assert.Equal(revisions ? 3 : 0, PackedRevisions(database));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal(
+            ["Round 2", "Round 2", "Round 1", "Round 1", "Round 0", "Round 0"],
+            snapshot.Revisions("films/1").Take(6).Select(
+                revision => JsonDocument.Parse(revision.Body).RootElement.GetProperty("title").GetString()));
+        Revision first = snapshot.Revisions("films/1").First(revision => Encoding.UTF8.GetString(revision.Body.Span).Contains("Round 0", StringComparison.Ordinal));
+        await database.Revisions.RevertAsync(new Dictionary<string, string> { ["films/1"] = first.ChangeVector }, Cancel);
+        Assert.Contains("Round 0", Bodies(database).Single(body => body.StartsWith("films/1 ", StringComparison.Ordinal)), StringComparison.Ordinal);
+        await database.Revisions.ConfigureAsync(new() { Default = new() { MinimumToKeep = 2 } }, Cancel);
+        await database.Revisions.EnforceAsync(Cancel);
+        using DatabaseSnapshot then = database.BeginRead();
+        Assert.Equal(2, then.RevisionCount("films/1"));
+        KindInvariants.Check(database);
+    }
+
+    private static long PackedRevisions(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.Kinds.Revisions("films/1"u8).Count(
+            key => snapshot.Kinds.TryGet(key, out KindRecord record) && new RevisionRecord(record.Value).IsPacked);
     }
 
     private static int Version(Database database)

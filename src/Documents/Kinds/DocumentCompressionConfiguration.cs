@@ -1,7 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 
-namespace Treepie.Packing;
+namespace Treepie.Kinds;
 
 /// <summary>Of which collections documents are kept compressed.</summary>
 public sealed record DocumentCompressionConfiguration
@@ -14,6 +14,9 @@ public sealed record DocumentCompressionConfiguration
     /// <summary>All collections, those to come too.</summary>
     public bool AllCollections { get; init; }
 
+    /// <summary>Whether revisions that are made of these documents are too.</summary>
+    public bool Revisions { get; init; } = true;
+
     /// <summary>Whether documents of a collection are.</summary>
     public bool Includes(string collection) => AllCollections || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 
@@ -23,15 +26,17 @@ public sealed record DocumentCompressionConfiguration
     {
         if (json.ValueKind != JsonValueKind.Object)
             throw Refused("is no JSON object");
-        if (Flag(json, "CompressRevisions"))
-            throw Refused("asks for revisions too (CompressRevisions), which are not compressed");
-        return new DocumentCompressionConfiguration
+        var configuration = new DocumentCompressionConfiguration
         {
             AllCollections = Flag(json, "CompressAllCollections"),
+            Revisions = Flag(json, "CompressRevisions"),
             Collections = json.TryGetProperty("Collections", out JsonElement names) && names.ValueKind != JsonValueKind.Null
                 ? [.. ReadNames(names)]
                 : [],
         };
+        return configuration is { Revisions: true, AllCollections: false, Collections.Count: 0 }
+            ? throw Refused("is of revisions alone (CompressRevisions); they are compressed as their documents are")
+            : configuration;
     }
 
     /// <summary>Writes it as clients read it.</summary>
@@ -44,7 +49,7 @@ public sealed record DocumentCompressionConfiguration
             json.WriteStringValue(name);
         json.WriteEndArray();
         json.WriteBoolean("CompressAllCollections"u8, AllCollections);
-        json.WriteBoolean("CompressRevisions"u8, false);
+        json.WriteBoolean("CompressRevisions"u8, Revisions);
         json.WriteEndObject();
     }
 
