@@ -115,10 +115,11 @@ internal sealed class DumpWriter : IDisposable
         Separate();
         DumpRevisions.Write(_buffer, key, snapshot, withAttachments);
         KindRecord record = snapshot.Kinds.RecordOf(key);
-        var value = new RevisionRecord(record.Value);
+        ReadOnlySpan<byte> value = snapshot.Kinds.RevisionValue(key);
+        var revision = new RevisionRecord(value);
         _hash.Beside(
             record.Etag, record.Ticks, isDeleted: false, key, record.Name,
-            withAttachments || value.Attachments.IsEmpty ? record.Value : value.WithAttachments(default));
+            withAttachments || revision.Attachments.IsEmpty ? value : revision.WithAttachments(default));
     }
 
     /// <summary>The element before the content of an attachment, as many bytes as it says, which are no JSON.</summary>

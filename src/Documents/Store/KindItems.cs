@@ -123,6 +123,13 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
             "The body of a revision is missing. Run a check of the database and restore a backup.");
     }
 
+    /// <summary>The value of a revision as if nothing were packed.</summary>
+    public ReadOnlySpan<byte> RevisionValue(ReadOnlySpan<byte> key)
+    {
+        ReadOnlySpan<byte> value = RecordOf(key).Value;
+        return new RevisionRecord(value) is { IsPacked: true } revision ? revision.WithBody(RevisionBody(key)) : value;
+    }
+
     /// <summary>The key of the revision after one, of the same document; null after the last.</summary>
     public byte[]? RevisionAfter(ReadOnlySpan<byte> key)
     {

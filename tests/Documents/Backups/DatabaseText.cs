@@ -57,9 +57,8 @@ internal static class DatabaseText
             while (log.MoveNext())
             {
                 KindRecord record = snapshot.Kinds.RecordOf(log.Value);
-                ReadOnlySpan<byte> value = record.Value;
-                if (KindKey.KindOf(log.Value) == Kind.Revision && !record.IsDeleted && new RevisionRecord(value) is { IsPacked: true } revision)
-                    value = revision.WithBody(snapshot.Kinds.RevisionBody(log.Value)); // whether it is packed nobody sees
+                bool isRevision = KindKey.KindOf(log.Value) == Kind.Revision && !record.IsDeleted;
+                ReadOnlySpan<byte> value = isRevision ? snapshot.Kinds.RevisionValue(log.Value) : record.Value;
                 lines.Add(
                     string.Create(
                         CultureInfo.InvariantCulture,
