@@ -10,11 +10,11 @@ namespace Treepie.Backups;
 /// </summary>
 internal static class SnapshotHash
 {
-    private const int DocumentsPerRelease = 4_096;
+    private const int DocumentsPerRelease = 256;
 
     /// <summary>
     /// Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole
-    /// backup and an increment have them. Told each few thousand documents.
+    /// backup and an increment have them. Told each few hundred documents.
     /// </summary>
     public static (BackupCounts Counts, string Hash) Compute(
         DatabaseSnapshot snapshot,
@@ -54,7 +54,7 @@ internal static class SnapshotHash
             }
         }
 
-        AddBeside(hash, snapshot.Kinds, after, cancellationToken);
+        AddBeside(hash, snapshot, after, cancellationToken);
         if (since is not { HoldsIndexes: false })
             foreach (IndexMapping index in indexes)
                 hash.Index(index);
@@ -68,8 +68,10 @@ internal static class SnapshotHash
         return (counts, hash.Finish());
     }
 
-    private static void AddBeside(ContentHash hash, KindItems kinds, long after, CancellationToken cancellationToken)
+    private static void AddBeside(ContentHash hash, DatabaseSnapshot snapshot, long after, CancellationToken cancellationToken)
     {
+        KindItems kinds = snapshot.Kinds;
+        long seen = 0;
         foreach ((Kind kind, _, _) in DumpKinds.All)
         {
             using LogReader log = kinds.Log(after);
@@ -80,7 +82,11 @@ internal static class SnapshotHash
                 if (KindKey.KindOf(key) != kind)
                     continue;
                 KindRecord record = kinds.RecordOf(key);
-                hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
+                hash.Beside(
+                    record.Etag, record.Ticks, isDeleted: false, key, record.Name,
+                    kind == Kind.Revision ? kinds.RevisionValue(key) : record.Value);
+                if (++seen % DocumentsPerRelease == 0)
+                    snapshot.ReleasePages();
             }
         }
 
