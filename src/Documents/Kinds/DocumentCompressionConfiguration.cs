@@ -18,7 +18,8 @@ public sealed record DocumentCompressionConfiguration
     public bool Revisions { get; init; } = true;
 
     /// <summary>Whether documents of a collection are.</summary>
-    public bool Includes(string collection) => AllCollections || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    public bool Includes(string collection) =>
+        AllCollections || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Reads it as clients send it.</summary>
     /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
@@ -30,7 +31,7 @@ public sealed record DocumentCompressionConfiguration
         {
             AllCollections = Flag(json, "CompressAllCollections"),
             Revisions = Flag(json, "CompressRevisions"),
-            Collections = json.TryGetProperty("Collections", out JsonElement names) && names.ValueKind != JsonValueKind.Null
+            Collections = json.TryGetProperty("Collections"u8, out JsonElement names) && names.ValueKind != JsonValueKind.Null
                 ? [.. ReadNames(names)]
                 : [],
         };
@@ -88,6 +89,7 @@ public sealed record DocumentCompressionConfiguration
     }
 
     private static InvalidDocumentException Refused(string why) =>
-        new($"The compression of documents {why}. Nothing was changed. Expected is {{\"Collections\":[…],\"CompressAllCollections\":"
-            + "false,\"CompressRevisions\":false}.");
+        new(
+            $"The compression of documents {why}. Nothing was changed. Expected is "
+                + "{\"Collections\":[…],\"CompressAllCollections\":false,\"CompressRevisions\":false}.");
 }

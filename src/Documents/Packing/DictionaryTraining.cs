@@ -1,4 +1,3 @@
-using Treepie.Kinds;
 using Treepie.Compression;
 using Treepie.Store;
 using Treepie.Writes;
@@ -56,15 +55,15 @@ internal sealed class DictionaryTraining(IWriteHost host)
         var samples = new List<byte[]>();
         long step = Math.Max(1, collection.DocumentCount / MostSamples), bytes = 0;
         using DocumentCursor cursor = snapshot.ByCollection(collection.Name);
-        while (bytes < MostSampledBytes && cursor.MoveNext())
+        for (long seen = 0; bytes < MostSampledBytes && cursor.MoveNext(); seen++)
         {
+            if (seen % step != 0)
+                continue;
             cancellationToken.ThrowIfCancellationRequested();
             ReadOnlySpan<byte> body = cursor.Current.Body;
             samples.Add(body[..Math.Min(body.Length, MostBytesOfOne)].ToArray());
             bytes += samples[^1].Length;
             snapshot.ReleasePages();
-            if (step > 1 && cursor.Skip(step - 1) < step - 1)
-                break;
         }
 
         return samples;

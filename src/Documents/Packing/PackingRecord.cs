@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Treepie.Kinds;
 using Treepie.Storage.Trees;
 using Treepie.Store;
 

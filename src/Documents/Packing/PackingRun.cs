@@ -1,5 +1,4 @@
 using System.Buffers;
-using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -39,7 +38,7 @@ internal sealed class PackingRun(IWriteHost host, string collection, BodyDiction
         }
     }
 
-    private bool Write(DocumentWriter writer, Step step)
+    private static bool Write(DocumentWriter writer, Step step)
     {
         foreach ((byte[] folded, long etag, byte[] packed) in step.Documents)
             writer.Pack(folded, etag, packed);

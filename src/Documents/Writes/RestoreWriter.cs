@@ -33,7 +33,8 @@ internal sealed class RestoreWriter
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
         _due = DueIndex.Of(transaction);
-        _kinds = new KindWriter(transaction, new BodyDictionaries(isSecret: true), keepsUnusedContents: true); // deletions may come before what has the same content
+        // deletions may come before what has the same content
+        _kinds = new KindWriter(transaction, new BodyDictionaries(isSecret: true), keepsUnusedContents: true);
     }
 
     /// <summary>Puts a document; false where there is one of that id already.</summary>

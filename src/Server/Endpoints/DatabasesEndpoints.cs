@@ -2,7 +2,6 @@ using System.Collections.Frozen;
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
-using Treepie.Packing;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;

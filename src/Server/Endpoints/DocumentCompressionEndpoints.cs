@@ -1,6 +1,5 @@
 using System.Text.Json;
 using Treepie.Kinds;
-using Treepie.Packing;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 

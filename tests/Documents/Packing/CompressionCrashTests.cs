@@ -1,9 +1,7 @@
 using System.Globalization;
 using System.Text;
-using Treepie.Kinds;
 using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.BackupTasks;
-using Treepie.Packing;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;

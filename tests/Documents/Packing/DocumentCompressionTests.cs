@@ -111,6 +111,20 @@ public sealed class DocumentCompressionTests : IDisposable
     }
 
     [Fact]
+    public async Task Of_a_large_collection_a_part_is_learned_from()
+    {
+        await using Database database = Open();
+        await database.Compression.ConfigureAsync(All, Cancel);
+        using var batch = new WriteBatch(database.Options);
+        for (int i = 0; i < 20_000; i++)
+            batch.Put($"d/{i}", Json("D", $"\"Number\":{i},\"Street\":\"Am Alten Wasserturm {i % 77}\",\"Place\":\"Hinter den Bergen\""));
+        await database.WriteAsync(batch, Cancel);
+        CompressionReport report = await database.Compression.RunAsync(null, Cancel);
+        Assert.Equal(20_000, report.Documents);
+        Assert.InRange((double)report.BytesBefore / report.BytesAfter, 2, 8);
+    }
+
+    [Fact]
     public async Task Bodies_that_grow_no_shorter_stay_as_they_are()
     {
         await using Database database = Open();
@@ -164,7 +178,7 @@ public sealed class DocumentCompressionTests : IDisposable
         foreach (string tree in new[] { TreeNames.Dictionaries, TreeNames.DictionaryCopies })
         {
             using (StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(_directory.Path, "db", "documents")))
-                environment.Write(transaction => transaction.DropTree(tree));
+                environment.Write(transaction => transaction.DropTree(tree), Cancel);
             if (tree == TreeNames.Dictionaries)
             {
                 await using Database whole = Open();
