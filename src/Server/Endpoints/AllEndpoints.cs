@@ -45,6 +45,7 @@ internal static class AllEndpoints
         IndexControlEndpoints.Map(routes);
         IndexContentEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
+        CompactionEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);
         BackupEndpoints.Map(routes);
         BackupPartEndpoints.Map(routes);
