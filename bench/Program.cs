@@ -58,8 +58,8 @@ switch (args)
             engine, folder, long.Parse(words, CultureInfo.InvariantCulture), long.Parse(puts, CultureInfo.InvariantCulture),
             double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
-    case [ReadProfile.Verb, string seconds]:
-        await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
+    case [ReadProfile.Verb, string seconds, string question]:
+        await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture), question);
         return 0;
     case [MetricsCost.Verb, string seconds]:
         await MetricsCost.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));

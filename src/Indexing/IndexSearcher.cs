@@ -97,8 +97,7 @@ public sealed class IndexSearcher : IDisposable
     public bool IsComplete(string field)
     {
         int position = Schema.IndexOf(field);
-        List<Backfill> pending = BackfillRecord.Read(_view.Tree(TreeNames.Index));
-        return position >= 0 && (pending.Count == 0 || position < pending[0].FirstField);
+        return position >= 0 && position < _view.CompleteFields;
     }
 
     /// <summary>Whether any entry has the field, be it as an explicit null; false for one that the index has not.</summary>
@@ -277,7 +276,8 @@ public sealed class IndexSearcher : IDisposable
     public void ReleasePages()
     {
         _transaction.ReleasePages();
-        _view.ForgetPages();
+        if (!_transaction.PagesStay)
+            _view.ForgetPages();
     }
 
     /// <inheritdoc/>

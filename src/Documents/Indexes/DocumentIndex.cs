@@ -189,7 +189,9 @@ internal sealed class DocumentIndex
     public ReduceOutputs? Outputs { get; }
 
     /// <summary>What is said beside its answers.</summary>
-    public IReadOnlyList<string> Warnings => [.. Maps.Warnings(Name, Reduces), .. Outputs?.Warnings(Name) ?? []];
+    public IReadOnlyList<string> Warnings => Definition.Map is null && Definition.Reduction is null
+        ? []
+        : [.. Maps.Warnings(Name, Reduces), .. Outputs?.Warnings(Name) ?? []];
 
     /// <summary>What reducing has taken since it was built; nothing where it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();

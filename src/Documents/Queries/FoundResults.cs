@@ -7,11 +7,8 @@ namespace Treepie.Queries;
 /// <summary>What was found, before anything of it is read. Whoever has it disposes snapshot and source.</summary>
 internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Source, string IndexName)
 {
-    public bool IsStale { get; init; }
-
-    public DateTime IndexTimestamp { get; init; }
-
-    public long ResultEtag { get; init; }
+    /// <summary>The index that answers, and how far it is; null where none does.</summary>
+    public IndexAnswer? Answer { get; init; }
 
     /// <summary>Takes notes of results where the query asks for them.</summary>
     public ResultNotes? Notes { get; init; }

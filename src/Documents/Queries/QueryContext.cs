@@ -18,5 +18,5 @@ internal sealed record QueryContext(
     public TimeSpan MaxScriptTime { get; init; } = TimeSpan.MaxValue;
 
     /// <summary>How long its parts took.</summary>
-    public QueryPhases Phases { get; init; } = new(TimeProvider, Started);
+    public required QueryPhases Phases { get; init; }
 }

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Text;
+using System.Collections.Concurrent;
 using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
@@ -26,23 +27,31 @@ namespace Treepie.Queries;
 internal sealed class QueryExecutor(
     IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
 {
+    /// <summary>Spellings of collections that are remembered.</summary>
+    private const int MostNames = 1_024;
+
     private readonly QueryCache _cache = new();
     private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
+    private readonly ConcurrentDictionary<string, string> _collections = new(StringComparer.Ordinal);
+    private BindingContext? _names;
 
     /// <summary>Runs a query.</summary>
-    public async Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken)
-    {
-        if (request.Admission is null)
-            return await RunAsync(request, cancellationToken).ConfigureAwait(false);
+    public Task<QueryResults> ExecuteAsync(QueryRequest request, CancellationToken cancellationToken) =>
+        request.Admission is { } admission
+            ? AdmitAsync(request, admission, cancellationToken)
+            : RunAsync(request, cancellationToken);
 
-        await request.Admission.TakeAsync(cancellationToken).ConfigureAwait(false);
+    private async Task<QueryResults> AdmitAsync(
+        QueryRequest request, IQueryAdmission admission, CancellationToken cancellationToken)
+    {
+        await admission.TakeAsync(cancellationToken).ConfigureAwait(false);
         try
         {
             return await RunAsync(request, cancellationToken).ConfigureAwait(false);
         }
         finally
         {
-            request.Admission.Release();
+            admission.Release();
         }
     }
 
@@ -107,31 +116,30 @@ internal sealed class QueryExecutor(
 
     private BoundQuery Bind(QueryRequest request, QueryPhases phases, CancellationToken cancellationToken)
     {
-        if (_cache.Bound(request) is { } known)
-        {
-            phases.End("Parse");
-            return known;
-        }
-
-        RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
+        RqlQuery parsed = _cache.Parsed(request.Text, out PreparedQuery? prepared) ?? RqlParser.Parse(request.Text);
         if (request.IgnoresUpdate)
             parsed = parsed.WithoutUpdate();
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex
             ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition
             : null;
-        var names = new BindingContext
+        _names ??= new BindingContext
         {
             LoadDocument = Load,
             BeginRead = beginRead,
             Orders = options.CustomOrders,
             Computing = options.Computing,
-            Projection = request.ProjectionBehavior,
-            Shapes = new ShapeReader(options.MaxShapeCorners, cancellationToken),
+            MaxShapeCorners = options.MaxShapeCorners,
         };
-        BoundQuery bound = QueryBinder.Bind(parsed, request.Parameters, options.TimeProvider, named, names);
+        bool isKept = !request.IgnoresUpdate && request.ProjectionBehavior == ProjectionBehavior.Default;
+        if (isKept
+            && prepared?.Bind(request.Parameters, named, options.TimeProvider, _names, cancellationToken) is { } known)
+            return known;
+        BindingContext names = isKept ? _names : _names with { Projection = request.ProjectionBehavior };
+        BoundQuery bound = QueryBinder.Bind(
+            parsed, request.Parameters, options.TimeProvider, named, names, out prepared, cancellationToken);
         if (!request.IgnoresUpdate)
-            _cache.Keep(request, parsed, bound);
+            _cache.Keep(parsed, isKept ? prepared : null);
         return bound;
     }
 
@@ -144,10 +152,13 @@ internal sealed class QueryExecutor(
         RefuseBudget(request);
         if (request.IndexEntries)
             query = AsEntries(query);
+        long take = Math.Min(query.Take, request.PageSize);
+        if (skip == query.Skip && take == query.Take && request is { WithTimings: false, NeverStale: false })
+            return query;
         return query with
         {
             Skip = skip,
-            Take = Math.Min(query.Take, request.PageSize),
+            Take = take,
             WantsTimings = query.WantsTimings || request.WithTimings,
             NeverStale = query.NeverStale | request.NeverStale
         };
@@ -251,7 +262,6 @@ internal sealed class QueryExecutor(
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
                 Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
-                ResultEtag = ResultEtags.Of(context, snapshot, null, false),
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
             if (query.Script is not { Filters: true })
@@ -269,7 +279,7 @@ internal sealed class QueryExecutor(
     private static string StoreName(BoundQuery query, DatabaseSnapshot snapshot) =>
         query.Collection is { } collection ? $"collection/{snapshot.Collection(collection)?.Name ?? collection}" : "AllDocs";
 
-    private async Task<QueryResults> ExecuteOnIndexAsync(QueryContext context, CancellationToken cancellationToken)
+    private async ValueTask<QueryResults> ExecuteOnIndexAsync(QueryContext context, CancellationToken cancellationToken)
     {
         long cutoff = changes.LastEtag;
         bool wasReset = false;
@@ -293,20 +303,7 @@ internal sealed class QueryExecutor(
                     await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken)
                         .ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
-                {
-                    bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
-                    TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
-                    await WaitAsync(
-                        context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience,
-                        cancellationToken).ConfigureAwait(false);
-                    if (index.Progress.BegunFields < fields)
-                        throw new TimeoutException(
-                            $"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable "
-                                + $"or resume it, or ask again.");
-                    await WaitAsync(
-                        context, (count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest,
-                        cancellationToken).ConfigureAwait(false);
-                }
+                    await WaitForFieldsAsync(index, context, fields, longest, cancellationToken).ConfigureAwait(false);
 
                 if (!index.TryHold())
                     continue;
@@ -328,6 +325,25 @@ internal sealed class QueryExecutor(
                 // The index was replaced or deleted meanwhile: choose again. A database that is closing says so there.
             }
         }
+    }
+
+    /// <summary>Waits for an index to begin with so many fields, and, but not for ever, to be done with them.</summary>
+    /// <exception cref="TimeoutException">It does not begin.</exception>
+    private async Task WaitForFieldsAsync(
+        DocumentIndex index, QueryContext context, int fields, TimeSpan longest, CancellationToken cancellationToken)
+    {
+        bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
+        TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
+        await WaitAsync(
+            context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience,
+            cancellationToken).ConfigureAwait(false);
+        if (index.Progress.BegunFields < fields)
+            throw new TimeoutException(
+                $"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable or resume "
+                    + $"it, or ask again.");
+        await WaitAsync(
+            context, (count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest,
+            cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Waits for the index to go on; for all of the query no longer than it may wait.</summary>
@@ -363,15 +379,26 @@ internal sealed class QueryExecutor(
 
         if (query.Groups is { } groups)
             return ChooseGroups(query, groups, out created);
-        AutoIndexField[] fields = [.. query.Fields.Select(f => f.Field)];
-        if (query.Collection is null)
-            return indexes.FindOrCreate(AutoIndexDefinition.AllDocuments, fields, out created);
+        var fields = new AutoIndexField[query.Fields.Count];
+        for (int i = 0; i < fields.Length; i++)
+            fields[i] = query.Fields[i].Field;
 
         // Whoever asks for collections that do not exist leaves no index behind.
+        string? collection = query.Collection is null ? AutoIndexDefinition.AllDocuments : NameOf(query.Collection);
+        return collection is null ? null : indexes.FindOrCreate(collection, fields, out created);
+    }
+
+    /// <summary>A collection as it was first written; null where there is none.</summary>
+    private string? NameOf(string collection)
+    {
+        // once it is there, it stays there
+        if (_collections.TryGetValue(collection, out string? name))
+            return name;
         using DatabaseSnapshot snapshot = beginRead();
-        return snapshot.Collection(query.Collection) is { } collection
-            ? indexes.FindOrCreate(collection.Name, fields, out created)
-            : null;
+        name = snapshot.Collection(collection)?.Name;
+        if (name is not null && _collections.Count < MostNames)
+            _collections[collection] = name;
+        return name;
     }
 
     private DocumentIndex? ChooseGroups(BoundQuery query, GroupDefinition groups, out bool created)
@@ -379,10 +406,7 @@ internal sealed class QueryExecutor(
         created = false;
         if (query.Collection is null)
             return indexes.FindOrCreate(groups, out created);
-        using DatabaseSnapshot snapshot = beginRead();
-        return snapshot.Collection(query.Collection) is { } collection
-            ? indexes.FindOrCreate(groups.Of(collection.Name), out created)
-            : null;
+        return NameOf(query.Collection) is { } collection ? indexes.FindOrCreate(groups.Of(collection), out created) : null;
     }
 
     /// <summary>Between binding and now the index may have been defined anew.</summary>
@@ -394,12 +418,22 @@ internal sealed class QueryExecutor(
     }
 
     /// <summary>How many fields of the index must be complete for the query: all up to the last that it uses.</summary>
-    private static int FieldsNeeded(DocumentIndex index, BoundQuery query) =>
-        query.Fields.Count == 0 ? 0 : query.Fields.Max(use => index.Definition.Schema.IndexOf(use.Field.SchemaName)) + 1;
+    private static int FieldsNeeded(DocumentIndex index, BoundQuery query)
+    {
+        int last = -1;
+        for (int i = 0; i < query.Fields.Count; i++)
+            last = Math.Max(last, index.Definition.Schema.IndexOf(query.Fields[i].Field.SchemaName));
+        return last + 1;
+    }
 
     /// <summary>Whether every entry of a view has all fields of the query; an index that is being widened may not.</summary>
-    private static bool IsWhole(IndexSearcher searcher, BoundQuery query) =>
-        query.Fields.All(use => searcher.IsComplete(use.Field.SchemaName));
+    private static bool IsWhole(IndexSearcher searcher, BoundQuery query)
+    {
+        for (int i = 0; i < query.Fields.Count; i++)
+            if (!searcher.IsComplete(query.Fields[i].Field.SchemaName))
+                return false;
+        return true;
+    }
 
     /// <summary>Waits, but not for ever: an answer that is stale says so.</summary>
     private async Task WaitAsync(
@@ -434,7 +468,6 @@ internal sealed class QueryExecutor(
             query.Suggestions, null, null, context.CancellationToken);
         var found = new FoundResults(snapshot, new EmptySource(), StoreName(query, snapshot))
         {
-            ResultEtag = ResultEtags.Of(context, snapshot, null, false),
             Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             Suggestions = suggestions,
             ComputedRows = query.Facets.Count > 0
@@ -485,24 +518,11 @@ internal sealed class QueryExecutor(
             }
 
             context.Phases.End("Index");
+            var state = new IndexAnswer(index, isStale, mayMissHits, searcher.LastEtag, index.Progress.LastBatch);
             FoundResults found = context.Query.IsComputed
-                ? Compute(searcher, tail, index, snapshot, context, cancellationToken)
-                : FindDocuments(searcher, tail, index, snapshot, context, mayMissHits, ref hits, cancellationToken);
+                ? Compute(searcher, tail, state, snapshot, context, cancellationToken)
+                : FindDocuments(searcher, tail, state, snapshot, context, ref hits, cancellationToken);
             context.Phases.End("Query");
-            found = found with
-            {
-                IsStale = isStale,
-                IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
-                ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
-                Warnings =
-                [
-                    .. index.Warnings,
-                    .. isStale || mayMissHits || tail is not null
-                        ? []
-                        : QueryWarnings.OfFields(context.Query, index, searcher, snapshot)
-                ],
-                Notes = ResultNotes.Open(searcher, tail, context.Query, context.CancellationToken),
-            };
             return new QueryResults(context, found);
         }
         catch (Exception error)
@@ -520,11 +540,22 @@ internal sealed class QueryExecutor(
         }
     }
 
-    private FoundResults FindDocuments(
-        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context,
-        bool mayMissHits, ref SearchResults? hits,
-        CancellationToken cancellationToken)
+    /// <summary>What is said beside an answer of an index.</summary>
+    private static IReadOnlyList<string> WarningsOf(
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
     {
+        IReadOnlyList<string> ofIndex = state.Index.Warnings;
+        IReadOnlyList<string> ofFields = state.IsStale || state.MayMissHits || tail is not null
+            ? []
+            : QueryWarnings.OfFields(context.Query, state.Index, searcher, snapshot);
+        return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
+    }
+
+    private FoundResults FindDocuments(
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
+        ref SearchResults? hits, CancellationToken cancellationToken)
+    {
+        DocumentIndex index = state.Index;
         BoundQuery query = context.Query;
         var request = new SearchRequest
         {
@@ -543,9 +574,12 @@ internal sealed class QueryExecutor(
             index.WantCompound(missing);
         ResultSource source = index.Definition.KeepsObjects
             ? new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail)
-            : new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail);
+            : new IndexSource(index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail);
         return new FoundResults(snapshot, source, index.Name)
         {
+            Answer = state,
+            Warnings = WarningsOf(searcher, tail, state, snapshot, context),
+            Notes = ResultNotes.Open(searcher, tail, query, context.CancellationToken),
             Plan = hits.Plan,
             Counters = hits.Counters,
             Position = hits.Position,
@@ -554,10 +588,12 @@ internal sealed class QueryExecutor(
 
     /// <summary>Facets and suggestions are computed at once.</summary>
     private FoundResults Compute(
-        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context,
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
+        DocumentIndex index = state.Index;
+        IReadOnlyList<string> warnings = WarningsOf(searcher, tail, state, snapshot, context);
         if (query.Suggestions.Count > 0)
         {
             IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
@@ -566,7 +602,9 @@ internal sealed class QueryExecutor(
             return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
             {
                 ComputedRows = SuggestionRows.Of(suggestions),
-                Suggestions = suggestions
+                Suggestions = suggestions,
+                Answer = state,
+                Warnings = warnings,
             };
         }
 
@@ -580,7 +618,9 @@ internal sealed class QueryExecutor(
         {
             ComputedRows = rows,
             Plan = facets.Plan,
-            Counters = facets.Counters
+            Counters = facets.Counters,
+            Answer = state,
+            Warnings = warnings,
         };
     }
 

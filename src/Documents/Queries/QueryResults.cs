@@ -27,6 +27,7 @@ public sealed class QueryResults : IDisposable
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
     private readonly long _begun;
+    private long? _etag;
     private long _toSkip;
     private long _examined;
     private long _passed;
@@ -61,7 +62,7 @@ public sealed class QueryResults : IDisposable
             ? null
             : new IncludeCollector(query.IncludePaths, query.IncludeIds);
         _beside = query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
-        IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
+        IncludedPaths = _includes is null ? [] : [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
     /// <summary>Matches before paging; at least so many where <see cref="IsTotalExact"/> is false.</summary>
@@ -79,16 +80,17 @@ public sealed class QueryResults : IDisposable
     /// <summary>
     /// Whether the index had not seen every document of this snapshot; when the query waited: every document written before it.
     /// </summary>
-    public bool IsStale => _found.IsStale;
+    public bool IsStale => _found.Answer is { IsStale: true };
 
-    /// <summary>Etag of the answer: the same for the same answer.</summary>
-    public long ResultEtag => _found.ResultEtag;
+    /// <summary>Etag of the answer: the same for the same answer. Worked out when it is first asked for.</summary>
+    /// <exception cref="ObjectDisposedException">It was not asked for before the end.</exception>
+    public long ResultEtag => _etag ??= ResultEtags.Of(_context, _found.Snapshot, _found.Answer);
 
     /// <summary>
     /// Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it
     /// was opened.
     /// </summary>
-    public DateTime IndexTimestamp => _found.IndexTimestamp;
+    public DateTime IndexTimestamp => _found.Answer?.LastBatch ?? DateTime.MinValue;
 
     /// <summary>
     /// Where the next page begins, for <see cref="QueryRequest.Continuation"/>; null where it was not asked for, or this page was

@@ -18,9 +18,9 @@ internal static class ResultEtags
 {
     private const int FigureBytes = 40;
 
-    public static long Of(
-        QueryContext context, DatabaseSnapshot snapshot, DocumentIndex? index, bool isBehind, long indexedEtag = 0)
+    public static long Of(QueryContext context, DatabaseSnapshot snapshot, IndexAnswer? answer)
     {
+        DocumentIndex? index = answer?.Index;
         string? collection = index is null ? context.Query.Collection : index.Collection;
         bool dependsOnAll = collection is null
             || context.Query.ReadsBeside
@@ -37,7 +37,7 @@ internal static class ResultEtags
         // not null: else it depends on all
         BinaryPrimitives.WriteInt64LittleEndian(
             figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0);
-        BinaryPrimitives.WriteInt64LittleEndian(figures[8..], isBehind ? indexedEtag : -1);
+        BinaryPrimitives.WriteInt64LittleEndian(figures[8..], answer is { MayMissHits: true } ? answer.Etag : -1);
         BinaryPrimitives.WriteInt64LittleEndian(figures[16..], context.Query.Skip);
         BinaryPrimitives.WriteInt64LittleEndian(figures[24..], context.Query.Take);
         figures[32] = context.Request.MetadataOnly ? (byte)1 : (byte)0;

@@ -327,6 +327,19 @@ public sealed class DatabaseSnapshot : IDisposable
         return false;
     }
 
+    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    internal bool TryGetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId, out Document document)
+    {
+        if (!foldedId.IsEmpty && near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record))
+        {
+            document = new Document(this, record);
+            return true;
+        }
+
+        document = default;
+        return false;
+    }
+
     private LogReader CollectionLog(string tree, int? collectionId, long afterEtag) =>
         collectionId is { } id ? new LogReader(Tree(tree), id, afterEtag) : LogReader.Empty;
 

@@ -43,6 +43,7 @@ internal static class TreeNames
     private static readonly string[] _sortNumberTrees = Named("sortnumbers");
     private static readonly string[] _longTextTrees = Named("longtexts");
     private static readonly string[] _normTrees = Named("norms");
+    private static readonly string[] _compoundTrees = Named(CompoundStructure);
 
     /// <summary>Prefix of the names of compound key trees; the number after it is not that of a field.</summary>
     public const string CompoundStructure = "compound";
@@ -86,7 +87,8 @@ internal static class TreeNames
 
     public static string VectorNodes(int field) => Of("nodes", field);
 
-    public static string Compound(int number) => Of(CompoundStructure, number);
+    public static string Compound(int number) =>
+        number < NamedFields ? _compoundTrees[number] : Of(CompoundStructure, number);
 
     public static string Postings(string dictionary) => dictionary + ".postings";
 

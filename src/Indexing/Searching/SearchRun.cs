@@ -321,7 +321,7 @@ internal sealed class SearchRun
         // The key of this order is the id alone: hits up to the one to go on from are counted and left out.
         long first = _after.IsEmpty ? 0 : Catalogue.EntryKey.Read(_after.Span) + 1;
         long skipped = 0;
-        var ids = new List<long>((int)Math.Min(1024, _request.Take));
+        var ids = new List<long>((int)Math.Min(Math.Clamp(_root.Estimate, 0, 1024), _request.Take));
         for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
             _context.Check();

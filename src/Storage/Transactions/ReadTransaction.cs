@@ -116,14 +116,18 @@ public sealed class ReadTransaction : IDisposable
     /// <summary>
     /// Ends the life of every span read through this transaction so far; the snapshot stays, and its trees, maps and cursors may
     /// be used on. For those who read much in one transaction: in an encrypted environment decrypted pages stay in memory as long
-    /// as a span of them may be in use. Costs two stores; nothing changes in a plain one.
+    /// as a span of them may be in use. Costs two stores there, and nothing in a plain one, where pages stay.
     /// </summary>
     /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
     public void ReleasePages()
     {
         ThrowIfDisposed();
-        _slot.Renew();
+        if (!PagesStay)
+            _slot.Renew();
     }
+
+    /// <summary>Whether spans live until the transaction ends, whatever is released.</summary>
+    internal bool PagesStay => _store.Decrypted is null;
 
     /// <summary>The tree of that name, or an empty one that is not there.</summary>
     internal Tree FindTreeOrEmpty(string name) => FindTree(name) ?? new Tree(_store, name, Format.TreeRecord.Empty(0), null);

@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using Treepie.Indexing.Queries;
 using Treepie.Kinds;
 using Treepie.Store;
@@ -23,12 +24,12 @@ internal sealed record BindingContext
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 
-    /// <summary>Reads the shapes of the query.</summary>
-    public ShapeReader Shapes { get; init; } = new(int.MaxValue, CancellationToken.None);
+    /// <summary>Most corners of the shapes of a query together.</summary>
+    public int MaxShapeCorners { get; init; } = int.MaxValue;
 
     /// <summary>Compiles the JavaScript of queries; null: nobody does.</summary>
     public ComputingEngine? Computing { get; init; }
 
     /// <summary>Orders by name.</summary>
-    public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = new Dictionary<string, ICustomOrder>();
+    public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = ReadOnlyDictionary<string, ICustomOrder>.Empty;
 }

@@ -35,8 +35,6 @@ internal sealed class ConditionBinder(
     /// <summary>Greatest distance of <c>proximity()</c>.</summary>
     public const int MaxDistance = 1_000_000;
 
-    private readonly SpatialBinder _spatial = new(query, parameters, fields);
-    private readonly VectorBinder _vectors = new(query, parameters, fields);
     private int _count;
 
     private bool _isScored;
@@ -203,7 +201,7 @@ internal sealed class ConditionBinder(
         if (VectorBinder.IsSearch(method))
         {
             _isScored = true;
-            return _vectors.Bind(method, isExact: kind == AutoIndexFieldKind.Exact);
+            return new VectorBinder(query, parameters, fields).Bind(method, isExact: kind == AutoIndexFieldKind.Exact);
         }
 
         if (FusionBinder.MethodOf(method) is { } fusion)
@@ -213,7 +211,7 @@ internal sealed class ConditionBinder(
         }
 
         if (SpatialBinder.RelationOf(method) is { } relation)
-            return _spatial.BindRelation(method, relation);
+            return new SpatialBinder(query, parameters, fields).BindRelation(method, relation);
         if (TextMethods.TryBind(method, kind) is { } text)
             return text;
         if (fields.IsId(method))

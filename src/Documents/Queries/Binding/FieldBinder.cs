@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Rql;
@@ -6,13 +7,20 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>Paths of a query, without the alias of its source, as fields; remembers which are used.</summary>
-internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
+/// <param name="query">The query.</param>
+/// <param name="index">The index that it names; null: it names none.</param>
+/// <param name="before">What was found when the same query was bound to the same index before; null: it was not.</param>
+internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, FieldBinder? before = null)
 {
-    private readonly Dictionary<AutoIndexField, int> _uses = [];
-    private readonly List<FieldUse> _inOrder = [];
+    // What was found before is read by many and changed by nobody: what is new is kept apart.
+    private readonly Dictionary<(Expression Operand, AutoIndexFieldKind Kind), AutoIndexField>? _before = before?._found;
+    private Dictionary<(Expression Operand, AutoIndexFieldKind Kind), AutoIndexField>? _found;
+    private List<FieldUse> _uses = before?._uses ?? [];
+    private bool _sharesUses = before is not null;
+    private HashSet<AutoIndexField>? _used;
 
     /// <summary>Fields used, in the order of their first use.</summary>
-    public IReadOnlyList<FieldUse> Uses => _inOrder;
+    public IReadOnlyList<FieldUse> Uses => _uses;
 
     /// <summary>Whether it is <c>id()</c>, or <c>id(alias)</c>.</summary>
     public bool IsId(Expression expression) =>
@@ -39,6 +47,17 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
 
     /// <summary>The field of an operand: a path, a path in quotes, or the id.</summary>
     public AutoIndexField Field(Expression operand, AutoIndexFieldKind kind)
+    {
+        // an operand is known by where it stands, not by what is written there
+        if (_before is not null && _before.TryGetValue((operand, kind), out AutoIndexField? known))
+            return known;
+        AutoIndexField field = Find(operand, kind);
+        if (_before is null)
+            (_found ??= new(ByPlace.Instance)).TryAdd((operand, kind), field);
+        return field;
+    }
+
+    private AutoIndexField Find(Expression operand, AutoIndexFieldKind kind)
     {
         if (IsId(operand))
             return Use(new AutoIndexField(AutoIndexField.Id), operand.Position);
@@ -107,7 +126,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
     public bool IsUsed(FieldPath path, AutoIndexFieldKind kind)
     {
         var wanted = new AutoIndexField(path.Text, kind);
-        return (index is null ? wanted : index.Resolve(wanted)) is { } field && field.Kind == kind && _uses.ContainsKey(field);
+        return (index is null ? wanted : index.Resolve(wanted)) is { } field && field.Kind == kind && IsUsed(field);
     }
 
     /// <summary>
@@ -143,12 +162,30 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         AutoIndexField field = index is null
             ? wanted
             : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted);
-        if (_uses.TryAdd(field, position))
-            _inOrder.Add(new FieldUse(field, position));
-
+        if (IsUsed(field))
+            return field;
+        if (_sharesUses)
+            (_uses, _sharesUses) = ([.. _uses], false);
+        _uses.Add(new FieldUse(field, position));
+        _used!.Add(field); // IsUsed has made it
         return field;
     }
 
+    private bool IsUsed(AutoIndexField field) => (_used ??= [.. _uses.Select(use => use.Field)]).Contains(field);
+
     private bool IsAlias(IReadOnlyList<MethodArgument> arguments) =>
         arguments is [{ Value: PathExpression { Segments: [{ } only] } }] && query.From.Alias is { } alias && only.Name == alias;
+
+    /// <summary>Operands are the same where they are one node of the tree, which costs no look at what is below it.</summary>
+    private sealed class ByPlace : IEqualityComparer<(Expression Operand, AutoIndexFieldKind Kind)>
+    {
+        public static readonly ByPlace Instance = new();
+
+        public bool Equals(
+            (Expression Operand, AutoIndexFieldKind Kind) left, (Expression Operand, AutoIndexFieldKind Kind) right) =>
+            ReferenceEquals(left.Operand, right.Operand) && left.Kind == right.Kind;
+
+        public int GetHashCode((Expression Operand, AutoIndexFieldKind Kind) one) =>
+            RuntimeHelpers.GetHashCode(one.Operand) ^ (int)one.Kind;
+    }
 }

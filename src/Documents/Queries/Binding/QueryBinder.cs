@@ -20,14 +20,15 @@ internal sealed class QueryBinder
     private readonly FieldBinder _fields;
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
+    private int _askedForConditions;
 
     private QueryBinder(
-        RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context)
+        RqlQuery query, QueryParameters parameters, FieldBinder fields, TimeProvider timeProvider, BindingContext context)
     {
         _context = context;
         _query = query;
-        _parameters = new QueryParameters(query.Text, parameters, context.Shapes, context.CompareExchange);
-        _fields = new FieldBinder(query, index);
+        _parameters = parameters;
+        _fields = fields;
         _timeProvider = timeProvider;
     }
 
@@ -35,13 +36,34 @@ internal sealed class QueryBinder
     /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
     public static BoundQuery Bind(
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null,
-        BindingContext? context = null)
-    {
-        if (query.GroupBy.Count == 0)
-            return new QueryBinder(query, parameters, timeProvider, index, context ?? new BindingContext()).Bind();
+        BindingContext? context = null, CancellationToken cancellationToken = default) =>
+        Bind(query, parameters, timeProvider, index, context ?? new BindingContext(), out _, cancellationToken);
 
+    /// <summary>As above; with what is kept for those who ask it again.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="parameters">Its parameters.</param>
+    /// <param name="timeProvider">The clock.</param>
+    /// <param name="index">The index that it names.</param>
+    /// <param name="context">What it may refer to.</param>
+    /// <param name="prepared">The query, prepared; null where each time is another.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    public static BoundQuery Bind(
+        RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context,
+        out PreparedQuery? prepared, CancellationToken cancellationToken)
+    {
+        var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
+        if (query.GroupBy.Count == 0)
+        {
+            var binder = new QueryBinder(query, values, new FieldBinder(query, index), timeProvider, context);
+            BoundQuery plain = binder.Bind();
+            prepared = binder.Prepare(plain, index);
+            return plain;
+        }
+
+        prepared = null;
         (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(query);
-        BoundQuery bound = new QueryBinder(overGroups, parameters, timeProvider, groups, context ?? new BindingContext()).Bind();
+        BoundQuery bound = new QueryBinder(
+            overGroups, values, new FieldBinder(overGroups, groups), timeProvider, context).Bind();
         if (bound.Highlights.Count > 0 || bound.WantsExplanations)
             throw RqlErrors.At(
                 query.Text, query.GroupBy[0].Value.Position,
@@ -49,15 +71,30 @@ internal sealed class QueryBinder
         return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
     }
 
+    /// <summary>Binds a query again whose order and output are known: to its condition and page.</summary>
+    public static BoundQuery BindAgain(
+        RqlQuery query, JsonElement parameters, TimeProvider timeProvider, BoundQuery before, FieldBinder fields,
+        BindingContext context, CancellationToken cancellationToken)
+    {
+        var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
+        var binder = new QueryBinder(query, values, fields, timeProvider, context);
+        BoundQuery found = binder.BindSource(before);
+        return values.ReadsCompareExchange ? found with { ReadsBeside = true } : found;
+    }
+
     private BoundQuery Bind()
     {
         RefuseUnsupported();
-        BoundQuery bound = BindOutput(BindSource());
-        return bound with
-        {
-            Skip = _parameters.Count(_query.Skip, "offset", 0),
-            Take = _parameters.Count(_query.Take, "limit", long.MaxValue),
-        };
+        return BindOutput(BindSource(null));
+    }
+
+    /// <summary>What is kept of it; null where its order, or what is made of its results, may be another the next time.</summary>
+    private PreparedQuery? Prepare(BoundQuery bound, IndexMapping? index)
+    {
+        bool isSaid = _parameters.Asked == _askedForConditions
+            && bound is { IsComputed: false, Script: null }
+            && !bound.Sort.Any(static key => key.Kind == SortKind.Random);
+        return isSaid ? new PreparedQuery(_query, bound, _fields, index, takesParameters: _parameters.Asked > 0) : null;
     }
 
     private void RefuseUnsupported()
@@ -76,38 +113,59 @@ internal sealed class QueryBinder
             throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
 
-    private BoundQuery BindSource()
+    /// <summary>Where it looks, for what, and which page; the rest is that of the query that was bound before.</summary>
+    private BoundQuery BindSource(BoundQuery? before)
     {
         FromClause from = _query.From;
         string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase)
             ? null
             : from.Name;
-        if (!from.IsIndex && _query.OrderBy.Count == 0 && !IsComputed && BindIds() is { } direct)
-            return direct with { Collection = collection };
+        long skip = _parameters.Count(_query.Skip, "offset", 0), take = _parameters.Count(_query.Take, "limit", long.MaxValue);
+        if (!from.IsIndex && _query.OrderBy.Count == 0 && (before is not null || !IsComputed) && IsAboutIds)
+        {
+            (SourceKind source, IReadOnlyList<string> ids, string prefix) = BindIds();
+            _askedForConditions = _parameters.Asked;
+            return (before ?? new BoundQuery { Source = source, Collection = collection }) with
+            {
+                Ids = ids, IdPrefix = prefix, Skip = skip, Take = take
+            };
+        }
 
         var conditions = new ConditionBinder(_query, _parameters, _fields, _context.LoadDocument);
         IndexQuery condition = _query.Where is null ? new MatchAllQuery() : conditions.Bind(_query.Where);
-        IReadOnlyList<SortKey> sort = [.. _query.OrderBy.Select(BindOrderKey)];
+        _askedForConditions = _parameters.Asked;
+        IReadOnlyList<SortKey> sort = before?.Sort ?? [.. _query.OrderBy.Select(BindOrderKey)];
         if (sort.Count == 0 && conditions.IsScored)
             sort = [BestFirst];
 
-        IReadOnlyList<BoundFacet> facets = new FacetBinder(
-            _query, _parameters, _fields, conditions, _context.LoadDocument).Bind();
-        IReadOnlyList<BoundSuggestion> suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind();
-        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && facets.Count + suggestions.Count == 0;
-        return new BoundQuery
+        bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && (before is not null || !IsComputed);
+        BoundQuery found = before ?? new BoundQuery
         {
-            Source = from.IsIndex ? SourceKind.NamedIndex : isPlain ? SourceKind.Collection : SourceKind.AutoIndex,
+            Source = SourceKind.Collection,
             Collection = from.IsIndex ? null : collection,
             IndexName = from.IsIndex ? from.Name : null,
-            Condition = condition,
             ConditionPosition = _query.Where?.Position ?? 0,
-            Sort = sort,
-            Facets = facets,
-            Suggestions = suggestions,
-            Fields = _fields.Uses,
-            IsScored = conditions.IsScored && sort.Any(k => k.Kind == SortKind.Score),
+            Facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind(),
+            Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),
         };
+        return found with
+        {
+            Source = from.IsIndex ? SourceKind.NamedIndex : isPlain ? SourceKind.Collection : SourceKind.AutoIndex,
+            Condition = condition,
+            Sort = sort,
+            Fields = _fields.Uses,
+            IsScored = conditions.IsScored && IsByScore(sort),
+            Skip = skip,
+            Take = take,
+        };
+    }
+
+    private static bool IsByScore(IReadOnlyList<SortKey> sort)
+    {
+        for (int i = 0; i < sort.Count; i++)
+            if (sort[i].Kind == SortKind.Score)
+                return true;
+        return false;
     }
 
     private bool IsComputed =>
@@ -116,29 +174,25 @@ internal sealed class QueryBinder
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 
-    /// <summary>Conditions on the id alone, which the store answers without an index.</summary>
-    private BoundQuery? BindIds()
+    /// <summary>Whether the condition is on the id alone, which the store answers without an index.</summary>
+    private bool IsAboutIds => _query.Where switch
     {
-        switch (_query.Where)
-        {
-            case CompareExpression { Operator: CompareOperator.Equal } compare when _fields.IsId(compare.Left):
-                return OfIds([_parameters.Value(compare.Right)]);
-            case InExpression { All: false } list when _fields.IsId(list.Operand):
-                return OfIds(_parameters.Values(list.Values));
-            case MethodExpression { Arguments: [{ } operand, { } prefix] } method
-                when method.Is("startsWith") && _fields.IsId(operand.Value):
-                return new BoundQuery
-                {
-                    Source = SourceKind.IdPrefix,
-                    IdPrefix = _parameters.Text(prefix.Value, "the start of the id"),
-                };
-            default:
-                return null;
-        }
-    }
+        CompareExpression { Operator: CompareOperator.Equal } compare => _fields.IsId(compare.Left),
+        InExpression { All: false } list => _fields.IsId(list.Operand),
+        MethodExpression { Arguments: [{ } operand, _] } method => method.Is("startsWith") && _fields.IsId(operand.Value),
+        _ => false,
+    };
 
-    private static BoundQuery OfIds(List<FieldValue> values) =>
-        new() { Source = SourceKind.Ids, Ids = [.. values.Select(v => v.Text).OfType<string>()] };
+    private (SourceKind Source, IReadOnlyList<string> Ids, string Prefix) BindIds() => _query.Where switch
+    {
+        CompareExpression compare => (SourceKind.Ids, Texts([_parameters.Value(compare.Right)]), ""),
+        InExpression list => (SourceKind.Ids, Texts(_parameters.Values(list.Values)), ""),
+        MethodExpression { Arguments: [_, { } prefix] } =>
+            (SourceKind.IdPrefix, [], _parameters.Text(prefix.Value, "the start of the id")),
+        _ => throw new InvalidOperationException("The condition is not about ids."),
+    };
+
+    private static IReadOnlyList<string> Texts(List<FieldValue> values) => [.. values.Select(v => v.Text).OfType<string>()];
 
     private SortKey BindOrderKey(OrderKey key)
     {

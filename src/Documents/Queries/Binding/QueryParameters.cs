@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexing.Queries;
@@ -8,20 +9,29 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>Values of a query: those written in it and those given beside it.</summary>
 internal sealed class QueryParameters(
-    string text, JsonElement given, ShapeReader? shapes = null, Func<string, byte[]?>? compareExchange = null)
+    string text, JsonElement given, BindingContext context, CancellationToken cancellationToken = default)
 {
+    /// <summary>So many values are looked for along all that are given.</summary>
+    private const int FewAsked = 8;
+
+    private Dictionary<string, JsonElement>? _byName;
+
     /// <summary>Reads the shapes that are given.</summary>
-    public ShapeReader Shapes { get; } = shapes ?? new ShapeReader(int.MaxValue, CancellationToken.None);
+    [field: MaybeNull]
+    public ShapeReader Shapes => field ??= new ShapeReader(context.MaxShapeCorners, cancellationToken);
 
     /// <summary>Whether a value came from a compare-exchange value, which others may change.</summary>
     public bool ReadsCompareExchange { get; private set; }
+
+    /// <summary>How often a value that is given beside the text was asked for.</summary>
+    public int Asked { get; private set; }
 
     /// <summary>One value to compare with.</summary>
     public FieldValue Value(Expression expression) => expression switch
     {
         LiteralExpression literal => OfLiteral(literal),
         ParameterExpression parameter => OfJson(Find(parameter), parameter),
-        MethodExpression { Arguments: [var key] } method when method.Is("cmpxchg") && compareExchange is not null =>
+        MethodExpression { Arguments: [var key] } method when method.Is("cmpxchg") && context.BeginRead is not null =>
             OfCompareExchange(Text(key.Value, "a key"), method),
         PathExpression path => throw RqlErrors.NotSupportedYet(
             text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
@@ -101,17 +111,34 @@ internal sealed class QueryParameters(
     private FieldValue OfCompareExchange(string key, MethodExpression method)
     {
         ReadsCompareExchange = true;
-        if (compareExchange!(key) is not { } held) // asked for above
+        Asked++; // the value is another's, as that of a parameter is
+        if (context.CompareExchange(key) is not { } held)
             return FieldValue.Null;
         using var json = JsonDocument.Parse(held, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
         return OfJson(json.RootElement, method);
     }
 
-    private JsonElement Find(ParameterExpression parameter) =>
-        given.ValueKind == JsonValueKind.Object && given.TryGetProperty(parameter.Name, out JsonElement value)
+    private JsonElement Find(ParameterExpression parameter)
+    {
+        Asked++;
+        JsonElement value = default;
+        bool isFound = given.ValueKind == JsonValueKind.Object
+            && (Asked <= FewAsked
+                ? given.TryGetProperty(parameter.Name, out value)
+                : (_byName ??= ByName()).TryGetValue(parameter.Name, out value));
+        return isFound
             ? value
             : throw RqlErrors.At(
                 text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
+    }
+
+    private Dictionary<string, JsonElement> ByName()
+    {
+        var byName = new Dictionary<string, JsonElement>(StringComparer.Ordinal);
+        foreach (JsonProperty property in given.EnumerateObject())
+            byName[property.Name] = property.Value; // of those of one name the last counts
+        return byName;
+    }
 
     private FieldValue OfLiteral(LiteralExpression literal) => literal.Kind switch
     {

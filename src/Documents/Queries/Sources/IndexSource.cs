@@ -3,6 +3,7 @@ using Treepie.Indexes.Computed;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexing;
 using Treepie.Indexing.Spatial;
+using Treepie.Storage.Trees;
 using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
@@ -19,12 +20,15 @@ internal sealed class IndexSource : ResultSource
     private readonly DatabaseSnapshot _snapshot;
     private readonly bool _isScored;
     private readonly bool _isStale;
+    private readonly bool _isInOrder;
     private readonly IndexTail? _tail;
+    private Cursor? _documents;
 
     public IndexSource(
         DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale,
-        IndexTail? tail = null)
+        bool isInOrder, IndexTail? tail = null)
     {
+        _isInOrder = isInOrder && hits.Count > 1;
         _index = index;
         _searcher = searcher;
         _hits = hits;
@@ -52,7 +56,7 @@ internal sealed class IndexSource : ResultSource
 
     public override StoredRecord Stored => _hits.Stored;
 
-    public override Document Current => _snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document)
+    public override Document Current => TryGet(out Document document)
         ? document
         : throw new InvalidOperationException(
             $"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. "
@@ -63,8 +67,7 @@ internal sealed class IndexSource : ResultSource
         while (_hits.MoveNext())
         {
             if (!_isStale
-                || (_snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document)
-                    && _index.Covers(document)))
+                || (TryGet(out Document document) && _index.Covers(document)))
                 return true;
             _snapshot.ReleasePages();
             _searcher.ReleasePages();
@@ -73,10 +76,17 @@ internal sealed class IndexSource : ResultSource
         return false;
     }
 
+    /// <summary>Hits in the order of their numbers mostly have neighbouring ids.</summary>
+    private bool TryGet(out Document document) =>
+        !_isInOrder
+            ? _snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out document)
+            : _snapshot.TryGetByFoldedId(_documents ??= _snapshot.OpenDocuments(), OutputKey.DocumentOf(_hits.Key), out document);
+
     public override void ReleasePages() => _searcher.ReleasePages();
 
     public override void Dispose()
     {
+        _documents?.Dispose();
         _hits.Dispose();
         _tail?.Dispose();
         _searcher.Dispose();

@@ -41,6 +41,7 @@ internal sealed class IndexView
     private IndexSchema? _schema;
     private int _queriesAhead = QueriesAhead;
     private long _visitsOnce;
+    private int _completeFields = -1;
     private long? _allEntries;
     private List<CompoundRecord>? _compounds;
 
@@ -95,6 +96,24 @@ internal sealed class IndexView
             if (_state is null)
                 Read();
             return _state!; // just read
+        }
+    }
+
+    /// <summary>Fields that every entry has that has them at all: those before the first that entries are being given.</summary>
+    public int CompleteFields
+    {
+        get
+        {
+            if (_completeFields < 0)
+            {
+                int fields = Schema.Fields.Count;
+                long before = _visits.Count;
+                List<Backfill> pending = BackfillRecord.Read(Tree(TreeNames.Index));
+                _completeFields = pending.Count == 0 ? fields : pending[0].FirstField;
+                _visitsOnce += _visits.Count - before;
+            }
+
+            return _completeFields;
         }
     }
 
