@@ -123,7 +123,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     StorageEnvironment IWriteHost.Environment => Environment;
 
     /// <summary>Held by the one compaction there may be at a time.</summary>
-    internal Lock Compacting { get; } = new();
+    internal OneAtATime Compacting { get; } = new();
 
     /// <summary>Imports under way.</summary>
     internal ImportGate Imports { get; }

@@ -27,7 +27,7 @@ public static class DatabaseCompaction
         {
             options ??= new CompactionOptions();
             IReadOnlyList<DocumentIndex> indexes = database.Indexes.ToCompact(options.Indexes);
-            if (!database.Compacting.TryEnter())
+            if (!database.Compacting.TryBegin())
                 throw new ConcurrencyException(
                     $"The database '{database.Name}' is being compacted already. Nothing was done. Wait for it to end.");
             try
@@ -40,7 +40,7 @@ public static class DatabaseCompaction
             }
             finally
             {
-                database.Compacting.Exit();
+                database.Compacting.End();
             }
         }
     }

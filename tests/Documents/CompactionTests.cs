@@ -84,6 +84,7 @@ public sealed class CompactionTests : IDisposable
                 thread.Start();
                 thread.Join();
                 Assert.IsType<ConcurrencyException>(other);
+                Assert.Throws<ConcurrencyException>(() => database.Compact(null, null, CancellationToken.None)); // this thread too
                 stop.Cancel();
             },
         };
