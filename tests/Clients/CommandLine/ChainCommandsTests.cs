@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.RegularExpressions;
 using Treepie.Indexes;
+using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Store;
 using Treepie.Tests.Support;

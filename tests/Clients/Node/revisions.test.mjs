@@ -4,7 +4,7 @@ import { test } from "node:test";
 import {
     ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, OperationCompletionAwaiter, RevisionsCollectionConfiguration, RevisionsConfiguration,
 } from "ravendb";
-import { User, seed, withDatabase } from "./support.mjs";
+import { Company, User, seed, withDatabase } from "./support.mjs";
 
 async function configure(store, fields = {}) {
     const configuration = new RevisionsConfiguration();
@@ -206,8 +206,36 @@ test("revisions are deleted by document and by change vector, and their attachme
     assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), metadata.length - 1);
     assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfUniqueAttachments, 1);
     assert.equal(await store.openSession().advanced.attachments.getRevision("users/1", "a.txt", vector), null);
+    const past = { DocumentIds: ["users/1"], RevisionsChangeVectors: null, From: "2000-01-01T00:00:00.0000000Z", To: "2001-01-01T00:00:00.0000000Z" };
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", past)).TotalDeletes, 0);
+    await assert.rejects(send(store, name, "DELETE", "admin/revisions", { ...past, To: "1999-01-01T00:00:00.0000000Z" }), /later than/);
+    const newest = metadata[0]["@last-modified"];
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], From: newest, To: newest })).TotalDeletes, 1);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), metadata.length - 2);
     const all = await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1", "users/2"], RemoveForceCreatedRevisions: true });
-    assert.ok(all.TotalDeletes >= metadata.length, JSON.stringify(all));
+    assert.equal(all.TotalDeletes, metadata.length - 2 + 1);
     assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), 0);
     assert.equal(await contentOf(store, "users/1", "a.txt"), "second");
+}));
+
+test("a configuration is enforced for some collections alone", () => withDatabase(async store => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ age: 1 }), "companies/1": new Company({ name: "a" }) });
+    for (let age = 2; age < 5; age++)
+        await change(store, "users/1", age);
+    const session = store.openSession();
+    (await session.load("companies/1", Company)).name = "b";
+    await session.saveChanges();
+    await configure(store, { minimumRevisionsToKeep: 1 });
+    const counts = async () => [await store.openSession().advanced.revisions.getCountFor("users/1"), await store.openSession().advanced.revisions.getCountFor("companies/1")];
+    assert.deepEqual(await counts(), [4, 2]);
+    const enforce = async collections => {
+        const command = new EnforceRevisionsConfigurationOperation({ collections, includeForceCreated: false }).getCommand(store, store.conventions);
+        await store.getRequestExecutor().execute(command);
+        await complete(store, { OperationId: command.result.operationId });
+    };
+    await enforce(["companies"]);
+    assert.deepEqual(await counts(), [4, 1]);
+    await enforce(null);
+    assert.deepEqual(await counts(), [1, 1]);
 }));
