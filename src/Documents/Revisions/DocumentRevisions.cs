@@ -156,7 +156,7 @@ public sealed class DocumentRevisions
         RevisionsRule rule = writer.Revisions.RuleOf(collection) ?? new RevisionsRule { MinimumToKeep = 0 };
         int deleted = rule.HasLimit ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep) : 0;
         if (deleted > 0 && writer.Kinds.Items.LastRevision(folded) is null)
-            writer.Touch(folded); // its flag goes
+            writer.TouchUnrevised(folded); // its flag goes
         writer.Save();
         return deleted;
     }

@@ -215,10 +215,15 @@ internal sealed class DocumentWriter : IKindHost
     public void Touch(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata);
 
     /// <inheritdoc/>
+    public void TouchUnrevised(ReadOnlySpan<byte> foldedId) =>
+        Rewrite(foldedId, static metadata => metadata, isRevised: false);
+
+    /// <inheritdoc/>
     public void AddRevision(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata, forcesRevision: true);
 
     /// <summary>Gives a document a new etag, and other metadata; nothing where it does not exist.</summary>
-    public void Rewrite(ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false)
+    public void Rewrite(
+        ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false, bool isRevised = true)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
@@ -234,7 +239,7 @@ internal sealed class DocumentWriter : IKindHost
         long etag = NextEtag();
         collection.LastEtag = etag;
         RemoveFromLogs(etagBefore, collection.Id);
-        if (forcesRevision || !Revisions.IsIdle)
+        if (forcesRevision || (isRevised && !Revisions.IsIdle))
             AddRevision(
                 foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body,
                 Kinds.Items.FlagsOf(foldedId),
