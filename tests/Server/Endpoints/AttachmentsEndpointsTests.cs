@@ -3,6 +3,7 @@ using System.Net.Http.Headers;
 using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Server.Tests.Support;
 using Treepie.Storage.Transactions;
 using Treepie.Store;

