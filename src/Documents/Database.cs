@@ -131,6 +131,9 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     StorageEnvironment IWriteHost.Environment => Environment;
 
+    /// <summary>Held by the one compaction there may be at a time.</summary>
+    internal OneAtATime Compacting { get; } = new();
+
     /// <summary>Imports under way.</summary>
     internal ImportGate Imports { get; }
 

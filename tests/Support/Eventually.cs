@@ -9,10 +9,13 @@ public static class Eventually
     private static readonly TimeSpan _pace = TimeSpan.FromMilliseconds(5);
 
     /// <summary>Returns as soon as it is so; fails the test if it never is.</summary>
-    public static async Task TrueAsync(Func<bool> isSo, string what)
+    public static Task TrueAsync(Func<bool> isSo, string what) => TrueAsync(() => Task.FromResult(isSo()), what);
+
+    /// <summary>The same of what has to be asked for.</summary>
+    public static async Task TrueAsync(Func<Task<bool>> isSo, string what)
     {
         long began = TimeProvider.System.GetTimestamp();
-        while (!isSo())
+        while (!await isSo())
         {
             Assert.True(
                 TimeProvider.System.GetElapsedTime(began) < Patience, $"After {Patience} it is still not so that {what}.");

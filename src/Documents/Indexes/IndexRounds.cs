@@ -1,4 +1,5 @@
 using Treepie.Encryption;
+using Treepie.Storage;
 
 namespace Treepie.Indexes;
 
@@ -57,6 +58,28 @@ internal static class IndexRounds
                 index.Release();
             }
         }
+    }
+
+    /// <summary>Makes the data file of each shorter; gives what that did by their names.</summary>
+    public static Dictionary<string, ShrinkReport> Shrink(
+        IReadOnlyList<DocumentIndex> indexes, CompactionSteps steps, CancellationToken cancellationToken)
+    {
+        var reports = new Dictionary<string, ShrinkReport>(StringComparer.Ordinal);
+        foreach (DocumentIndex index in indexes)
+        {
+            if (!index.TryHold())
+                continue;
+            try
+            {
+                reports[index.Name] = steps.Run(index.Name, told => index.Store.Shrink(told, cancellationToken));
+            }
+            finally
+            {
+                index.Release();
+            }
+        }
+
+        return reports;
     }
 
     /// <summary>Bytes of decrypted pages in memory.</summary>

@@ -11,7 +11,7 @@ internal sealed class DeleteRevisionsCommand(byte[] foldedId, IReadOnlyList<byte
         foreach (byte[] key in keys.Take(most))
             deleted += host.Kinds.TryGet(key, out _) && host.Kinds.Delete(key, host.NextEtag(), host.NowTicks) ? 1 : 0;
         if (deleted > 0 && host.Kinds.Items.LastRevision(foldedId) is null)
-            host.Touch(foldedId); // its flag goes
+            host.TouchUnrevised(foldedId); // its flag goes
         return new RestoredResult(deleted > 0);
     }
 }

@@ -38,8 +38,13 @@ public sealed class DocumentRevisions
     /// Deletes revisions that the configuration does not keep, those of collections without one too, in small durable steps.
     /// Gives how many.
     /// </summary>
-    public async Task<long> EnforceAsync(CancellationToken cancellationToken = default)
+    public Task<long> EnforceAsync(CancellationToken cancellationToken = default) => EnforceAsync([], cancellationToken);
+
+    /// <summary>The same for some collections alone; for all where none are given.</summary>
+    public async Task<long> EnforceAsync(IReadOnlyList<string> collections, CancellationToken cancellationToken = default)
     {
+        ArgumentNullException.ThrowIfNull(collections);
+        var wanted = new HashSet<string>(collections, StringComparer.OrdinalIgnoreCase);
         long deleted = 0;
         foreach (byte[] folded in Documents())
         {
@@ -47,7 +52,7 @@ public sealed class DocumentRevisions
             do
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                inStep = await _host.WriteAsync(writer => Enforce(writer, folded), cancellationToken).ConfigureAwait(false);
+                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted), cancellationToken).ConfigureAwait(false);
                 deleted += inStep;
             }
             while (inStep == RevisionsPerStep);
@@ -141,15 +146,17 @@ public sealed class DocumentRevisions
         return changed;
     }
 
-    private static int Enforce(DocumentWriter writer, byte[] folded)
+    private static int Enforce(DocumentWriter writer, byte[] folded, HashSet<string> wanted)
     {
         if (writer.Kinds.Items.LastRevision(folded) is not { } last || !writer.Kinds.TryGet(last, out KindRecord record))
             return 0;
         string collection = System.Text.Encoding.UTF8.GetString(new RevisionRecord(record.Value).Collection);
+        if (wanted.Count > 0 && !wanted.Contains(collection))
+            return 0;
         RevisionsRule rule = writer.Revisions.RuleOf(collection) ?? new RevisionsRule { MinimumToKeep = 0 };
         int deleted = rule.HasLimit ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep) : 0;
         if (deleted > 0 && writer.Kinds.Items.LastRevision(folded) is null)
-            writer.Touch(folded); // its flag goes
+            writer.TouchUnrevised(folded); // its flag goes
         writer.Save();
         return deleted;
     }

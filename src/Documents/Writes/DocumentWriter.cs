@@ -266,10 +266,15 @@ internal sealed class DocumentWriter : IKindHost
     public void Touch(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata);
 
     /// <inheritdoc/>
+    public void TouchUnrevised(ReadOnlySpan<byte> foldedId) =>
+        Rewrite(foldedId, static metadata => metadata, isRevised: false);
+
+    /// <inheritdoc/>
     public void AddRevision(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata, forcesRevision: true);
 
     /// <summary>Gives a document a new etag, and other metadata; nothing where it does not exist.</summary>
-    public void Rewrite(ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false)
+    public void Rewrite(
+        ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false, bool isRevised = true)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
@@ -282,7 +287,7 @@ internal sealed class DocumentWriter : IKindHost
         long etag = NextEtag();
         collection.LastEtag = etag;
         RemoveFromLogs(existing.Etag, collection.Id);
-        if (forcesRevision || !Revisions.IsIdle)
+        if (forcesRevision || (isRevised && !Revisions.IsIdle))
             AddRevision(
                 foldedId, existing.Id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags),
                 BodyOf(existing), PackedOf(existing), Kinds.Items.FlagsOf(foldedId), forcesRevision);

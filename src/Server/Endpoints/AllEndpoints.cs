@@ -46,6 +46,7 @@ internal static class AllEndpoints
         IndexContentEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         DocumentCompressionEndpoints.Map(routes);
+        CompactionEndpoints.Map(routes);
         SmugglerEndpoints.Map(routes);
         BackupEndpoints.Map(routes);
         BackupPartEndpoints.Map(routes);

@@ -149,10 +149,22 @@ internal static class RevisionsEndpoints
             (revisions, stop) => revisions.RevertToAsync(time, collections, stop)).ConfigureAwait(false);
     }
 
-    private static Task Enforce(HttpServerRequest request, Database database) =>
-        StartAsync(
+    private static async Task Enforce(HttpServerRequest request, Database database)
+    {
+        List<string> collections = [];
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        {
+            if (body.Length > 0)
+            {
+                using JsonDocument json = WireJson.ParseObject(body, "{\"Collections\":[…]}");
+                ReadTexts(json.RootElement, "Collections", collections);
+            }
+        }
+
+        await StartAsync(
             request, database, "enforcing revisions", "RemovedRevisions",
-            static (revisions, stop) => revisions.EnforceAsync(stop));
+            (revisions, stop) => revisions.EnforceAsync(collections, stop)).ConfigureAwait(false);
+    }
 
     /// <summary>Begins an operation that holds the database open for itself.</summary>
     private static Task StartAsync(
@@ -178,19 +190,31 @@ internal static class RevisionsEndpoints
     private static async Task Delete(HttpServerRequest request, Database database)
     {
         List<string> ids = [], vectors = [];
+        DateTime? from, to;
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"DocumentIds\":[…]}"))
         {
             ReadTexts(json.RootElement, "DocumentIds", ids);
             ReadTexts(json.RootElement, "RevisionsChangeVectors", vectors);
+            from = ReadTime(json.RootElement, "From");
+            to = ReadTime(json.RootElement, "To");
         }
 
-        if (ids.Count == 0 || (vectors.Count > 0 && ids.Count > 1))
+        bool isOfTime = from is not null || to is not null;
+        if (ids.Count == 0 || (vectors.Count > 0 && (ids.Count > 1 || isOfTime)))
             throw WireException.BadRequest(
-                "The request needs 'DocumentIds', and exactly one of them with 'RevisionsChangeVectors'. Nothing was changed.");
+                "The request needs 'DocumentIds', and exactly one of them and neither 'From' nor 'To' with "
+                    + "'RevisionsChangeVectors'. Nothing was changed.");
+        if (from > to)
+            throw WireException.BadRequest("'From' is later than 'To'. Nothing was changed.");
         long deleted = 0;
         foreach (string id in ids)
-            deleted += await database.Revisions.DeleteAsync(id, vectors, request.Aborted).ConfigureAwait(false);
+        {
+            List<string> wanted = isOfTime ? Between(database, id, from, to) : vectors;
+            if (wanted.Count > 0 || !isOfTime)
+                deleted += await database.Revisions.DeleteAsync(id, wanted, request.Aborted).ConfigureAwait(false);
+        }
+
         await request.JsonAsync(deleted, static (json, deleted) =>
         {
             json.WriteStartObject();
@@ -198,6 +222,19 @@ internal static class RevisionsEndpoints
             json.WriteEndObject();
         }).ConfigureAwait(false);
     }
+
+    /// <summary>Change vectors of the revisions of a time, both ends included.</summary>
+    private static List<string> Between(Database database, string id, DateTime? from, DateTime? to)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return [
+            .. snapshot.Revisions(id, metadataOnly: true)
+                .Where(revision => !(revision.LastModified < from) && !(revision.LastModified > to))
+                .Select(static revision => revision.ChangeVector)];
+    }
+
+    private static DateTime? ReadTime(JsonElement json, string name) =>
+        WireJson.Text(json, name, required: false) is { Length: > 0 } text ? TimeOf(text) : null;
 
     private static void ReadTexts(JsonElement json, string name, List<string> texts)
     {

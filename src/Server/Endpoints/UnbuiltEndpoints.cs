@@ -43,7 +43,6 @@ internal static class UnbuiltEndpoints
     private static readonly (string Pattern, string Feature)[] _ofTheServer =
     [
         ("/admin/databases/{**rest}", "Other requests about databases"),
-        ("/admin/compact", "Compacting on demand"),
         ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
         ("/admin/certificates/{**rest}", "Other requests about certificates"),
         ("/certificates/{**rest}", "Other requests about certificates"),

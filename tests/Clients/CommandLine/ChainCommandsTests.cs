@@ -3,6 +3,8 @@ using System.Globalization;
 using System.Text;
 using System.Text.RegularExpressions;
 using Treepie.Indexes;
+using Treepie.Kinds;
+using Treepie.Lifecycle;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -16,6 +18,9 @@ namespace Treepie.Clients.Tests.CommandLine;
 [Collection(RunningServer.Collection)]
 public sealed class ChainCommandsTests(RunningServer server) : IDisposable
 {
+    /// <summary>Number of the last of the changes that are made one after the other.</summary>
+    private const int LastChange = 5;
+
     private readonly TemporaryDirectory _files = new();
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -208,7 +213,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         ];
         await ChangeAsync(0);
         await RunAsync(backup);
-        for (int step = 1; step <= 2; step++)
+        for (int step = 1; step <= LastChange; step++)
         {
             await ChangeAsync(step);
             string said = (await RunAsync(backup)).Error;
@@ -222,6 +227,10 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         await using Database restored = Database.Open(target);
         Assert.Equal(4, await restored.NextIdentityAsync("users|", Cancel));
         Assert.NotNull(restored.Indexes.Definition("Users/ByName"));
+        Assert.Equal(IndexLockMode.LockedError, restored.Indexes.Control.Settings("Users/ByName").LockMode);
+        Assert.Equal(TimeSpan.FromSeconds(77), restored.Lifecycle.Get(LifecycleTask.Expiration)?.Frequency);
+        using DatabaseSnapshot snapshot = restored.BeginRead();
+        Assert.NotNull(snapshot.CompareExchange("key"));
 
         async Task ChangeAsync(int step)
         {
@@ -237,7 +246,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
             else if (step == 1)
                 for (int i = 0; i < 3; i++)
                     await database.NextIdentityAsync("users|", Cancel);
-            else
+            else if (step == 2)
                 database.Indexes.Put(
                     new IndexDefinition
                     {
@@ -245,6 +254,15 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
                         Collections = ["Users"],
                         Fields = [new IndexFieldDefinition { Name = "name" }]
                     });
+            else if (step == 3)
+                await database.WriteAsync(
+                    new WriteBatch(database.Options).PutCompareExchange("key", "{\"Object\":1}"u8.ToArray(), 0), Cancel);
+            else if (step == 4)
+                await database.Lifecycle.SetAsync(
+                    LifecycleTask.Expiration, new LifecycleSettings { Frequency = TimeSpan.FromSeconds(77) }, Cancel);
+            else
+                database.Indexes.Control.Set(
+                    "Users/ByName", static settings => settings with { LockMode = IndexLockMode.LockedError });
         }
     }
 
@@ -303,6 +321,18 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
                 (await server.Server.Http.PostAsync(
                     $"/databases/{name}/identity/next?name=users|", null, Cancel)).EnsureSuccessStatusCode();
         }
+        else if (step == 3)
+        {
+            await SendAsync(name, HttpMethod.Put, "cmpxchg?key=key&index=0", """{"Object":1}""");
+        }
+        else if (step == 4)
+        {
+            await SendAsync(name, HttpMethod.Post, "admin/expiration/config", """{"Disabled":false,"DeleteFrequencyInSec":77}""");
+        }
+        else if (step == 5)
+        {
+            await SendAsync(name, HttpMethod.Post, "indexes/set-lock", """{"IndexNames":["Users/ByName"],"Mode":"LockedError"}""");
+        }
         else
         {
             const string Index =
@@ -310,6 +340,16 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
             using var body = new StringContent(Index, Encoding.UTF8, "application/json");
             (await server.Server.Http.PutAsync($"/databases/{name}/admin/indexes", body, Cancel)).EnsureSuccessStatusCode();
         }
+    }
+
+    private async Task SendAsync(string name, HttpMethod method, string path, string json)
+    {
+        using var request = new HttpRequestMessage(method, $"/databases/{name}/{path}")
+        {
+            Content = new StringContent(json, Encoding.UTF8, "application/json"),
+        };
+        using HttpResponseMessage answer = await server.Server.Http.SendAsync(request, Cancel);
+        Assert.True(answer.IsSuccessStatusCode, await answer.Content.ReadAsStringAsync(Cancel));
     }
 
     private static Task<CommandLineProcess> RunAsync(params string[] arguments) => CommandLineProcess.SucceedAsync(arguments);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, RevisionsCollectionConfiguration, RevisionsConfiguration,
+    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, OperationCompletionAwaiter, RevisionsCollectionConfiguration, RevisionsConfiguration,
 } from "ravendb";
-import { User, seed, withDatabase } from "./support.mjs";
+import { Company, User, seed, withDatabase } from "./support.mjs";
 
 async function configure(store, fields = {}) {
     const configuration = new RevisionsConfiguration();
@@ -134,4 +134,108 @@ test("attachments of revisions are listed and read, after they were replaced and
     }
     assert.equal(await reader.advanced.attachments.getRevision("users/1", "picture.png", metadata[0]["@change-vector"]), null);
     assert.equal(await reader.advanced.attachments.get("users/1", "picture.png"), null);
+}));
+
+/** What the package has no operation for, as the other clients send it. */
+async function send(store, name, method, path, body) {
+    const response = await fetch(`${store.urls[0]}/databases/${name}/${path}`, { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+    const text = await response.text();
+    assert.ok(response.ok, `${response.status} ${text}`);
+    return text === "" ? null : JSON.parse(text);
+}
+
+async function complete(store, started) {
+    const operation = new OperationCompletionAwaiter(store.getRequestExecutor(), store.conventions, started.OperationId);
+    await operation.waitForCompletion();
+}
+
+async function contentOf(store, id, name) {
+    const found = await store.openSession().advanced.attachments.get(id, name);
+    return found === null ? null : await textOf(found);
+}
+
+test("documents are reverted by ids of revisions, with their attachments", () => withDatabase(async (store, name) => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ name: "Ada", age: 1 }), "users/2": new User({ age: 1 }) });
+    await attach(store, "users/1", "a.txt", "first");
+    const then = (await store.openSession().advanced.revisions.getMetadataFor("users/1"))[0]["@change-vector"];
+    await attach(store, "users/1", "a.txt", "second");
+    await attach(store, "users/1", "b.txt", "other");
+    await change(store, "users/1", 5);
+    await send(store, name, "POST", "revisions/revert/docs", { IdToChangeVector: { "users/1": then } });
+    const session = store.openSession();
+    const user = await session.load("users/1", User);
+    assert.equal(user.age, 1);
+    assert.deepEqual(session.advanced.attachments.getNames(user).map(one => one.name), ["a.txt"]);
+    assert.equal(await contentOf(store, "users/1", "a.txt"), "first");
+    assert.equal(await contentOf(store, "users/1", "b.txt"), null);
+    const before = await store.openSession().advanced.revisions.getCountFor("users/2");
+    await assert.rejects(send(store, name, "POST", "revisions/revert/docs", { IdToChangeVector: { "users/2": then } }), /has no revision/);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/2"), before);
+}));
+
+test("a database is reverted to a time, with attachments", () => withDatabase(async (store, name) => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ age: 1 }), "users/2": new User({ age: 2 }) });
+    await attach(store, "users/1", "a.txt", "first");
+    await new Promise(resolve => setTimeout(resolve, 20));
+    const time = new Date().toISOString();
+    await new Promise(resolve => setTimeout(resolve, 20));
+    await attach(store, "users/1", "a.txt", "second");
+    await change(store, "users/2", 9);
+    await seed(store, { "users/3": new User({ age: 3 }) });
+    const session = store.openSession();
+    await session.delete("users/2");
+    await session.saveChanges();
+    await complete(store, await send(store, name, "POST", "revisions/revert", { Time: time, WindowInSec: 86_400 }));
+    const users = await store.openSession().load(["users/1", "users/2", "users/3"], User);
+    assert.deepEqual(Object.values(users).map(user => user?.age ?? null), [1, 2, null]);
+    assert.equal(await contentOf(store, "users/1", "a.txt"), "first");
+}));
+
+test("revisions are deleted by document and by change vector, and their attachments with them", () => withDatabase(async (store, name) => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ age: 1 }), "users/2": new User({ age: 1 }) });
+    await attach(store, "users/1", "a.txt", "first");
+    await attach(store, "users/1", "a.txt", "second");
+    assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfUniqueAttachments, 2);
+    const metadata = await store.openSession().advanced.revisions.getMetadataFor("users/1");
+    const vector = metadata.find(one => one["@attachments"]?.[0] && (one["@attachments"][0].Size ?? one["@attachments"][0].size) === 5)["@change-vector"];
+    const one = await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], RevisionsChangeVectors: [vector] });
+    assert.equal(one.TotalDeletes, 1);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), metadata.length - 1);
+    assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfUniqueAttachments, 1);
+    assert.equal(await store.openSession().advanced.attachments.getRevision("users/1", "a.txt", vector), null);
+    const past = { DocumentIds: ["users/1"], RevisionsChangeVectors: null, From: "2000-01-01T00:00:00.0000000Z", To: "2001-01-01T00:00:00.0000000Z" };
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", past)).TotalDeletes, 0);
+    await assert.rejects(send(store, name, "DELETE", "admin/revisions", { ...past, To: "1999-01-01T00:00:00.0000000Z" }), /later than/);
+    const newest = metadata[0]["@last-modified"];
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], From: newest, To: newest })).TotalDeletes, 1);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), metadata.length - 2);
+    const all = await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1", "users/2"], RemoveForceCreatedRevisions: true });
+    assert.equal(all.TotalDeletes, metadata.length - 2 + 1);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), 0);
+    assert.equal(await contentOf(store, "users/1", "a.txt"), "second");
+}));
+
+test("a configuration is enforced for some collections alone", () => withDatabase(async store => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ age: 1 }), "companies/1": new Company({ name: "a" }) });
+    for (let age = 2; age < 5; age++)
+        await change(store, "users/1", age);
+    const session = store.openSession();
+    (await session.load("companies/1", Company)).name = "b";
+    await session.saveChanges();
+    await configure(store, { minimumRevisionsToKeep: 1 });
+    const counts = async () => [await store.openSession().advanced.revisions.getCountFor("users/1"), await store.openSession().advanced.revisions.getCountFor("companies/1")];
+    assert.deepEqual(await counts(), [4, 2]);
+    const enforce = async collections => {
+        const command = new EnforceRevisionsConfigurationOperation({ collections, includeForceCreated: false }).getCommand(store, store.conventions);
+        await store.getRequestExecutor().execute(command);
+        await complete(store, { OperationId: command.result.operationId });
+    };
+    await enforce(["companies"]);
+    assert.deepEqual(await counts(), [4, 1]);
+    await enforce(null);
+    assert.deepEqual(await counts(), [1, 1]);
 }));

@@ -160,7 +160,7 @@ public sealed class KindsCrashTests : IDisposable
         string name = Invariant($"n{random.Next(3)}");
         bool isThere = Holds(twin, id), isOtherThere = Holds(twin, other), hasAttachment = HasAttachment(twin, id, name);
         int number = random.Next(1, 1000);
-        switch (random.Next(19))
+        switch (random.Next(21))
         {
             case 0 when isThere:
                 return Of(batch => batch.Delete(id));
@@ -206,6 +206,14 @@ public sealed class KindsCrashTests : IDisposable
             case 18 when isThere && hasAttachment:
                 string newName = Invariant($"n{random.Next(3)}");
                 return Of(batch => batch.MoveAttachment(id, name, id, newName));
+            case 19 or 20:
+                return new Change(
+                    database =>
+                    {
+                        database.Compact(null, null, Cancel);
+                        return Task.CompletedTask;
+                    },
+                    HasSteps: true);
             case 11:
                 return new Change(database => database.Lifecycle.RunAsync(Cancel), HasSteps: true);
             case 12:

@@ -131,6 +131,30 @@ public sealed class RevisionsTests : IDisposable
     }
 
     [Fact]
+    public async Task Where_all_revisions_are_deleted_none_is_made_of_that()
+    {
+        await using Database database = Database.Open(_directory.Path);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        for (int i = 0; i < 3; i++)
+            await database.WriteAsync(new WriteBatch().Put("d/1", "{}"u8.ToArray()).Put("d/2", "{}"u8.ToArray()), Cancel);
+        Assert.Equal(3, await database.Revisions.DeleteAsync("d/1", null, Cancel));
+        Assert.Equal(0, Count("d/1"));
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 0 } }, Cancel);
+        Assert.Equal(3, await database.Revisions.EnforceAsync(Cancel));
+        Assert.Equal(0, Count("d/2"));
+        KindInvariants.Check(database);
+
+        long Count(string id)
+        {
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            Assert.True(snapshot.TryGet(id, out Document document));
+            Assert.Equal(snapshot.RevisionCount(id) > 0, document.Flags.HasFlag(DocumentFlags.HasRevisions));
+            return snapshot.RevisionCount(id);
+        }
+    }
+
+    [Fact]
     public async Task A_body_that_did_not_change_is_kept_once()
     {
         await using Database database = Open();

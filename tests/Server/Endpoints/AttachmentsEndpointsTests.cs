@@ -1,8 +1,12 @@
 using System.Net;
 using System.Net.Http.Headers;
+using System.Net.Sockets;
 using System.Text;
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Server.Tests.Support;
+using Treepie.Storage.Transactions;
+using Treepie.Store;
 using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
@@ -85,6 +89,58 @@ public sealed class AttachmentsEndpointsTests
             Assert.Equal(expected, answer.StatusCode);
             Assert.Contains(content, await answer.Content.ReadAsStringAsync(TestServer.Cancelled), StringComparison.Ordinal);
         }
+    }
+
+    [Theory]
+    [InlineData(10_000, true)]
+    [InlineData(10_000, false)]
+    [InlineData(2_500_000, true)]
+    [InlineData(2_500_000, false)]
+    public async Task An_upload_that_is_cut_in_its_middle_leaves_nothing_behind(int sent, bool isChunked)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("films/1", "{}");
+        Database database = server.Catalog.Find("db")!; // the server has it
+        var url = new Uri(server.Url);
+        byte[] piece = new byte[sent];
+        new Random(Seed.Next()).NextBytes(piece);
+        long etag = database.LastEtag;
+        using (var client = new TcpClient())
+        {
+            await client.ConnectAsync(url.Host, url.Port, TestServer.Cancelled);
+            string length = isChunked ? "Transfer-Encoding: chunked" : $"Content-Length: {2 * sent}";
+            await client.GetStream().WriteAsync(
+                Encoding.ASCII.GetBytes(
+                    $"PUT /databases/db/attachments?id=films/1&name=poster HTTP/1.1\r\nHost: {url.Authority}\r\n{length}\r\n\r\n"
+                        + (isChunked ? $"{sent:x}\r\n" : "")), TestServer.Cancelled);
+            await client.GetStream().WriteAsync(piece, TestServer.Cancelled);
+            if (sent > ContentRecord.PieceBytes)
+                await Eventually.TrueAsync(() => Task.FromResult(Uploads(database) == 1), "the upload is at work");
+            client.Client.Close(0); // a reset
+        }
+
+        await Eventually.TrueAsync(() => Task.FromResult(Uploads(database) == 0), "the upload was dropped");
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Null(snapshot.Attachment("films/1", "poster"));
+        using (ReadTransaction read = database.Environment.BeginRead())
+        {
+            Assert.Equal(0, read.FindTree(TreeNames.Contents)?.Count ?? 0);
+            Assert.Equal(0, read.FindTree(TreeNames.ContentsByHash)?.Count ?? 0);
+        }
+
+        Assert.Equal(etag, database.LastEtag);
+        Assert.Equal(0, database.GetStatistics().AttachmentCount);
+        var again = new Uri(server.Url + "/databases/db/attachments?id=films/1&name=poster");
+        using var body = new ByteArrayContent(piece);
+        using HttpResponseMessage put = await server.Http.PutAsync(again, body, TestServer.Cancelled);
+        Assert.Equal(HttpStatusCode.Created, put.StatusCode);
+        Assert.Equal(piece, await GetAsync(server, again, null, HttpStatusCode.OK));
+    }
+
+    private static long Uploads(Database database)
+    {
+        using ReadTransaction read = database.Environment.BeginRead();
+        return read.FindTree(TreeNames.ContentUploads)?.Count ?? 0;
     }
 
     private static async Task<byte[]> GetAsync(TestServer server, Uri url, RangeHeaderValue? range, HttpStatusCode expected)

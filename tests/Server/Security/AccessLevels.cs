@@ -9,7 +9,6 @@ internal static class AccessLevels
         * /admin/certificates/replace-cluster-cert ClusterAdmin
         * /admin/certificates/{**rest} Operator
         * /admin/cluster/{**rest} Operator
-        * /admin/compact Operator
         * /admin/configuration/{**rest} Operator
         * /admin/databases/{**rest} Operator
         * /admin/logs/{**rest} Operator
@@ -140,6 +139,7 @@ internal static class AccessLevels
         POST /admin/certificates Operator
         POST /admin/certificates/edit Operator
         POST /admin/certificates/generate Operator
+        POST /admin/compact Operator
         POST /admin/databases/disable Operator
         POST /admin/databases/dynamic-node-distribution Operator
         POST /admin/databases/enable Operator
