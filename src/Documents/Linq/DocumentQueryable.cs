@@ -27,6 +27,12 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact) =>
         With(Model.Where(Checked(predicate), exact));
 
+    public IDocumentQueryable<T> Filter(Expression<Func<T, bool>> predicate, int limit = int.MaxValue)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(limit);
+        return With(Model.Filter(Checked(predicate), limit));
+    }
+
     public IDocumentQueryable<T> Search(
         Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
     {
@@ -189,7 +195,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     {
         ArgumentNullException.ThrowIfNull(text);
         DocumentLambda path = Model.OnDocument(Checked(member));
-        RqlStatement statement = Model.Translate(t =>
+        RqlStatement statement = Model.TranslateOnIndex(t =>
         {
             string field = t.Paths.Of(path).Text;
             return $" select suggest({(words ? $"search({field})" : field)}, {t.Parameters.Add(text)})";

@@ -21,6 +21,14 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>As <see cref="Where(Expression{Func{T, bool}})"/>, texts compared with case.</summary>
     IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact);
 
+    /// <summary>
+    /// Results for which a condition holds, looked at in each document that the other conditions leave: no index is made for it.
+    /// It can compare members of a document with one another.
+    /// </summary>
+    /// <param name="predicate">The condition.</param>
+    /// <param name="limit">Most documents that are looked at.</param>
+    IDocumentQueryable<T> Filter(Expression<Func<T, bool>> predicate, int limit = int.MaxValue);
+
     /// <summary>Documents with words in a member: at least one, or all. Best first where there is no other order.</summary>
     IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1);
 

@@ -194,7 +194,7 @@ internal sealed class QueryExecutor(
             throw new InvalidQueryException(
                 "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
                     + "limit and offset.");
-        if (query.Script is { Filters: true })
+        if (query.Filters)
             throw new InvalidQueryException(
                 "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
                     + "offset.");
@@ -264,7 +264,7 @@ internal sealed class QueryExecutor(
                 Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
-            if (query.Script is not { Filters: true })
+            if (!query.Filters)
                 source.Skip(query.Skip, cancellationToken);
             return new QueryResults(context, found);
         }
@@ -561,8 +561,8 @@ internal sealed class QueryExecutor(
         {
             Query = query.Condition,
             Sort = query.Sort,
-            Skip = query.Script is { Filters: true } ? 0 : query.Skip,
-            Take = query.Script is { Filters: true } ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
+            Skip = query.Filters ? 0 : query.Skip,
+            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
             After = Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,

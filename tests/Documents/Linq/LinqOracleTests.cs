@@ -49,6 +49,54 @@ public sealed class LinqOracleTests : IDisposable
     }
 
     [Fact]
+    public async Task Filters_give_what_the_same_LINQ_gives_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 150);
+        for (int round = 0; round < 250; round++)
+        {
+            Expression<Func<Order, bool>> condition = Condition(random, depth: random.Next(3)),
+                filter = Condition(random, depth: random.Next(3));
+            List<Order> expected = [.. all.Where(condition.Compile()).Where(filter.Compile()).OrderBy(o => o.Serial)];
+            int skip = random.Next(4), take = random.Next(12);
+            using DocumentSession session = _database.OpenSession();
+            IDocumentQueryable<Order> query = session.Query<Order>().Filter(filter).Where(condition).OrderBy(o => o.Serial);
+            string said = $"{condition}\n{filter}\n{query}";
+            Assert.Equal(expected.Select(o => o.Id), (await query.ToListAsync(Token)).Select(o => o.Id), Same(said));
+            Assert.True(expected.Count == await query.CountAsync(Token), said);
+            Assert.Equal(
+                expected.Skip(skip).Take(take).Select(o => o.City),
+                await query.Skip(skip).Take(take).Select(o => o.City).ToListAsync(Token), Same(said));
+        }
+    }
+
+    [Fact]
+    public async Task Filters_compare_members_with_one_another_as_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 200);
+        Expression<Func<Order, bool>>[] filters =
+        [
+            o => o.Number == o.Rating,
+            o => o.Number != o.Rating,
+            o => o.Number < o.Rating,
+            o => o.Freight >= o.Number,
+            o => o.City == o.ShipTo!.City,
+            o => o.Lines.Any(l => l.Amount > o.Number && l.Sku == o.City),
+            o => o.Marks.All(m => m <= o.Number),
+        ];
+        foreach (Expression<Func<Order, bool>> filter in filters)
+        {
+            using DocumentSession session = _database.OpenSession();
+            Func<Order, bool> inMemory = filter.Compile();
+            Assert.Equal(
+                all.Where(o => o.ShipTo != null).Where(inMemory).Select(o => o.Id).Order(StringComparer.Ordinal),
+                (await session.Query<Order>().Where(o => o.ShipTo != null).Filter(filter).ToListAsync(Token))
+                    .Select(o => o.Id).Order(StringComparer.Ordinal));
+        }
+    }
+
+    [Fact]
     public async Task Projections_give_what_the_same_LINQ_gives_in_memory()
     {
         var random = new Random(Seed.Next());
@@ -337,6 +385,26 @@ public sealed class LinqOracleTests : IDisposable
             o => o.Lines.Any(l => l.Sku == word || l.Amount == number),
             o => o.Lines.All(l => l.Amount < number),
             o => o.Lines.Any(l => l.Colors.Contains(word)),
+            o => o.Lines.Any(l => l.Sku == word && l.Amount > number),
+            o => o.Lines.Any(l => l.Sku != word && l.Amount <= other),
+            o => o.Lines.Any(l => (l.Sku == word || l.Colors.Contains(word)) && l.Amount != number),
+            o => o.Lines.Any(l => l.Sku == word && l.Amount > number && o.IsPaid),
+            o => o.Lines.Any(l => l.Amount == number || (o.IsPaid && l.Sku == word)),
+            o => o.Lines.Any(l => o.IsPaid || l.Amount > 20),
+            o => o.Lines.All(l => o.IsPaid),
+            o => o.Lines.Any(l => !l.Colors.Contains(word)),
+            o => o.Lines.Any(l => l.Colors.Count == 1 && l.Amount < other),
+            o => o.Lines.All(l => l.Sku != word || l.Amount > number),
+            o => o.Lines.All(l => l.Colors.Any(c => c == word || c == "elm")),
+            o => o.Lines.Any(l => l.Amount > number && l.Colors.Any(c => c != word && c.StartsWith("b"))),
+            o => o.Lines.Any(l => l.Amount > number && words.Contains(l.Sku)) || o.Number == number,
+            o => o.Lines.Select(l => l.Sku).Any(s => s == word),
+            o => o.Lines.SelectMany(l => l.Colors).Any(c => c == word),
+            o => o.Lines.SelectMany(l => l.Colors).Any(c => c != word && c.StartsWith("e")),
+            o => o.Lines.Select(l => l.Amount).All(a => a > number && a != other),
+            o => o.Tags.Any(t => t != word && t.EndsWith("h")),
+            o => o.Marks.Any(m => m > number && m != other),
+            o => !o.Marks.Any(m => m > number && m != other) || o.IsPaid,
             o => o.Lines.Any(l => l.Colors.Any(c => c == word)),
             o => o.Lines.SelectMany(l => l.Colors).Contains(word),
             o => o.Lines.Count > 0 && o.Lines[0].Sku == word,
