@@ -146,6 +146,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return Including(_ => $"'{path.Replace("'", "''", StringComparison.Ordinal)}'");
     }
 
+    public IDocumentQueryable<T> Include(Action<IncludeBuilder<T>> includes)
+    {
+        ArgumentNullException.ThrowIfNull(includes);
+        if (Model.Projection is not null || Model.Into is not null)
+            throw new NotSupportedException("Include with several parts stands before Select: it is about documents.");
+        var builder = new IncludeBuilder<T>();
+        includes(builder);
+        return With(Model with { Includes = [.. Model.Includes, .. builder.Parts.Select(part => (Func<Translation, string>)part.Text)] });
+    }
+
     public IDocumentQueryable<T> Highlight(
         Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
     {

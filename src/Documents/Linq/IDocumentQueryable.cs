@@ -95,6 +95,13 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// </summary>
     IDocumentQueryable<T> Include(string path);
 
+    /// <summary>
+    /// Brings along documents, counters, time series, compare-exchange values and revisions: reading them in the session takes no
+    /// further request.
+    /// </summary>
+    /// <exception cref="NotSupportedException">Results are not documents of the type any more.</exception>
+    IDocumentQueryable<T> Include(Action<IncludeBuilder<T>> includes);
+
     /// <summary>The best parts of a member, found words between tags.</summary>
     IDocumentQueryable<T> Highlight(
         Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights);

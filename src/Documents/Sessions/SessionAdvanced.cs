@@ -23,6 +23,11 @@ public sealed class SessionAdvanced
     /// <summary>Whether a save would write something.</summary>
     public bool HasChanges => _session.HasChanges;
 
+    /// <summary>
+    /// How often the session asked the database: loads, reads beside documents, queries and saves. What it has needs none.
+    /// </summary>
+    public int NumberOfRequests => _session.NumberOfRequests;
+
     /// <summary>Attachments of documents.</summary>
     public SessionAttachments Attachments => _attachments ??= new SessionAttachments(_session);
 
@@ -104,7 +109,7 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.TryGet(id, out _);
     }
 
@@ -124,7 +129,7 @@ public sealed class SessionAdvanced
         if (tracked.IsNew)
             throw new InvalidOperationException(
                 $"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         if (!snapshot.TryGet(tracked.Id, out Document document))
             throw new InvalidOperationException(
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
@@ -154,7 +159,7 @@ public sealed class SessionAdvanced
         _session.RequireOpen();
         if (_session.IsLoaded(id) && _session.Load<T>(id) is { } own)
             return (own, _session.GetChangeVectorFor(own));
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         if (!snapshot.TryGet(id, out Document document))
             return (null, null);
         string now = document.ChangeVector;
@@ -273,7 +278,7 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(documentId);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.TimeSeriesOf(documentId);
     }
 
@@ -321,7 +326,7 @@ public sealed class SessionAdvanced
     {
         _session.RequireOpen();
         await Task.CompletedTask.ConfigureAwait(false); // reads complete at once
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         while (cursor.MoveNext())
         {

@@ -74,7 +74,7 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(documentId);
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        DatabaseSnapshot snapshot = _session.BeginRead();
         if (snapshot.Attachment(documentId, name) is { } attachment)
             return new AttachmentContent(snapshot, attachment);
         snapshot.Dispose();
@@ -98,7 +98,7 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(documentId);
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.Attachment(documentId, name);
     }
 
@@ -107,7 +107,7 @@ public sealed class SessionAttachments
     {
         ArgumentNullException.ThrowIfNull(documentId);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return [.. snapshot.Attachments(documentId)];
     }
 

@@ -8,7 +8,7 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>A session as queries see it.</summary>
-internal sealed class SessionQueries(DocumentSession session, ISessionHost database, SessionOptions options) : IQuerySession
+internal sealed class SessionQueries(DocumentSession session, SessionOptions options) : IQuerySession
 {
     private readonly ArrayBufferWriter<byte> _buffer = new();
 
@@ -25,7 +25,7 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         session.RequireOpen();
-        return database.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+        return session.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
     }
 
     /// <summary>The results of a query.</summary>
@@ -38,7 +38,7 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
             CountsResults = false,
             NeverStale = request.NeverStale || !(options.AllowStale || request.WaitForNonStaleResults)
         };
-        using QueryResults results = await database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await session.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         while (results.MoveNext())
         {
