@@ -254,6 +254,15 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public Task<long> LongCountAsync(CancellationToken cancellationToken = default) =>
         QueryRun.CountAsync<T>(Model, cancellationToken);
 
+    public Lazy<IEnumerable<T>> Lazily() => Waiting.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+
+    public Lazy<Task<IEnumerable<T>>> LazilyAsync() =>
+        Waiting.QueryAsync<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+
+    public Lazy<int> CountLazily() => Waiting.Query(CountAsync);
+
+    public Lazy<Task<int>> CountLazilyAsync() => Waiting.QueryAsync(CountAsync);
+
     public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
         QueryRun.RowsAsync<T>(Model, cancellationToken).GetAsyncEnumerator(cancellationToken);
 
@@ -280,6 +289,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     /// <summary>This query with another model: what an operator gives that does not change what results are.</summary>
     public IModelQueryable Changed(QueryModel model) => new DocumentQueryable<T>(model);
+
+    /// <summary>Where a query waits; what cannot be translated is refused before.</summary>
+    private ILazyOperations Waiting
+    {
+        get
+        {
+            Model.Translate();
+            return Model.Session.Lazy;
+        }
+    }
 
     private static TLambda Checked<TLambda>(TLambda lambda)
         where TLambda : LambdaExpression

@@ -174,6 +174,20 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>How many results there are.</summary>
     Task<long> LongCountAsync(CancellationToken cancellationToken = default);
 
+    /// <summary>
+    /// All results, when they are asked for: then everything of the session that waits is run together, as one request.
+    /// </summary>
+    Lazy<IEnumerable<T>> Lazily();
+
+    /// <summary>As <see cref="Lazily"/>, to be awaited.</summary>
+    Lazy<Task<IEnumerable<T>>> LazilyAsync();
+
+    /// <summary>How many results there are, when it is asked for; see <see cref="Lazily"/>.</summary>
+    Lazy<int> CountLazily();
+
+    /// <summary>As <see cref="CountLazily"/>, to be awaited.</summary>
+    Lazy<Task<int>> CountLazilyAsync();
+
     /// <summary>One result after another, from one snapshot, for <c>await foreach</c>.</summary>
     IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default);
 

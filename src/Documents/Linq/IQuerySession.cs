@@ -10,6 +10,9 @@ internal interface IQuerySession
     /// <summary>How values are written in documents and parameters.</summary>
     JsonSerializerOptions Json { get; }
 
+    /// <summary>Takes queries that wait.</summary>
+    ILazyOperations Lazy { get; }
+
     /// <summary>The collection that objects of a type are in.</summary>
     string CollectionOf(Type type);
 

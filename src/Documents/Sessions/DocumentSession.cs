@@ -34,6 +34,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private HashSet<string>? _missing; // that were looked for in vain
     private readonly SessionIncludes _included;
     private SessionQueries? _queries;
+    private LazyOperations? _lazy;
     private SessionAdvanced? _advanced;
     private bool _disposed;
 
@@ -43,6 +44,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _options = options;
         _saver = new SessionSaver(database, options);
         _objects = new SessionObjects(options.MaxTrackedDocuments);
+        Requests = new SessionRequests(database);
         _included = new SessionIncludes(options.MaxTrackedDocuments);
     }
 
@@ -169,7 +171,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        return SessionLoads.StartingWith<T>(this, prefix, start, pageSize);
+        using DatabaseSnapshot snapshot = BeginRead();
+        return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
     }
 
     /// <summary>
@@ -294,7 +297,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             if (await _saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
-            NumberOfRequests++;
+            Requests.Add();
             if (_commands?.Count > 0)
                 _included.ForgetBeside();
             _deletions?.Clear();
@@ -449,24 +452,17 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal ISessionHost Database => _database;
 
-    /// <summary>How often the database was asked: reads, queries and saves.</summary>
-    internal int NumberOfRequests { get; private set; }
+    /// <summary>What is asked of the database.</summary>
+    internal SessionRequests Requests { get; }
+
+    /// <summary>Loads and queries that wait.</summary>
+    internal LazyOperations LazyOperations => _lazy ??= new LazyOperations(this, _options.MaxTrackedDocuments);
 
     /// <summary>What lies beside documents and was brought along; null: nothing.</summary>
     internal IncludedBeside? Beside => _included.Beside;
 
     /// <summary>Begins to read, which is a request.</summary>
-    internal DatabaseSnapshot BeginRead()
-    {
-        NumberOfRequests++;
-        return _database.BeginRead();
-    }
-
-    internal Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
-    {
-        NumberOfRequests++;
-        return _database.QueryAsync(request, cancellationToken);
-    }
+    internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
 
     internal SessionSaver Saver => _saver;
 

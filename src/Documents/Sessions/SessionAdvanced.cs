@@ -14,6 +14,7 @@ public sealed class SessionAdvanced
     private readonly DocumentSession _session;
     private SessionAttachments? _attachments;
     private SessionClusterTransaction? _cluster;
+    private SessionEagerly? _eagerly;
     private SessionLazily? _lazily;
     private SessionPatches? _patches;
     private SessionRevisions? _revisions;
@@ -26,7 +27,7 @@ public sealed class SessionAdvanced
     /// <summary>
     /// How often the session asked the database: loads, reads beside documents, queries and saves. What it has needs none.
     /// </summary>
-    public int NumberOfRequests => _session.NumberOfRequests;
+    public int NumberOfRequests => _session.Requests.Count;
 
     /// <summary>Attachments of documents.</summary>
     public SessionAttachments Attachments => _attachments ??= new SessionAttachments(_session);
@@ -34,8 +35,11 @@ public sealed class SessionAdvanced
     /// <summary>Compare-exchange values, for sessions that are cluster-wide.</summary>
     public SessionClusterTransaction ClusterTransaction => _cluster ??= new SessionClusterTransaction(_session);
 
-    /// <summary>Loads that are done when their values are asked for.</summary>
-    public SessionLazily Lazily => _lazily ??= new SessionLazily(_session);
+    /// <summary>Runs lazy loads and queries that wait.</summary>
+    public SessionEagerly Eagerly => _eagerly ??= new SessionEagerly(_session.LazyOperations);
+
+    /// <summary>Loads that wait until a value is asked for.</summary>
+    public SessionLazily Lazily => _lazily ??= new SessionLazily(_session, _session.LazyOperations);
 
     /// <summary>States that documents had.</summary>
     public SessionRevisions Revisions => _revisions ??= new SessionRevisions(_session);

@@ -9,30 +9,34 @@ internal static class SessionLoads
     public static Dictionary<string, T?> Of<T>(DocumentSession session, IEnumerable<string> ids)
         where T : class
     {
-        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
-        var others = new List<string>();
-        foreach (string id in ids)
+        DatabaseSnapshot? snapshot = null;
+        try
         {
-            if (session.TryFindTracked(id, out T? entity))
-                loaded[id] = entity;
-            else
-                others.Add(id);
+            return Of<T>(session, ids, () => snapshot ??= session.BeginRead());
         }
+        finally
+        {
+            snapshot?.Dispose();
+        }
+    }
 
-        if (others.Count == 0)
-            return loaded;
-        using DatabaseSnapshot snapshot = session.BeginRead();
-        foreach (string id in others)
-            loaded[id] = session.TryFindTracked(id, out T? entity) ? entity : session.Track<T>(snapshot, id);
+    /// <summary>As above; those that the session has not come of the given snapshot.</summary>
+    public static Dictionary<string, T?> Of<T>(
+        DocumentSession session, IEnumerable<string> ids, Func<DatabaseSnapshot> snapshot)
+        where T : class
+    {
+        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
+        foreach (string id in ids)
+            loaded[id] = session.TryFindTracked(id, out T? entity) ? entity : session.Track<T>(snapshot(), id);
         return loaded;
     }
 
     /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
-    public static List<T> StartingWith<T>(DocumentSession session, DocumentPrefix prefix, int start, int pageSize)
+    public static List<T> StartingWith<T>(
+        DocumentSession session, DocumentPrefix prefix, int start, int pageSize, DatabaseSnapshot snapshot)
         where T : class
     {
         var loaded = new List<T>();
-        using DatabaseSnapshot snapshot = session.BeginRead();
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
         {

@@ -14,6 +14,8 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
 
     public JsonSerializerOptions Json => options.Json;
 
+    public ILazyOperations Lazy => session.LazyOperations;
+
     public string CollectionOf(Type type) => session.TypeOf(type).Collection;
 
     public string? IdMemberOf(Type type) => session.TypeOf(type).Id is { } id ? Encoding.UTF8.GetString(id.Member) : null;
@@ -25,7 +27,7 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         session.RequireOpen();
-        return session.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+        return session.Requests.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
     }
 
     /// <summary>The results of a query.</summary>
@@ -38,7 +40,7 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
             CountsResults = false,
             NeverStale = request.NeverStale || !(options.AllowStale || request.WaitForNonStaleResults)
         };
-        using QueryResults results = await session.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await session.Requests.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         while (results.MoveNext())
         {
