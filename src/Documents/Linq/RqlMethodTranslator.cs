@@ -52,7 +52,7 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
                     : $"spatial.wkt({Path(arguments[0])})";
                 return Value<SpatialCriteria>(arguments[^1]).Condition(field, conditions.Parameters);
             default:
-                throw Refusal.Of(call, "This method of RqlMethods is no condition.");
+                throw Refusal.Of(call, "RqlMethods.Load stands in Select. Conditions are about the document itself.");
         }
     }
 

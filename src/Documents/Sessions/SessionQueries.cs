@@ -67,5 +67,16 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
         return (T)session.Saver.Json.ReadProjection(session.TypeOf(typeof(T)), _buffer.WrittenSpan);
     }
 
+    public object? Read(Type type, string id, DatabaseSnapshot snapshot)
+    {
+        if (!snapshot.TryGet(id, out Document document))
+            return null;
+        object read = session.Saver.Json.Read(session.TypeOf(type), document.IdText(), document.Body);
+        return type.IsInstanceOfType(read)
+            ? read
+            : throw new TreepieException(
+                $"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {type.Name}, as the query selects.");
+    }
+
     public void KeepIncludes(QueryResults results) => session.KeepIncludes(results);
 }

@@ -115,6 +115,65 @@ public sealed class LinqOracleTests : IDisposable
     }
 
     [Fact]
+    public async Task Documents_that_a_projection_loads_are_those_of_a_join_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 100);
+        using DocumentSession session = _database.OpenSession();
+        var companies = new Dictionary<string, Company>();
+        for (int i = 0; i < 4; i++)
+        {
+            var company = new Company { Id = $"companies/{i}", Name = Word(random), Parent = i == 0 ? null : $"companies/{i - 1}" };
+            companies[company.Id] = company;
+            session.Store(company);
+        }
+
+        foreach (Order order in await session.Query<Order>().ToListAsync(Token))
+            all.Single(one => one.Id == order.Id).CompanyId = order.CompanyId =
+                random.Next(4) == 0 ? null : $"companies/{random.Next(6)}"; // some are not there
+        await session.SaveChangesAsync(Token);
+        Company? Of(string? id) => id is null ? null : companies.GetValueOrDefault(id);
+
+        using DocumentSession asking = _database.OpenSession();
+        var query = from o in asking.Query<Order>().OrderBy(o => o.Serial)
+                    let company = RqlMethods.Load<Company>(o.CompanyId)
+                    select new
+                    {
+                        o.Serial,
+                        company!.Name,
+                        Parent = RqlMethods.Load<Company>(company.Parent)!.Name,
+                        Lines = o.Lines.Select(l => RqlMethods.Load<Company>("companies/" + l.Amount)!.Name + l.Sku).ToList(),
+                        Exists = company != null,
+                        company.Id!.Length,
+                    };
+        var expected = all.OrderBy(o => o.Serial).Select(o => new
+        {
+            o.Serial,
+            Of(o.CompanyId)?.Name,
+            Parent = Of(Of(o.CompanyId)?.Parent)?.Name,
+            Lines = o.Lines.Select(l => Of("companies/" + l.Amount)?.Name + l.Sku).ToList(),
+            Exists = Of(o.CompanyId) != null,
+            Length = Of(o.CompanyId)?.Id?.Length ?? 0,
+        }).ToList();
+        var rows = await query.ToListAsync(Token);
+        Assert.Equal(expected.Count, rows.Count);
+        foreach ((var wanted, var row) in expected.Zip(rows))
+            Assert.Equal(
+                (wanted.Serial, wanted.Name, wanted.Parent, string.Join('|', wanted.Lines), wanted.Exists, wanted.Length),
+                (row.Serial, row.Name, row.Parent, string.Join('|', row.Lines), row.Exists, row.Length));
+        Assert.Equal(1, asking.Advanced.NumberOfRequests);
+        Assert.False(asking.IsLoaded("companies/1"));
+        Assert.Equal(
+            companies.Values.Count(company => all.Exists(order => order.CompanyId == company.Id)),
+            (await asking.Query<Order>().Where(o => o.CompanyId != null).Select(o => RqlMethods.Load<Company>(o.CompanyId)!.Id)
+                .Distinct().ToListAsync(Token)).Count(id => id is not null));
+        var error = Assert.Throws<NotSupportedException>(
+            () => asking.Query<Order>().Where(o => RqlMethods.Load<Company>(o.CompanyId)!.Name == "x").ToRql());
+        Assert.Contains("Load", error.Message, StringComparison.Ordinal);
+        Assert.Throws<InvalidOperationException>(() => RqlMethods.Load<Company>("companies/1"));
+    }
+
+    [Fact]
     public async Task Functions_over_lists_in_projections_give_what_the_same_LINQ_gives_in_memory()
     {
         var random = new Random(Seed.Next());
@@ -425,6 +484,15 @@ public sealed class LinqOracleTests : IDisposable
 
     private static EqualityComparer<string?> Same(string said) =>
         EqualityComparer<string?>.Create((left, right) => left == right ? true : throw new InvalidOperationException(said));
+
+    private sealed class Company
+    {
+        public string? Id { get; set; }
+
+        public string? Name { get; set; }
+
+        public string? Parent { get; set; }
+    }
 
     private sealed class Parameter(ParameterExpression from, ParameterExpression to) : ExpressionVisitor
     {
