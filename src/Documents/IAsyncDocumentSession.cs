@@ -22,7 +22,9 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class;
 
-    /// <summary>The object of a document, with what is asked for beside it, so that reading it takes no further request.</summary>
+    /// <summary>
+    /// The object of a document, with what is asked for beside it, so that reading it takes no further request.
+    /// </summary>
     ValueTask<T?> LoadAsync<T>(
         string id, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
         where T : class;

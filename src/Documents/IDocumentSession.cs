@@ -29,7 +29,9 @@ public interface IDocumentSession : IDisposable
     IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class;
 
-    /// <summary>The object of a document, with what is asked for beside it, so that reading it takes no further request.</summary>
+    /// <summary>
+    /// The object of a document, with what is asked for beside it, so that reading it takes no further request.
+    /// </summary>
     T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
         where T : class;
 

@@ -117,7 +117,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
     {
         List<string> plain = await AskAsync($"from Orders filter {condition} select Freight");
         Assert.Equal(
-            await AskAsync($"declare function yes(o) {{ return true; }} from Orders as o filter yes(o) and {condition} select Freight"),
+            await AskAsync(
+                $"declare function yes(o) {{ return true; }} from Orders as o filter yes(o) and {condition} select Freight"),
             plain);
     }
 

@@ -143,8 +143,8 @@ internal sealed class ConditionTranslator
         if (!array.IsOfElements && array.Text.Contains("[]", StringComparison.Ordinal))
             throw Refusal.Of(
                 quoted,
-                "Elements are counted of one array, 'x.List.Count > 2' or 'x.List.Any(e => e.Inner.Count > 2)'. Store their number "
-                    + "as a member of its own.");
+                "Elements are counted of one array, 'x.List.Count > 2' or 'x.List.Any(e => e.Inner.Count > 2)'. Store "
+                    + "their number as a member of its own.");
     }
 
     /// <summary>Whether an expression is the length of an array of the document; its path.</summary>

@@ -153,7 +153,9 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
             throw new NotSupportedException("Include with several parts stands before Select: it is about documents.");
         var builder = new IncludeBuilder<T>();
         includes(builder);
-        return With(Model with { Includes = [.. Model.Includes, .. builder.Parts.Select(part => (Func<Translation, string>)part.Text)] });
+        IEnumerable<Func<Translation, string>> parts =
+            builder.Parts.Select(part => (Func<Translation, string>)part.Text);
+        return With(Model with { Includes = [.. Model.Includes, .. parts] });
     }
 
     public IDocumentQueryable<T> Highlight(
@@ -254,7 +256,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public Task<long> LongCountAsync(CancellationToken cancellationToken = default) =>
         QueryRun.CountAsync<T>(Model, cancellationToken);
 
-    public Lazy<IEnumerable<T>> Lazily() => Waiting.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+    public Lazy<IEnumerable<T>> Lazily() =>
+        Waiting.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
 
     public Lazy<Task<IEnumerable<T>>> LazilyAsync() =>
         Waiting.QueryAsync<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));

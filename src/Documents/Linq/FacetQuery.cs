@@ -30,7 +30,8 @@ public sealed class FacetQuery<T>
     public FacetQuery<T> AndAggregateBy(params Expression<Func<T, bool>>[] ranges) =>
         new(
             _model, [.. _finished, Facet],
-            [.. ranges.Select(range => (Func<Translation, string>)(t => t.Conditions.OnIndex(_model.OnDocument(range)).Whole))], null);
+            [.. ranges.Select(range => (Func<Translation, string>)(t =>
+                t.Conditions.OnIndex(_model.OnDocument(range)).Whole))], null);
 
     /// <summary>The sum of a member in each group.</summary>
     public FacetQuery<T> SumOn(Expression<Func<T, object?>> member) => With("sum", member);

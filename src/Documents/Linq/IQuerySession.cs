@@ -39,7 +39,9 @@ internal interface IQuerySession
     T? ReadResult<T>(QueryResults results)
         where T : class;
 
-    /// <summary>The object of a document in a state of the database, not followed by the session; null where there is none.</summary>
+    /// <summary>
+    /// The object of a document in a state of the database, not followed by the session; null where there is none.
+    /// </summary>
     object? Read(Type type, string id, DatabaseSnapshot snapshot);
 
     /// <summary>Keeps the documents that an answer includes, so that loading them reads nothing.</summary>

@@ -232,8 +232,8 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             return;
         if (GroupKey is not null)
             throw new NotSupportedException(
-                "A query with GroupBy has conditions about keys, counts and sums. Write what is looked at in documents in a query "
-                    + "of its own.");
+                "A query with GroupBy has conditions about keys, counts and sums. Write what is looked at in documents in a "
+                    + "query of its own.");
         translation.Rest ??= new ElementCheck(Clause.Never, Clause.Always, Clause.Always, Filters[0].Body);
         text.Append(" filter ").Append(Clause.And(filters).Whole);
     }

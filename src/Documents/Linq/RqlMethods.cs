@@ -7,8 +7,8 @@ namespace Treepie.Linq;
 public static class RqlMethods
 {
     /// <summary>
-    /// In <c>Select</c>: another document, by its id, from the same state of the database; null where there is none, and so are the
-    /// members that are read of it then. The session does not follow it.
+    /// In <c>Select</c>: another document, by its id, from the same state of the database; null where there is none, and so are
+    /// the members that are read of it then. The session does not follow it.
     /// </summary>
     public static T? Load<T>(string? id)
         where T : class => throw new InvalidOperationException(

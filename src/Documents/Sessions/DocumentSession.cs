@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Linq.Expressions;
-using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Kinds;
 using Treepie.Linq;

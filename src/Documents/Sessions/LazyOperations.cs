@@ -5,8 +5,8 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The loads and queries of a session that wait: the first value that is asked for runs all of them as one request, loads from one
-/// snapshot. Not thread-safe.
+/// The loads and queries of a session that wait: the first value that is asked for runs all of them as one request, loads from
+/// one snapshot. Not thread-safe.
 /// </summary>
 /// <param name="session">The session.</param>
 /// <param name="most">Most that wait at a time.</param>

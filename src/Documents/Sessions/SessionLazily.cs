@@ -1,8 +1,8 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Loads that wait until a value is asked for; all that wait then, lazy queries among them, are one request, and loads see one state
-/// of the database.
+/// Loads that wait until a value is asked for; all that wait then, lazy queries among them, are one request, and loads see one
+/// state of the database.
 /// </summary>
 public sealed class SessionLazily
 {

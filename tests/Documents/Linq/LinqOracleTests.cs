@@ -123,7 +123,8 @@ public sealed class LinqOracleTests : IDisposable
         var companies = new Dictionary<string, Company>();
         for (int i = 0; i < 4; i++)
         {
-            var company = new Company { Id = $"companies/{i}", Name = Word(random), Parent = i == 0 ? null : $"companies/{i - 1}" };
+            string? parent = i == 0 ? null : $"companies/{i - 1}";
+            var company = new Company { Id = $"companies/{i}", Name = Word(random), Parent = parent };
             companies[company.Id] = company;
             session.Store(company);
         }

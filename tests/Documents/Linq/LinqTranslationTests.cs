@@ -152,16 +152,14 @@ public sealed class LinqTranslationTests : IDisposable
             "from Orders filter any(Lines as _e0, true and not _e0.Colors = $p0)",
             _session.Query<Order>().Where(o => o.Lines.Any(l => !l.Colors.Contains("red"))).ToRql().Text);
         Assert.Equal(
-            "from Orders where Lines[].Amount > $p0 and Lines[].Colors[] = $p1 or Number = $p5 "
-                .Replace("Lines[].Amount > $p0 and Lines[].Colors[] = $p1", "(Lines[].Amount > $p0 and Lines[].Colors[] = $p1)",
-                    StringComparison.Ordinal)
+            "from Orders where (Lines[].Amount > $p0 and Lines[].Colors[] = $p1) or Number = $p4 "
                 + "filter any(Lines as _e0, _e0.Amount > $p2 and any(_e0.Colors as _e1, _e1 = $p3)) or Number = $p4",
             _session.Query<Order>()
-                .Where(o => o.Lines.Any(l => l.Amount > 1 && l.Colors.Any(c => c == "red")) || o.Number == 1).ToRql().Text
-                .Replace("or Number = $p4 filter", "or Number = $p5 filter", StringComparison.Ordinal));
+                .Where(o => o.Lines.Any(l => l.Amount > 1 && l.Colors.Any(c => c == "red")) || o.Number == 1)
+                .ToRql().Text);
         Assert.Equal(
-            "from Orders where exact(Lines[].Sku = $p0 and Lines[].Amount > $p1) filter exact(any(Lines as _e0, _e0.Sku = $p2 and "
-                + "_e0.Amount > $p3))",
+            "from Orders where exact(Lines[].Sku = $p0 and Lines[].Amount > $p1) filter "
+                + "exact(any(Lines as _e0, _e0.Sku = $p2 and _e0.Amount > $p3))",
             _session.Query<Order>().Where(o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1), exact: true).ToRql().Text);
     }
 

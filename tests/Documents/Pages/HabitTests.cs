@@ -22,7 +22,10 @@ public sealed class HabitTests
         Dictionary<string, Customer?> several = session.Load<Customer>(["customers/1", "customers/2"]).ToDictionary();
         Order order = session.Include<Order>(o => o.CustomerId).Load<Order>("orders/1")!;
         Order counted = session.Load<Order>("orders/1", i => i.IncludeCounter("likes").IncludeTimeSeries("heat"))!;
-        List<Customer> query = session.Query<Customer>().Where(c => c.City == "Reims" && c.Age >= 30).OrderBy(c => c.Name).ToList();
+        List<Customer> query = session.Query<Customer>()
+            .Where(c => c.City == "Reims" && c.Age >= 30)
+            .OrderBy(c => c.Name)
+            .ToList();
         Customer first = session.Query<Customer>().First(c => c.Name == "Ada");
         Customer? none = session.Query<Customer>().SingleOrDefault(c => c.Name == "nobody");
         bool any = session.Query<Customer>().Any(c => c.Age > 100);
@@ -113,7 +116,8 @@ public sealed class HabitTests
         Assert.Equal((2, 3, true), (found.Count, rows.Length, any));
         Assert.Equal(
             1,
-            await store.PatchByQueryAsync<Customer>(c => c.City == "Lyon", patch => patch.Set(c => c.Age, 1), cancellationToken: Token));
+            await store.PatchByQueryAsync<Customer>(
+                c => c.City == "Lyon", patch => patch.Set(c => c.Age, 1), cancellationToken: Token));
         await store.RunAsync(
             async session =>
             {

@@ -19,7 +19,15 @@ public sealed class ClassShapeTests : IAsyncLifetime
     {
         using DocumentSession session = _database.OpenSession();
         session.Store(
-            new Before.Customer { Id = "customers/1", Name = "Ada", Phone = "12", Points = 7, Kind = Before.Kind.Gold, Tags = "a" });
+            new Before.Customer
+            {
+                Id = "customers/1",
+                Name = "Ada",
+                Phone = "12",
+                Points = 7,
+                Kind = Before.Kind.Gold,
+                Tags = "a",
+            });
         await session.SaveChangesAsync(Token);
     }
 

@@ -83,7 +83,8 @@ public sealed class SessionIncludeTests : IAsyncLifetime
         Assert.Null(session.CountersFor("rooms/1").Get("none"));
         Assert.Equal(2, session.CountersFor("houses/1").GetAll()["doors"]);
         Assert.Null(session.CountersFor("HOUSES/1").Get("windows"));
-        Assert.Equal([7.0, 8.0, 9.0], session.TimeSeriesFor("rooms/1", "Heat").Get(_start.AddMinutes(7)).Select(p => p.Values[0]));
+        Assert.Equal(
+            [7.0, 8.0, 9.0], session.TimeSeriesFor("rooms/1", "Heat").Get(_start.AddMinutes(7)).Select(p => p.Values[0]));
         Assert.Equal(1, session.Advanced.NumberOfRequests);
 
         // What was not asked for is read, and is right.
@@ -95,7 +96,9 @@ public sealed class SessionIncludeTests : IAsyncLifetime
         using DocumentSession other = _database.OpenSession();
         other.Load<Room>(
             ["rooms/1", "rooms/2"],
-            includes => includes.IncludeAllTimeSeries().IncludeTimeSeries("cold", TimeSpan.FromMinutes(2)).IncludeCounters(["x", "likes"]));
+            includes => includes.IncludeAllTimeSeries()
+                .IncludeTimeSeries("cold", TimeSpan.FromMinutes(2))
+                .IncludeCounters(["x", "likes"]));
         Assert.Equal(2, other.TimeSeriesFor("rooms/1", "heat").Get(start: 2, pageSize: 2).Count);
         Assert.Empty(other.TimeSeriesFor("rooms/1", "wind").Get());
         Assert.Equal([null, 3L], other.CountersFor("rooms/1").Get(["x", "likes"]).Values);

@@ -112,7 +112,8 @@ internal sealed class QueryBinder
                 "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
         if (_query.Filter is { } filter && IsComputed)
             throw NotYet(
-                filter.Position, "'filter' with facets or suggestions", "They come of an index: write the condition after 'where'.");
+                filter.Position, "'filter' with facets or suggestions",
+                "They come of an index: write the condition after 'where'.");
         if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
             throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }

@@ -3,7 +3,6 @@ using System.Text;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Treepie.Queries.Sources;
-using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Filters;
@@ -51,8 +50,8 @@ internal sealed class DocumentFilter
         catch (RegexMatchTimeoutException error)
         {
             throw new InvalidQueryException(
-                $"A regular expression of 'filter' took more than {error.MatchTimeout.TotalMilliseconds:0} ms for document '{id}'. "
-                    + $"Use one that goes back less, or write it after 'where'.");
+                $"A regular expression of 'filter' took more than {error.MatchTimeout.TotalMilliseconds:0} ms for document "
+                    + $"'{id}'. Use one that goes back less, or write it after 'where'.");
         }
     }
 }

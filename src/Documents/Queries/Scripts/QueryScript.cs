@@ -32,8 +32,8 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
                 ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
             throw RqlErrors.At(
                 query.Text, position,
-                "JavaScript, 'load', and what 'filter' calls, need an engine that compiles them: add the package Treepie.Computing, and set "
-                    + "DatabaseOptions.Computing = new TextComputingEngine().");
+                "JavaScript, 'load', and what 'filter' calls, need an engine that compiles them: add the package "
+                    + "Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
         }
 
         var expressions = new ExpressionText(query);
