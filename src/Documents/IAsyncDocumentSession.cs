@@ -22,6 +22,18 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class;
 
+    /// <summary>
+    /// The object of a document, with what is asked for beside it, so that reading it takes no further request.
+    /// </summary>
+    ValueTask<T?> LoadAsync<T>(
+        string id, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
+        where T : class;
+
+    /// <summary>The objects of several documents, with what is asked for beside them.</summary>
+    ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
+        IEnumerable<string> ids, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
+        where T : class;
+
     /// <summary>The object of a document whose id is a number behind its collection's tag.</summary>
     ValueTask<T?> LoadAsync<T>(long id, CancellationToken cancellationToken = default)
         where T : class;

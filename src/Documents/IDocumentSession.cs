@@ -29,6 +29,16 @@ public interface IDocumentSession : IDisposable
     IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class;
 
+    /// <summary>
+    /// The object of a document, with what is asked for beside it, so that reading it takes no further request.
+    /// </summary>
+    T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
+        where T : class;
+
+    /// <summary>The objects of several documents, with what is asked for beside them.</summary>
+    IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids, Action<IncludeBuilder<T>> includes)
+        where T : class;
+
     /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
     IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class;

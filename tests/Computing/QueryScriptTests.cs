@@ -101,6 +101,28 @@ public sealed class QueryScriptTests : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("Freight >= 3 and Freight <= 4.5 and Tags = 't3'")]
+    [InlineData("Lines[].P in ('P2', 'p4') and not Company = 'COMPANIES/9'")]
+    [InlineData("Freight between 2 and 3.5 or startsWith(Tags, 'T9')")]
+    [InlineData("any(Lines as l, l.P = 'q' and l.N = 2)")]
+    [InlineData("any(Lines as l, l.P = 'q' and l.N > 2)")]
+    [InlineData("any(Lines as l, l.N = 2 and not l.P = 'q')")]
+    [InlineData("any(Lines[].P as p, p = 'p3') or any(Tags as t, t = 'T5')")]
+    [InlineData("any(Lines as l, any(l.P as p, p != 'q' and endsWith(p, '4')) and l.N > 1)")]
+    [InlineData("any(Missing as m, true)")]
+    [InlineData("true and not exists(Missing) and exists(Tags) and Tags all in ('x', 'T7')")]
+    [InlineData("regex(Company, '/1$') and Lines[1].N = 2 and id() != 'orders/1'")]
+    [InlineData("Missing = null and Missing.Inner = null and Lines[].Missing = null and true and not Freight = null")]
+    public async Task A_filter_means_the_same_with_and_without_a_script(string condition)
+    {
+        List<string> plain = await AskAsync($"from Orders filter {condition} select Freight");
+        Assert.Equal(
+            await AskAsync(
+                $"declare function yes(o) {{ return true; }} from Orders as o filter yes(o) and {condition} select Freight"),
+            plain);
+    }
+
+    [Theory]
     [InlineData("from Orders as o select { A: o. }", 1, "cannot be read")]
     [InlineData("from Orders as o\nselect {\n A: o.Freight,,\n}", 3, "cannot be read")]
     [InlineData("declare function f(o) {\n return o.a.b.c;\n}\nfrom Orders as o select f(o)", 2, "orders/")]

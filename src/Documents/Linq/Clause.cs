@@ -11,8 +11,20 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
     /// <summary>Holds never.</summary>
     public static Clause Never => new("true", ClauseKind.Not);
 
+    /// <summary>What the text leaves open; null: it says all.</summary>
+    public ElementCheck? Check { get; init; }
+
+    /// <summary>Whether only an index can answer it.</summary>
+    public bool IsOfIndex { get; init; }
+
     /// <summary>The condition as it stands after <c>where</c> or as an argument.</summary>
     public string Whole => Kind == ClauseKind.Not ? $"true and not {Text}" : Text;
+
+    private Clause Least => Check?.Least ?? this;
+
+    private Clause Filter => Check?.Whole ?? this;
+
+    private Clause Most => this with { Check = null };
 
     public static Clause Of(bool holds) => holds ? Always : Never;
 
@@ -22,6 +34,15 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
         Clause[] parts = [.. clauses.Where(clause => clause != Always)];
         if (parts.Length <= 1)
             return parts is [{ } only] ? only : Always;
+        if (Array.Find(parts, part => part.Check is not null).Check is { } first)
+            return And(parts.Select(part => part.Most)) with
+            {
+                Check = new ElementCheck(
+                    And(parts.Select(part => part.Least)),
+                    And(parts.Select(part => part.Filter)),
+                    And(parts.Where(part => part.Check is not null).Select(part => part.Check!.Rest)), // as looked at
+                    first.Quoted)
+            };
 
         // A negation cannot come first.
         IEnumerable<string> texts = parts.OrderBy(part => part.Kind == ClauseKind.Not).Select(part => part.Kind switch
@@ -31,7 +52,10 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
             _ => part.Text,
         });
         string text = string.Join(" and ", texts);
-        return new Clause(parts.All(part => part.Kind == ClauseKind.Not) ? $"true and {text}" : text, ClauseKind.And);
+        return new Clause(parts.All(part => part.Kind == ClauseKind.Not) ? $"true and {text}" : text, ClauseKind.And)
+        {
+            IsOfIndex = Array.Exists(parts, part => part.IsOfIndex)
+        };
     }
 
     /// <summary>At least one of them holds.</summary>
@@ -42,21 +66,51 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
             return parts is [{ } only] ? only : Never;
         if (parts.Contains(Always))
             return Always;
+        if (Array.Find(parts, part => part.Check is not null).Check is { } first)
+            return Or(parts.Select(part => part.Most))
+                .Checked(Or(parts.Select(part => part.Least)), Or(parts.Select(part => part.Filter)), first);
         return new Clause(
             string.Join(
                 " or ", parts.Select(part => part.Kind is ClauseKind.Single or ClauseKind.Or ? part.Text : $"({part.Whole})")),
-            ClauseKind.Or);
+            ClauseKind.Or)
+        {
+            IsOfIndex = Array.Exists(parts, part => part.IsOfIndex)
+        };
     }
 
     /// <summary>It does not hold.</summary>
-    public static Clause Not(Clause clause) => clause.Kind switch
+    public static Clause Not(Clause clause)
     {
-        ClauseKind.Not => clause.Text == "true"
-            ? Always
-            : new Clause(clause.Text.StartsWith('(') ? clause.Text[1..^1] : clause.Text, KindBehindNot(clause.Text)),
-        ClauseKind.Single => new Clause(clause.Text, ClauseKind.Not),
-        _ => new Clause($"({clause.Text})", ClauseKind.Not),
-    };
+        if (clause.Check is { } check)
+            return Not(check.Least).Checked(Not(clause.Most), Not(check.Whole), check);
+        return clause.Kind switch
+        {
+            ClauseKind.Not => clause.Text == "true"
+                ? Always
+                : new Clause(clause.Text.StartsWith('(') ? clause.Text[1..^1] : clause.Text, KindBehindNot(clause.Text)),
+            ClauseKind.Single => new Clause(clause.Text, ClauseKind.Not),
+            _ => new Clause($"({clause.Text})", ClauseKind.Not),
+        } with { IsOfIndex = clause.IsOfIndex };
+    }
+
+    /// <summary>The condition as an argument of a method.</summary>
+    /// <param name="wrap">Gives the text of the call.</param>
+    /// <param name="filters">Whether <c>filter</c> knows the method; otherwise it looks at the condition alone.</param>
+    public Clause Within(Func<string, string> wrap, bool filters)
+    {
+        Clause Wrapped(Clause clause) => new(wrap(clause.Whole)) { IsOfIndex = clause.IsOfIndex };
+        Clause Looked(Clause clause) => filters ? Wrapped(clause) : clause;
+        return Wrapped(Most) with
+        {
+            IsOfIndex = IsOfIndex || !filters,
+            Check = Check is null
+                ? null
+                : Check with { Least = Wrapped(Check.Least), Whole = Looked(Check.Whole), Rest = Looked(Check.Rest) }
+        };
+    }
+
+    private Clause Checked(Clause least, Clause whole, ElementCheck origin) =>
+        this with { Check = new ElementCheck(least, whole, whole, origin.Quoted) };
 
     /// <summary>What stands in parentheses behind <c>not</c> was joined; it stays in them where it is taken out.</summary>
     private static ClauseKind KindBehindNot(string text) => text.StartsWith('(') ? ClauseKind.Or : ClauseKind.Single;

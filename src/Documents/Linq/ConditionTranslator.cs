@@ -23,11 +23,37 @@ internal sealed class ConditionTranslator
 
     public ParameterBag Parameters { get; }
 
+    /// <summary>Whether conditions are for <c>filter</c>, which looks at documents and their elements one by one.</summary>
+    public bool IsFilter { get; set; }
+
     /// <summary>A condition about the document.</summary>
     public Clause Of(DocumentLambda lambda)
     {
         Paths.EnterDocument(lambda);
         return Of(lambda.Body);
+    }
+
+    /// <summary>A condition about the document that an index can answer alone.</summary>
+    public Clause OnIndex(DocumentLambda lambda) =>
+        Of(lambda) is var clause && clause.Check is { } check
+            ? throw Refusal.Of(
+                check.Quoted,
+                "It is looked at in documents, and what is counted here comes of an index. Store what it comes to as a member of "
+                    + "its own.")
+            : clause;
+
+    /// <summary>A condition about the document as <c>filter</c> takes it.</summary>
+    public Clause OfFilter(DocumentLambda lambda)
+    {
+        IsFilter = true;
+        try
+        {
+            return Of(lambda);
+        }
+        finally
+        {
+            IsFilter = false;
+        }
     }
 
     public Clause Of(Expression expression)
@@ -111,6 +137,16 @@ internal sealed class ConditionTranslator
         return new Clause(string.Create(CultureInfo.InvariantCulture, $"exists({path.Text}[{count - 1}])"));
     }
 
+    /// <summary>Refuses to count what Select or SelectMany give: of several arrays only each for itself is known.</summary>
+    public static void RequireOneArray(DocumentPath array, Expression quoted)
+    {
+        if (!array.IsOfElements && array.Text.Contains("[]", StringComparison.Ordinal))
+            throw Refusal.Of(
+                quoted,
+                "Elements are counted of one array, 'x.List.Count > 2' or 'x.List.Any(e => e.Inner.Count > 2)'. Store "
+                    + "their number as a member of its own.");
+    }
+
     /// <summary>Whether an expression is the length of an array of the document; its path.</summary>
     private DocumentPath? LengthOf(Expression expression)
     {
@@ -154,10 +190,10 @@ internal sealed class ConditionTranslator
         if (!Paths.DependsOnDocument(left))
             (left, right, type) = (right, left, Mirrored(type));
         if (Paths.DependsOnDocument(right))
-            throw Refusal.Of(
+            return IsFilter ? OfMembers(left, right, node) : throw Refusal.Of(
                 node,
-                "A condition compares a member with a value, not with another member. Store the result of the comparison as a "
-                    + "member of its own.");
+                "A condition of an index compares a member with a value, not with another member. Write it in Filter(…), which "
+                    + "looks at documents, or store the result of the comparison as a member of its own.");
 
         object? value = Interpreter.ValueOf(right);
         bool isEquality = type is ExpressionType.Equal or ExpressionType.NotEqual;
@@ -179,6 +215,29 @@ internal sealed class ConditionTranslator
                 : "An index has the members as they are stored, not what is computed of them. Store the result as a member "
                     + "of its own, or compare the members themselves.");
     }
+
+    /// <summary>Two members of one document compared with one another.</summary>
+    private Clause OfMembers(Expression left, Expression right, BinaryExpression node)
+    {
+        (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
+        Type type = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
+        bool isEquality = node.NodeType is ExpressionType.Equal or ExpressionType.NotEqual;
+        if (Paths.IsArray(first.Type) || Paths.IsArray(second.Type) || (first.IsId && first.Type != typeof(string))
+            || (second.IsId && second.Type != typeof(string))
+            || (!isEquality && (type.IsEnum || type == typeof(TimeSpan) || type == typeof(bool))))
+            throw Refusal.Of(node, "Of two members numbers, texts and times are compared. Store what else it comes to.");
+        return new Clause($"{first.Text} {SignOf(node.NodeType)} {second.Text}");
+    }
+
+    private static string SignOf(ExpressionType type) => type switch
+    {
+        ExpressionType.Equal => "=",
+        ExpressionType.NotEqual => "!=",
+        ExpressionType.LessThan => "<",
+        ExpressionType.LessThanOrEqual => "<=",
+        ExpressionType.GreaterThan => ">",
+        _ => ">=",
+    };
 
     private static Expression Unconverted(Expression expression) =>
         expression is UnaryExpression { NodeType: ExpressionType.Convert } convert ? convert.Operand : expression;
@@ -203,6 +262,7 @@ internal sealed class ConditionTranslator
 
     private static Clause OfLength(DocumentPath array, long count, ExpressionType type, Expression node)
     {
+        RequireOneArray(array, node);
         Clause clause = type switch
         {
             ExpressionType.GreaterThan => HasAtLeast(array, count + 1, node),
@@ -232,14 +292,7 @@ internal sealed class ConditionTranslator
                 quoted, "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.");
         if (kind == typeof(bool))
             throw Refusal.Of(quoted, "Booleans have no order: compare them with '=='.");
-        string sign = type switch
-        {
-            ExpressionType.LessThan => "<",
-            ExpressionType.LessThanOrEqual => "<=",
-            ExpressionType.GreaterThan => ">",
-            _ => ">=",
-        };
-        return new Clause($"{path.Text} {sign} {Parameters.Add(value)}");
+        return new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(value)}");
     }
 
     /// <summary>

@@ -27,6 +27,12 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact) =>
         With(Model.Where(Checked(predicate), exact));
 
+    public IDocumentQueryable<T> Filter(Expression<Func<T, bool>> predicate, int limit = int.MaxValue)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(limit);
+        return With(Model.Filter(Checked(predicate), limit));
+    }
+
     public IDocumentQueryable<T> Search(
         Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
     {
@@ -140,6 +146,18 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return Including(_ => $"'{path.Replace("'", "''", StringComparison.Ordinal)}'");
     }
 
+    public IDocumentQueryable<T> Include(Action<IncludeBuilder<T>> includes)
+    {
+        ArgumentNullException.ThrowIfNull(includes);
+        if (Model.Projection is not null || Model.Into is not null)
+            throw new NotSupportedException("Include with several parts stands before Select: it is about documents.");
+        var builder = new IncludeBuilder<T>();
+        includes(builder);
+        IEnumerable<Func<Translation, string>> parts =
+            builder.Parts.Select(part => (Func<Translation, string>)part.Text);
+        return With(Model with { Includes = [.. Model.Includes, .. parts] });
+    }
+
     public IDocumentQueryable<T> Highlight(
         Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
     {
@@ -189,7 +207,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     {
         ArgumentNullException.ThrowIfNull(text);
         DocumentLambda path = Model.OnDocument(Checked(member));
-        RqlStatement statement = Model.Translate(t =>
+        RqlStatement statement = Model.TranslateOnIndex(t =>
         {
             string field = t.Paths.Of(path).Text;
             return $" select suggest({(words ? $"search({field})" : field)}, {t.Parameters.Add(text)})";
@@ -238,6 +256,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public Task<long> LongCountAsync(CancellationToken cancellationToken = default) =>
         QueryRun.CountAsync<T>(Model, cancellationToken);
 
+    public Lazy<IEnumerable<T>> Lazily() =>
+        Waiting.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+
+    public Lazy<Task<IEnumerable<T>>> LazilyAsync() =>
+        Waiting.QueryAsync<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+
+    public Lazy<int> CountLazily() => Waiting.Query(CountAsync);
+
+    public Lazy<Task<int>> CountLazilyAsync() => Waiting.QueryAsync(CountAsync);
+
     public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
         QueryRun.RowsAsync<T>(Model, cancellationToken).GetAsyncEnumerator(cancellationToken);
 
@@ -264,6 +292,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     /// <summary>This query with another model: what an operator gives that does not change what results are.</summary>
     public IModelQueryable Changed(QueryModel model) => new DocumentQueryable<T>(model);
+
+    /// <summary>Where a query waits; what cannot be translated is refused before.</summary>
+    private ILazyOperations Waiting
+    {
+        get
+        {
+            Model.Translate();
+            return Model.Session.Lazy;
+        }
+    }
 
     private static TLambda Checked<TLambda>(TLambda lambda)
         where TLambda : LambdaExpression

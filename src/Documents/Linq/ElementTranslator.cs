@@ -1,43 +1,97 @@
+using System.Globalization;
 using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
 /// <summary>
 /// Conditions about one element of an array. An index has the values of all elements together, so what it can say of one element
-/// is one condition, or several joined by <c>||</c>, or a range.
+/// is one condition, or several joined by <c>||</c>, or a range. For all else it gives the documents that may be meant, and
+/// <c>filter</c> looks at their elements one by one.
 /// </summary>
 internal sealed class ElementTranslator(ConditionTranslator conditions)
 {
-    /// <summary>What is said about several conditions on one element.</summary>
+    /// <summary>What is said about several conditions on the elements of arrays inside of one another.</summary>
     public const string OneConditionEach =
         "An index has the values of all elements of an array together: it cannot tell whether one element meets two conditions. "
-        + "Write a condition for each, "
-        + "'x.List.Any(a) && x.List.Any(b)', and filter what it gives too much after ToListAsync(); or store what they come to "
-        + "as a member of its own.";
+        + "Write 'x.List.Any(e => a && b)'.";
+
+    private int _depth; // of arrays inside of one another
 
     /// <summary>Some element of an array meets a condition.</summary>
-    public Clause Any(DocumentPath array, LambdaExpression lambda)
-    {
-        conditions.Paths.Enter(lambda.Parameters[0], array.Elements(lambda.Parameters[0].Type));
-        return Some(lambda.Body, lambda.Parameters[0]);
-    }
+    /// <param name="array">The array.</param>
+    /// <param name="lambda">The condition.</param>
+    /// <param name="quoted">The whole of it, for errors.</param>
+    public Clause Any(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
+        Of(array, lambda.Parameters[0], lambda.Body, lambda.Body, quoted);
 
     /// <summary>All elements meet it: none meets its opposite.</summary>
-    public Clause All(DocumentPath array, LambdaExpression lambda)
+    /// <param name="array">The array.</param>
+    /// <param name="lambda">The condition.</param>
+    /// <param name="quoted">The whole of it, for errors.</param>
+    public Clause All(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
+        Clause.Not(Of(array, lambda.Parameters[0], Opposite(lambda.Body), Expression.Not(lambda.Body), quoted));
+
+    /// <summary>Some element of an array meets a condition.</summary>
+    /// <param name="array">The array.</param>
+    /// <param name="element">What stands for the element.</param>
+    /// <param name="onIndex">The condition, with negations as far inside as they go.</param>
+    /// <param name="condition">The condition as it was written.</param>
+    /// <param name="quoted">The whole of it, for errors.</param>
+    private Clause Of(
+        DocumentPath array, ParameterExpression element, Expression onIndex, Expression condition, Expression quoted)
     {
-        conditions.Paths.Enter(lambda.Parameters[0], array.Elements(lambda.Parameters[0].Type));
-        return Clause.Not(Some(Opposite(lambda.Body), lambda.Parameters[0]));
+        if (conditions.IsFilter)
+            return OfFilter(array, element, condition);
+        conditions.Paths.Enter(element, array.Elements(element.Type));
+        if (_depth > 0)
+            return Some(onIndex, element, array);
+        Clause most = Try(() => Some(onIndex, element, array)) ?? Clause.Always;
+        if (most is { Check: null } && most != Clause.Always)
+            return most;
+
+        conditions.IsFilter = true;
+        Clause whole = OfFilter(array, element, condition);
+        conditions.IsFilter = false;
+        return most with { Check = new ElementCheck(Clause.Never, whole, whole, quoted) };
     }
 
-    private Clause Some(Expression condition, ParameterExpression element)
+    private Clause OfFilter(DocumentPath array, ParameterExpression element, Expression condition)
+    {
+        string name = string.Create(CultureInfo.InvariantCulture, $"_e{_depth}");
+        conditions.Paths.Enter(element, new DocumentPath(name, element.Type));
+        _depth++;
+        Clause meets = conditions.Of(condition);
+        _depth--;
+        return new Clause($"any({array.Text} as {name}, {meets.Whole})") { IsOfIndex = meets.IsOfIndex };
+    }
+
+    /// <summary>What an index can say; null where it can say nothing.</summary>
+    private Clause? Try(Func<Clause> translate)
+    {
+        _depth++;
+        try
+        {
+            return translate();
+        }
+        catch (NotSupportedException)
+        {
+            return null;
+        }
+        finally
+        {
+            _depth--;
+        }
+    }
+
+    private Clause Some(Expression condition, ParameterExpression element, DocumentPath array)
     {
         if (!PathTranslator.DependsOn(condition, element))
-            return conditions.Of(condition);
+            return Clause.And(conditions.Of(condition), ConditionTranslator.HasAtLeast(array, 1, condition));
         switch (condition)
         {
             case UnaryExpression { NodeType: ExpressionType.Not } not
                 when Opposite(not.Operand) is var opposite && opposite is not UnaryExpression { NodeType: ExpressionType.Not }:
-                return Some(opposite, element);
+                return Some(opposite, element, array);
             case UnaryExpression { NodeType: ExpressionType.Not, Operand: MemberExpression }:
                 return conditions.Of(condition); // a boolean
             case UnaryExpression { NodeType: ExpressionType.Not }:
@@ -46,25 +100,29 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
                     "An index knows whether no element meets a condition, not whether some element does not. Write "
                         + "'!x.List.Any(condition)' if none may meet it.");
             case BinaryExpression { NodeType: ExpressionType.OrElse } or:
-                return Clause.Or(Some(or.Left, element), Some(or.Right, element));
+                return Clause.Or(Some(or.Left, element, array), Some(or.Right, element, array));
             case BinaryExpression { NodeType: ExpressionType.AndAlso } and:
-                return Both(and, element);
+                return Both(and, element, array);
             default:
                 return conditions.Of(condition);
         }
     }
 
-    private Clause Both(BinaryExpression and, ParameterExpression element)
+    private Clause Both(BinaryExpression and, ParameterExpression element, DocumentPath array)
     {
         var parts = new List<Expression>();
         Flatten(and, parts);
         List<Expression> own = parts.FindAll(part => PathTranslator.DependsOn(part, element));
         Clause others = Clause.And(parts.Except(own).Select(conditions.Of));
         if (own.Count == 1)
-            return Clause.And(Some(own[0], element), others);
-        return own.Count == 2 && Between(own[0], own[1]) is { } range
-            ? Clause.And(range, others)
-            : throw Refusal.Of(and, OneConditionEach);
+            return Clause.And(Some(own[0], element, array), others);
+        if (own.Count == 2 && Between(own[0], own[1]) is { } range)
+            return Clause.And(range, others);
+
+        // Each is met by some element, which need not be one: the caller has them looked at.
+        IEnumerable<Clause> each = own.Select(part => Try(() => Some(part, element, array)) ?? Clause.Always);
+        Clause most = Clause.And(each.Append(others));
+        return most with { Check = most.Check ?? new ElementCheck(Clause.Never, Clause.Always, Clause.Always, and) };
     }
 
     /// <summary>Two bounds of one member are a range, which is asked of one element.</summary>

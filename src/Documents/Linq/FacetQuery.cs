@@ -30,7 +30,8 @@ public sealed class FacetQuery<T>
     public FacetQuery<T> AndAggregateBy(params Expression<Func<T, bool>>[] ranges) =>
         new(
             _model, [.. _finished, Facet],
-            [.. ranges.Select(range => (Func<Translation, string>)(t => t.Conditions.Of(_model.OnDocument(range)).Whole))], null);
+            [.. ranges.Select(range => (Func<Translation, string>)(t =>
+                t.Conditions.OnIndex(_model.OnDocument(range)).Whole))], null);
 
     /// <summary>The sum of a member in each group.</summary>
     public FacetQuery<T> SumOn(Expression<Func<T, object?>> member) => With("sum", member);
@@ -46,7 +47,7 @@ public sealed class FacetQuery<T>
 
     /// <summary>The query as RQL with its parameters.</summary>
     public RqlStatement ToRql() =>
-        _model.Translate(t => " select " + string.Join(", ", _finished.Append(Facet).Select(facet => facet(t))));
+        _model.TranslateOnIndex(t => " select " + string.Join(", ", _finished.Append(Facet).Select(facet => facet(t))));
 
     /// <summary>The facets, by name.</summary>
     public async Task<IReadOnlyDictionary<string, FacetResult>> ExecuteAsync(CancellationToken cancellationToken = default)

@@ -21,6 +21,14 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>As <see cref="Where(Expression{Func{T, bool}})"/>, texts compared with case.</summary>
     IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact);
 
+    /// <summary>
+    /// Results for which a condition holds, looked at in each document that the other conditions leave: no index is made for it.
+    /// It can compare members of a document with one another.
+    /// </summary>
+    /// <param name="predicate">The condition.</param>
+    /// <param name="limit">Most documents that are looked at.</param>
+    IDocumentQueryable<T> Filter(Expression<Func<T, bool>> predicate, int limit = int.MaxValue);
+
     /// <summary>Documents with words in a member: at least one, or all. Best first where there is no other order.</summary>
     IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1);
 
@@ -86,6 +94,13 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// As <see cref="Include(Expression{Func{T, object}})"/>, by a path of the document: <c>Lines[].Product</c>.
     /// </summary>
     IDocumentQueryable<T> Include(string path);
+
+    /// <summary>
+    /// Brings along documents, counters, time series, compare-exchange values and revisions: reading them in the session takes no
+    /// further request.
+    /// </summary>
+    /// <exception cref="NotSupportedException">Results are not documents of the type any more.</exception>
+    IDocumentQueryable<T> Include(Action<IncludeBuilder<T>> includes);
 
     /// <summary>The best parts of a member, found words between tags.</summary>
     IDocumentQueryable<T> Highlight(
@@ -158,6 +173,20 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 
     /// <summary>How many results there are.</summary>
     Task<long> LongCountAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// All results, when they are asked for: then everything of the session that waits is run together, as one request.
+    /// </summary>
+    Lazy<IEnumerable<T>> Lazily();
+
+    /// <summary>As <see cref="Lazily"/>, to be awaited.</summary>
+    Lazy<Task<IEnumerable<T>>> LazilyAsync();
+
+    /// <summary>How many results there are, when it is asked for; see <see cref="Lazily"/>.</summary>
+    Lazy<int> CountLazily();
+
+    /// <summary>As <see cref="CountLazily"/>, to be awaited.</summary>
+    Lazy<Task<int>> CountLazilyAsync();
 
     /// <summary>One result after another, from one snapshot, for <c>await foreach</c>.</summary>
     IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default);

@@ -10,6 +10,9 @@ internal interface IQuerySession
     /// <summary>How values are written in documents and parameters.</summary>
     JsonSerializerOptions Json { get; }
 
+    /// <summary>Takes queries that wait.</summary>
+    ILazyOperations Lazy { get; }
+
     /// <summary>The collection that objects of a type are in.</summary>
     string CollectionOf(Type type);
 
@@ -35,6 +38,11 @@ internal interface IQuerySession
     /// </summary>
     T? ReadResult<T>(QueryResults results)
         where T : class;
+
+    /// <summary>
+    /// The object of a document in a state of the database, not followed by the session; null where there is none.
+    /// </summary>
+    object? Read(Type type, string id, DatabaseSnapshot snapshot);
 
     /// <summary>Keeps the documents that an answer includes, so that loading them reads nothing.</summary>
     void KeepIncludes(QueryResults results);

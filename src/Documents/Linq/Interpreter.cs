@@ -10,7 +10,10 @@ namespace Treepie.Linq;
 /// The value of an expression, found by walking it: nothing is compiled, so it works where no code can be made at run time. Nodes
 /// whose values are given (columns of a row) are not looked into.
 /// </summary>
-internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? given = null)
+/// <param name="given">Values of nodes.</param>
+/// <param name="documents">Loads the documents that the expression asks for; null: it is no part of a query.</param>
+internal sealed class Interpreter(
+    IReadOnlyDictionary<Expression, object?>? given = null, LoadedDocuments? documents = null)
 {
     private Dictionary<ParameterExpression, object?>? _arguments;
 
@@ -34,6 +37,8 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
         {
             ConstantExpression constant => constant.Value,
             ParameterExpression parameter when _arguments?.TryGetValue(parameter, out known) == true => known,
+            MethodCallExpression call when documents is not null && LoadedDocuments.IsLoad(call) =>
+                documents.Load(call.Type, Evaluate(call.Arguments[0]) as string),
             MethodCallExpression call when Sequences.Takes(call) => new Sequences(this).Of(call),
             MemberExpression member => Member(member),
             MethodCallExpression call => Call(call),
@@ -70,6 +75,8 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
     private object? Member(MemberExpression node)
     {
         object? owner = node.Expression is null ? null : Evaluate(node.Expression);
+        if (owner is null && node.Expression is not null && LoadedDocuments.IsOfLoaded(node.Expression))
+            return DefaultOf(node.Type);
         if (node.Expression is not null && Nullable.GetUnderlyingType(node.Expression.Type) is not null)
             return node.Member.Name == "HasValue" ? owner is not null : owner ?? throw Missing(node);
         if (node.Expression is not null && owner is null)

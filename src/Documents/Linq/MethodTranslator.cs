@@ -62,9 +62,14 @@ internal sealed class MethodTranslator
             && name is "Any" or "All"
             && Paths.TryFind(call.Arguments[0]) is { IsRoot: false } array
             && Paths.IsArray(array.Type))
+        {
+            if (call.Arguments.Count == 1)
+                ConditionTranslator.RequireOneArray(array, call);
             return call.Arguments is [_, LambdaExpression lambda]
-                ? name == "Any" ? _elements.Any(array, lambda) : _elements.All(array, lambda)
+                ? name == "Any" ? _elements.Any(array, lambda, call) : _elements.All(array, lambda, call)
                 : ConditionTranslator.HasAtLeast(array, 1, call);
+        }
+
         throw Refusal.Of(call, name switch
         {
             "HasFlag" => "Flags are stored as one text or number. Store each as a boolean.",
@@ -142,7 +147,7 @@ internal sealed class MethodTranslator
         return isExact ? Exact(clause) : clause;
     }
 
-    private static Clause Exact(Clause clause) => new($"exact({clause.Whole})");
+    private static Clause Exact(Clause clause) => clause.Within(text => $"exact({text})", filters: true);
 
     private Clause Affix(MethodCallExpression call, string name)
     {

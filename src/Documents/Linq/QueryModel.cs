@@ -15,6 +15,12 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     public IReadOnlyList<Func<Translation, string>> Orders { get; init; } = [];
 
+    /// <summary>Conditions that are looked at in documents.</summary>
+    public IReadOnlyList<DocumentLambda> Filters { get; init; } = [];
+
+    /// <summary>Most documents that they are looked at in.</summary>
+    public long FilterLimit { get; init; } = long.MaxValue;
+
     public IReadOnlyList<Func<Translation, string>> Includes { get; init; } = [];
 
     /// <summary>What each document becomes; null: it stays what it is.</summary>
@@ -56,8 +62,21 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         {
             Conditions =
             [
-                .. Conditions, t => exact ? new Clause($"exact({t.Conditions.Of(condition).Whole})") : t.Conditions.Of(condition)
+                .. Conditions,
+                t => exact
+                    ? t.Conditions.Of(condition).Within(text => $"exact({text})", filters: true)
+                    : t.Conditions.Of(condition)
             ]
+        };
+    }
+
+    public QueryModel Filter(LambdaExpression predicate, int limit)
+    {
+        RequireUnpaged("Filter");
+        return this with
+        {
+            Filters = [.. Filters, OnDocument(predicate)],
+            FilterLimit = limit == int.MaxValue ? FilterLimit : Math.Min(FilterLimit, limit),
         };
     }
 
@@ -137,6 +156,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         StringBuilder text = Beginning(translation);
         if (Orders.Count > 0)
             text.Append(" order by ").AppendJoin(", ", Orders.Select(order => order(translation)));
+        AppendFilter(text, translation);
         if (rows.Select is { } select)
             text.Append(IsDistinct && !rows.IsComputed ? " select distinct " : " select ").Append(select);
         if (Includes.Count > 0)
@@ -150,6 +170,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
                 .Append(translation.Parameters.Add("skip", skip))
                 .Append(", ")
                 .Append(translation.Parameters.Add("take", take));
+        AppendFilterLimit(text, translation);
         return new TranslatedQuery(new RqlStatement(text.ToString(), translation.Parameters.ToJson()), rows);
     }
 
@@ -157,9 +178,21 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public RqlStatement Translate(Func<Translation, string> end)
     {
         using Translation translation = Begin();
-        string text = Beginning(translation).Append(end(translation)).ToString();
-        return new RqlStatement(text, translation.Parameters.ToJson());
+        StringBuilder text = Beginning(translation);
+        AppendFilter(text, translation);
+        text.Append(end(translation));
+        AppendFilterLimit(text, translation);
+        return new RqlStatement(text.ToString(), translation.Parameters.ToJson());
     }
+
+    /// <summary>As <see cref="Translate(Func{Translation, string})"/>, of what an index counts without documents.</summary>
+    public RqlStatement TranslateOnIndex(Func<Translation, string> end) => Translate(t =>
+        t.Rest is { } rest
+            ? throw Refusal.Of(
+                rest.Quoted,
+                "It is looked at in documents, and facets and suggestions come of an index. Store what it comes to as a member "
+                    + "of its own, or count what ToListAsync() gives.")
+            : end(t));
 
     public QueryRequest Request(RqlStatement statement, bool counts = false) => new()
     {
@@ -182,9 +215,33 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         if (GroupKey is { } key)
             text.Append(" group by ").AppendJoin(", ", KeysOf(key, translation));
         Clause where = Clause.And(Conditions.Select(condition => condition(translation)));
-        if (where != Clause.Always)
-            text.Append(" where ").Append(where.Whole);
+        translation.Rest = where.Check;
+        if (where with { Check = null } is var most && most != Clause.Always)
+            text.Append(" where ").Append(most.Whole);
         return text;
+    }
+
+    /// <summary>What is looked at in documents.</summary>
+    private void AppendFilter(StringBuilder text, Translation translation)
+    {
+        var filters = new List<Clause>();
+        if (translation.Rest is { } rest)
+            filters.Add(rest.Rest.IsOfIndex ? throw Refusal.Of(rest.Quoted, RqlMethodTranslator.OnlyOfIndex) : rest.Rest);
+        filters.AddRange(Filters.Select(translation.Conditions.OfFilter));
+        if (filters.Count == 0)
+            return;
+        if (GroupKey is not null)
+            throw new NotSupportedException(
+                "A query with GroupBy has conditions about keys, counts and sums. Write what is looked at in documents in a "
+                    + "query of its own.");
+        translation.Rest ??= new ElementCheck(Clause.Never, Clause.Always, Clause.Always, Filters[0].Body);
+        text.Append(" filter ").Append(Clause.And(filters).Whole);
+    }
+
+    private void AppendFilterLimit(StringBuilder text, Translation translation)
+    {
+        if (FilterLimit != long.MaxValue)
+            text.Append(" filter_limit ").Append(translation.Parameters.Add("filterLimit", FilterLimit));
     }
 
     private Translation Begin()

@@ -59,6 +59,7 @@ internal static class QueryRun
         RqlStatement statement = model.Translate(_ => " limit 0");
         using QueryResults results = await model.Session.QueryAsync(model.Request(statement, counts: true), cancellationToken)
             .ConfigureAwait(false);
+        results.MoveNext(); // to the end, as there is no page: what filter lets pass is counted on the way
         foreach (Action<QueryResults> observer in model.Observers)
             observer(results);
         return Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);

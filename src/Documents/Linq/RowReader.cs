@@ -45,6 +45,7 @@ internal sealed class RowReader
     public object? Read(QueryResults results, out bool isLeftOut)
     {
         var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance);
+        var documents = new LoadedDocuments(_model.Session, results.Snapshot);
         isLeftOut = false;
         if (_needsDocument)
         {
@@ -53,11 +54,11 @@ internal sealed class RowReader
             if (isLeftOut || _model.Projection is not { } whole)
                 return document;
             values[whole.Parameter] = document;
-            return new Interpreter(values).Evaluate(whole.Body);
+            return new Interpreter(values, documents).Evaluate(whole.Body);
         }
 
         if (_columns.Count == 0 && _model.Projection is { } constant)
-            return new Interpreter(values).Evaluate(constant.Body);
+            return new Interpreter(values, documents).Evaluate(constant.Body);
         _buffer.ResetWrittenCount();
         results.WriteCurrent(_buffer);
         using JsonDocument json = JsonDocument.Parse(_buffer.WrittenMemory);
@@ -70,7 +71,7 @@ internal sealed class RowReader
                 values[node] = value;
         }
 
-        return new Interpreter(values).Evaluate(_model.Projection!.Body); // columns without Into come of a projection
+        return new Interpreter(values, documents).Evaluate(_model.Projection!.Body); // columns without Into come of a projection
     }
 
     private object? ReadInto(JsonElement row, Type into)

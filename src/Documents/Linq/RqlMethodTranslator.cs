@@ -7,9 +7,24 @@ namespace Treepie.Linq;
 /// <summary>Calls of <see cref="RqlMethods"/>.</summary>
 internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
 {
+    /// <summary>What is said of a method that documents cannot be asked for.</summary>
+    public const string OnlyOfIndex =
+        "It is asked of an index, and this is looked at in documents. Write it in a Where of its own, joined by 'and' with the "
+        + "others.";
+
     private PathTranslator Paths => conditions.Paths;
 
     public Clause Of(MethodCallExpression call)
+    {
+        string name = call.Method.Name;
+        if (name is nameof(RqlMethods.Exact) or nameof(RqlMethods.Exists) or nameof(RqlMethods.Boost))
+            return Translate(call);
+        return conditions.IsFilter
+            ? throw Refusal.Of(call, OnlyOfIndex)
+            : Translate(call) with { IsOfIndex = true };
+    }
+
+    private Clause Translate(MethodCallExpression call)
     {
         ReadOnlyCollection<Expression> arguments = call.Arguments;
         switch (call.Method.Name)
@@ -28,7 +43,7 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
             case nameof(RqlMethods.Exists):
                 return new Clause($"exists({Path(arguments[0])})");
             case nameof(RqlMethods.Exact):
-                return new Clause($"exact({conditions.Of(arguments[0]).Whole})");
+                return conditions.Of(arguments[0]).Within(text => $"exact({text})", filters: true);
             case nameof(RqlMethods.Boost):
                 return Boost(conditions.Of(arguments[0]), Value<double>(arguments[1]));
             case nameof(RqlMethods.Spatial):
@@ -37,7 +52,7 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
                     : $"spatial.wkt({Path(arguments[0])})";
                 return Value<SpatialCriteria>(arguments[^1]).Condition(field, conditions.Parameters);
             default:
-                throw Refusal.Of(call, "This method of RqlMethods is no condition.");
+                throw Refusal.Of(call, "RqlMethods.Load stands in Select. Conditions are about the document itself.");
         }
     }
 
@@ -46,7 +61,8 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
         new($"search({path}, {conditions.Parameters.Add(words)}{(allWords ? ", and" : "")})");
 
     /// <summary>A condition with a factor for its score.</summary>
-    public Clause Boost(Clause clause, double factor) => new($"boost({clause.Whole}, {conditions.Parameters.Add(factor)})");
+    public Clause Boost(Clause clause, double factor) =>
+        clause.Within(text => $"boost({text}, {conditions.Parameters.Add(factor)})", filters: false);
 
     private string Path(Expression expression) => Paths.Of(expression).Text;
 

@@ -1,11 +1,19 @@
 namespace Treepie.Linq;
 
 /// <summary>
-/// Conditions that only a query can answer, for use inside <c>Where</c>: <c>orders.Where(o => RqlMethods.Search(o.Notes,
-/// "fragile") || o.Freight > 100)</c>. Called outside a query, they throw.
+/// What only a query can answer, for use inside <c>Where</c>: <c>orders.Where(o => RqlMethods.Search(o.Notes, "fragile") ||
+/// o.Freight > 100)</c>; and <see cref="Load"/> inside <c>Select</c>. Called outside a query, they throw.
 /// </summary>
 public static class RqlMethods
 {
+    /// <summary>
+    /// In <c>Select</c>: another document, by its id, from the same state of the database; null where there is none, and so are
+    /// the members that are read of it then. The session does not follow it.
+    /// </summary>
+    public static T? Load<T>(string? id)
+        where T : class => throw new InvalidOperationException(
+        "RqlMethods.Load is a part of what a query selects and has no value outside of one. Use session.Load.");
+
     /// <summary>
     /// At least one word is in the member (all, with <paramref name="allWords"/>); <c>*</c> is a wildcard, double quotes make a
     /// phrase.

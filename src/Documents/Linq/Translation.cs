@@ -22,5 +22,8 @@ internal sealed class Translation : IDisposable
 
     public RqlMethodTranslator Methods { get; }
 
+    /// <summary>What of the conditions is looked at in documents; null: nothing.</summary>
+    public ElementCheck? Rest { get; set; }
+
     public void Dispose() => Parameters.Dispose();
 }

@@ -173,7 +173,7 @@ internal sealed class QueryExecutor(
                 Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
-            if (query.Script is not { Filters: true })
+            if (!query.Filters)
                 source.Skip(query.Skip, cancellationToken);
             return new QueryResults(context, found);
         }
@@ -470,8 +470,8 @@ internal sealed class QueryExecutor(
         {
             Query = query.Condition,
             Sort = query.Sort,
-            Skip = query.Script is { Filters: true } ? 0 : query.Skip,
-            Take = query.Script is { Filters: true } ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
+            Skip = query.Filters ? 0 : query.Skip,
+            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
             After = RequestedPage.Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,

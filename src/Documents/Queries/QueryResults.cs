@@ -26,6 +26,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
+    private ArrayBufferWriter<byte>? _document; // that a filter looks at
     private readonly long _begun;
     private long? _etag;
     private long _toSkip;
@@ -52,8 +53,9 @@ public sealed class QueryResults : IDisposable
             _script = new ScriptRows(
                 script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.MaxScriptTime,
                 context.CancellationToken);
-            _toSkip = script.Filters ? query.Skip : 0;
         }
+
+        _toSkip = query.Filters ? query.Skip : 0;
 
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
@@ -168,7 +170,7 @@ public sealed class QueryResults : IDisposable
         return false;
     }
 
-    private bool Filters => _context.Query.Script is { Filters: true };
+    private bool Filters => _context.Query.Filters;
 
     private void TakeDocument()
     {
@@ -200,7 +202,7 @@ public sealed class QueryResults : IDisposable
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
             _examined++;
-            if (_script is null || _script.Wants(_source))
+            if (Wants())
             {
                 _passed++;
                 return true;
@@ -213,14 +215,19 @@ public sealed class QueryResults : IDisposable
         return false;
     }
 
+    private bool Wants() =>
+        _context.Query.Filter is { } filter
+            ? filter.Passes(_source, _document ??= new ArrayBufferWriter<byte>())
+            : _script is null || _script.Wants(_source);
+
     /// <summary>Goes to the next row: of a document whose script gives several, or of the next document that is wanted.</summary>
     private bool MoveSource()
     {
-        if (_script is null)
+        if (_script is null && !Filters)
             return _source.MoveNext();
         while (true)
         {
-            if (_script.MoveNext())
+            if (_script is not null && _script.MoveNext())
                 return true;
             if (_remaining == 0 || !MoveToWanted())
                 return false;
@@ -233,7 +240,7 @@ public sealed class QueryResults : IDisposable
             if (!SelectsByScript)
                 return true;
             TakeDocument(); // it may give no row or many; what is asked for is so many documents
-            _script.Begin(_source);
+            _script!.Begin(_source); // what selects by script has one
         }
     }
 

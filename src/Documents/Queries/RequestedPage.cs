@@ -78,7 +78,7 @@ internal static class RequestedPage
             throw new InvalidQueryException(
                 "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
                     + "limit and offset.");
-        if (query.Script is { Filters: true })
+        if (query.Filters)
             throw new InvalidQueryException(
                 "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
                     + "offset.");

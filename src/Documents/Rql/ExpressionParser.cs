@@ -248,7 +248,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if (!lexer.Is(RqlTokenKind.CloseParenthesis))
         {
             do
-                arguments.Add(ParseArgument());
+                arguments.Add(ParseArgument(isNamed: arguments.Count == 0 && RqlKeywords.Is(name.Segments[0].Name, "any")));
             while (lexer.Take(RqlTokenKind.Comma));
         }
 
@@ -257,7 +257,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return new MethodExpression(name.Position, name.ToString(), arguments);
     }
 
-    private MethodArgument ParseArgument()
+    /// <param name="isNamed">Whether a path can be given a name, as a call can.</param>
+    private MethodArgument ParseArgument(bool isNamed)
     {
         // search(F, 'a b', and): the operator stands as a word.
         if ((lexer.IsWord("and") || lexer.IsWord("or")) && StartsArgumentEnd(lexer.Peek()))
@@ -269,7 +270,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
         Expression value = ParseOr(asArgument: true);
         string? alias = null;
-        if (value is MethodExpression && lexer.TakeWord("as"))
+        if ((value is MethodExpression || (isNamed && value is PathExpression)) && lexer.TakeWord("as"))
             alias = lexer.Expect(RqlTokenKind.Identifier, "a name after 'as'").Text;
 
         return new MethodArgument(value, alias);

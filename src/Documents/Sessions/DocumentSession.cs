@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Linq.Expressions;
-using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Kinds;
 using Treepie.Linq;
@@ -32,8 +31,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private Dictionary<string, string?>? _deletions;
     private List<SessionCommand>? _commands;
     private HashSet<string>? _missing; // that were looked for in vain
-    private Dictionary<string, IncludedDocument>? _included;
+    private readonly SessionIncludes _included;
     private SessionQueries? _queries;
+    private LazyOperations? _lazy;
     private SessionAdvanced? _advanced;
     private bool _disposed;
 
@@ -43,6 +43,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _options = options;
         _saver = new SessionSaver(database, options);
         _objects = new SessionObjects(options.MaxTrackedDocuments);
+        Requests = new SessionRequests(database);
+        _included = new SessionIncludes(options.MaxTrackedDocuments);
     }
 
     /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
@@ -64,7 +66,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         if (TryFindTracked(id, out T? entity))
             return entity;
-        using DatabaseSnapshot snapshot = _database.BeginRead();
+        using DatabaseSnapshot snapshot = BeginRead();
         return Track<T>(snapshot, id);
     }
 
@@ -91,12 +93,29 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class
     {
         ArgumentNullException.ThrowIfNull(ids);
-        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
-        using DatabaseSnapshot snapshot = _database.BeginRead();
-        foreach (string id in ids)
-            loaded[id] = TryFindTracked(id, out T? entity) ? entity : Track<T>(snapshot, id);
-        return loaded;
+        return SessionLoads.Of<T>(this, ids);
     }
+
+    /// <summary>
+    /// The object of a document, with what is asked for beside it: <c>Load&lt;Order&gt;(id, includes =>
+    /// includes.IncludeCounter("likes"))</c>.
+    /// </summary>
+    public T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
+        where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(id);
+
+    /// <summary>The objects of several documents, with what is asked for beside them.</summary>
+    public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids, Action<IncludeBuilder<T>> includes)
+        where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(ids);
+
+    /// <summary>As <see cref="Load{T}(string, Action{IncludeBuilder{T}})"/>: reads complete at once.</summary>
+    public ValueTask<T?> LoadAsync<T>(
+        string id, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
+        where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(id, cancellationToken);
+
+    /// <summary>As <see cref="Load{T}(IEnumerable{string}, Action{IncludeBuilder{T}})"/>: reads complete at once.</summary>
+    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
+        IEnumerable<string> ids, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
+        where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(ids, cancellationToken);
 
     /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>
     public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
@@ -151,16 +170,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        var loaded = new List<T>();
-        using DatabaseSnapshot snapshot = _database.BeginRead();
-        using DocumentCursor cursor = snapshot.ByPrefix(prefix);
-        for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
-        {
-            if (position >= start && Track<T>(cursor.Current) is { } entity)
-                loaded.Add(entity);
-        }
-
-        return loaded;
+        using DatabaseSnapshot snapshot = BeginRead();
+        return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
     }
 
     /// <summary>
@@ -226,8 +237,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
         using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(entity.GetType());
-        id = FirstGiven(id, type.Id?.Get(entity)) ?? type.Id?.Next(_database.HiLoIds, type.Tag)
-            ?? _database.HiLoIds.Next(type.Tag);
+        id = string.IsNullOrEmpty(id) ? type.Id?.Get(entity) : id;
+        if (string.IsNullOrEmpty(id))
+            id = type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
         if (!tracked.HasOpenId && _objects.TryGet(id, out TrackedEntity? other) && !other.IsDeleted)
@@ -284,6 +296,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             if (await _saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
+            Requests.Add();
+            if (_commands?.Count > 0)
+                _included.ForgetBeside();
             _deletions?.Clear();
             _commands?.Clear();
             _missing = null;
@@ -331,7 +346,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
     /// </summary>
     public IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
-        where T : class => new IncludeLoader<T>(this, []).Include(member);
+        where T : class => new IncludeLoader<T>(this, [], []).Include(member);
 
     /// <summary>
     /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are
@@ -384,18 +399,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
     public JsonObject GetMetadataFor(object entity)
     {
-        TrackedEntity tracked = Tracked(entity);
-        if (tracked.Metadata is null)
-        {
-            // the store keeps objects
-            tracked.Metadata = (JsonObject)JsonNode.Parse(
-                tracked.StoredMetadata,
-                documentOptions: new JsonDocumentOptions { MaxDepth = _database.Options.MaxDocumentDepth })!;
-            tracked.Metadata["@collection"] = tracked.Collection ?? tracked.Type.Collection;
-            tracked.MetadataBefore = tracked.Metadata.DeepClone();
-        }
-
-        return tracked.Metadata;
+        return Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
     }
 
     /// <summary>Whether a document's object is in this session.</summary>
@@ -407,6 +411,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         using SessionGuard.Scope scope = _guard.Enter();
         if (_objects.TryGet(entity, out TrackedEntity? tracked))
             _objects.Remove(tracked);
+        if (tracked is not null)
+            _included.Beside?.Forget(tracked.Id);
     }
 
     /// <summary>Forgets everything.</summary>
@@ -435,15 +441,27 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         _objects.Clear();
         _deletions?.Clear();
-        _included = null;
+        _included.Clear();
         _missing = null;
         _commands?.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
         _commands?.Clear();
     }
 
-    internal SessionQueries Queries => _queries ??= new SessionQueries(this, _database, _options);
+    internal SessionQueries Queries => _queries ??= new SessionQueries(this, _options);
 
     internal ISessionHost Database => _database;
+
+    /// <summary>What is asked of the database.</summary>
+    internal SessionRequests Requests { get; }
+
+    /// <summary>Loads and queries that wait.</summary>
+    internal LazyOperations LazyOperations => _lazy ??= new LazyOperations(this, _options.MaxTrackedDocuments);
+
+    /// <summary>What lies beside documents and was brought along; null: nothing.</summary>
+    internal IncludedBeside? Beside => _included.Beside;
+
+    /// <summary>Begins to read, which is a request.</summary>
+    internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
 
     internal SessionSaver Saver => _saver;
 
@@ -461,16 +479,26 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             (_commands ??= []).Add(command);
     }
 
-    /// <summary>Keeps the documents that an answer includes: loading them reads nothing.</summary>
-    internal void KeepIncludes(QueryResults results) => results.VisitIncludes(Keep);
+    /// <summary>Keeps what an answer includes: reading it takes no request.</summary>
+    internal void KeepIncludes(QueryResults results)
+    {
+        results.VisitIncludes(Keep);
+        if (results.IncludedBeside is { } beside)
+            Keep(beside, results.Snapshot);
+    }
+
+    internal void Keep(BesideIncluded included, DatabaseSnapshot snapshot)
+    {
+        using SessionGuard.Scope scope = _guard.Enter();
+        _included.Keep(included, snapshot);
+    }
 
     /// <summary>Keeps a document until it is loaded.</summary>
     internal void Keep(Document document)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        _included ??= new Dictionary<string, IncludedDocument>(IdComparer.Instance);
-        if (_included.Count < _options.MaxTrackedDocuments && document.IdText() is var id && !_objects.TryGet(id, out _))
-            _included[id] = IncludedDocument.Of(document, Guarded(document, id));
+        if (_included.HasRoom && document.IdText() is var id && !_objects.TryGet(id, out _))
+            _included.Keep(IncludedDocument.Of(document, Guarded(document, id)));
     }
 
     internal bool IsClusterWide => _options.IsClusterWide;
@@ -483,10 +511,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal void RequireOpen() => ObjectDisposedException.ThrowIf(_disposed, this);
 
-    private static string? FirstGiven(string? id, string? own) =>
-        !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
-
-    private bool TryFindTracked<T>(string id, out T? entity)
+    internal bool TryFindTracked<T>(string id, out T? entity)
         where T : class
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -497,22 +522,29 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         {
             if (_deletions?.ContainsKey(id) == true)
                 return true;
-            if (_included is null || !_included.Remove(id, out IncludedDocument? included))
+            if (_included.Take(id) is not { } included)
                 return false;
             entity = Track<T>(included);
             return true;
         }
 
         if (!tracked.IsDeleted)
-            entity = Cast<T>(tracked);
+            entity = tracked.As<T>();
         return true;
     }
 
-    private T? Track<T>(DatabaseSnapshot snapshot, string id)
+    internal T? Track<T>(DatabaseSnapshot snapshot, string id)
         where T : class
     {
-        if (snapshot.TryGet(id, out Document document))
-            return Track<T>(document);
+        return snapshot.TryGet(id, out Document document) ? Track<T>(document) : Missing<T>(id);
+    }
+
+    /// <summary>What the session has of a document that is not stored: an object that is to be, if anything.</summary>
+    internal T? Missing<T>(string id)
+        where T : class
+    {
+        if (TryFindTracked(id, out T? entity))
+            return entity;
         if (_options.ChecksLoads)
             (_missing ??= new HashSet<string>(IdComparer.Instance)).Add(id);
         return null;
@@ -545,23 +577,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         T entity = read as T ?? throw new TreepieException(
             $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
                 + $"{type.Json.Type.Name}.");
-        _objects.Add(new TrackedEntity(read, type, document.Id)
-        {
-            ChangeVector = document.ChangeVector,
-            GuardedChangeVector = document.GuardedChangeVector,
-            Collection = document.Collection,
-            LastModified = document.LastModified,
-            Body = document.Body,
-            StoredMetadata = document.Metadata,
-        });
+        _objects.Add(TrackedEntity.Of(read, type, document));
         return entity;
     }
-
-    private static T Cast<T>(TrackedEntity tracked)
-        where T : class => tracked.Entity as T
-        ?? throw new InvalidOperationException(
-            $"Document '{tracked.Id}' is in this session as {tracked.Entity.GetType().Name} and cannot be loaded as "
-                + $"{typeof(T).Name}. Evict it first, or use another session.");
 
     internal TrackedEntity Tracked(object entity)
     {

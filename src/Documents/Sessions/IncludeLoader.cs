@@ -13,8 +13,24 @@ public sealed class IncludeLoader<TDocument>
 {
     private readonly DocumentSession _session;
     private readonly IReadOnlyList<FieldPath> _paths;
+    private readonly IReadOnlyList<BesideInclude> _beside;
 
-    internal IncludeLoader(DocumentSession session, IReadOnlyList<FieldPath> paths) => (_session, _paths) = (session, paths);
+    internal IncludeLoader(
+        DocumentSession session, IReadOnlyList<FieldPath> paths, IReadOnlyList<BesideInclude> beside) =>
+        (_session, _paths, _beside) = (session, paths, beside);
+
+    /// <summary>Loads what a function asks for.</summary>
+    internal static IncludeLoader<TDocument> Of(DocumentSession session, Action<IncludeBuilder<TDocument>> includes)
+    {
+        ArgumentNullException.ThrowIfNull(includes);
+        var builder = new IncludeBuilder<TDocument>();
+        includes(builder);
+        var paths = new PathTranslator(session.Queries, typeof(TDocument));
+        return new IncludeLoader<TDocument>(
+            session,
+            [.. builder.Parts.Select(part => part.Documents(paths)).OfType<FieldPath>()],
+            [.. builder.Parts.Select(part => part.Beside(paths)).OfType<BesideInclude>()]);
+    }
 
     /// <summary>Loads what another member refers to, too.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
@@ -23,7 +39,8 @@ public sealed class IncludeLoader<TDocument>
         ArgumentNullException.ThrowIfNull(member);
         string path = new PathTranslator(_session.Queries, typeof(TDocument)).Of(DocumentLambda.Of(member)).Text;
         return new IncludeLoader<TDocument>(
-            _session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")]);
+            _session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")],
+            _beside);
     }
 
     /// <summary>The object of a document; null if there is none.</summary>
@@ -37,20 +54,30 @@ public sealed class IncludeLoader<TDocument>
         ArgumentNullException.ThrowIfNull(ids);
         string[] wanted = [.. ids];
         var collector = new IncludeCollector(_paths, []);
-        using (DatabaseSnapshot snapshot = _session.Database.BeginRead())
+        var beside = new BesideCollector(_beside);
+        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
+        _session.RequireOpen();
+        using (DatabaseSnapshot snapshot = _session.BeginRead())
         {
             foreach (string id in wanted)
             {
                 if (!snapshot.TryGet(id, out Document document))
+                {
+                    loaded[id] = _session.Missing<T>(id);
                     continue;
+                }
+
                 collector.Collect(document);
-                _session.Track<T>(document);
+                beside.Collect(document);
+                loaded[id] = _session.Track<T>(document);
             }
 
             collector.Visit(snapshot, _session.Keep);
+            if (_beside.Count > 0)
+                _session.Keep(beside.Included, snapshot);
         }
 
-        return _session.Load<T>(wanted);
+        return loaded;
     }
 
     /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>

@@ -27,7 +27,7 @@ internal static class SavedCommands
     {
         if (session.FindTracked(id) is not { IsNew: false } tracked)
             return;
-        using DatabaseSnapshot snapshot = session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = session.BeginRead();
         if (snapshot.TryGet(id, out Document document)) // else somebody deleted it since
             session.Refresh(tracked, document);
     }

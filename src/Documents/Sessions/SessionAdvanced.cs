@@ -14,6 +14,7 @@ public sealed class SessionAdvanced
     private readonly DocumentSession _session;
     private SessionAttachments? _attachments;
     private SessionClusterTransaction? _cluster;
+    private SessionEagerly? _eagerly;
     private SessionLazily? _lazily;
     private SessionPatches? _patches;
     private SessionRevisions? _revisions;
@@ -23,14 +24,22 @@ public sealed class SessionAdvanced
     /// <summary>Whether a save would write something.</summary>
     public bool HasChanges => _session.HasChanges;
 
+    /// <summary>
+    /// How often the session asked the database: loads, reads beside documents, queries and saves. What it has needs none.
+    /// </summary>
+    public int NumberOfRequests => _session.Requests.Count;
+
     /// <summary>Attachments of documents.</summary>
     public SessionAttachments Attachments => _attachments ??= new SessionAttachments(_session);
 
     /// <summary>Compare-exchange values, for sessions that are cluster-wide.</summary>
     public SessionClusterTransaction ClusterTransaction => _cluster ??= new SessionClusterTransaction(_session);
 
-    /// <summary>Loads that are done when their values are asked for.</summary>
-    public SessionLazily Lazily => _lazily ??= new SessionLazily(_session);
+    /// <summary>Runs lazy loads and queries that wait.</summary>
+    public SessionEagerly Eagerly => _eagerly ??= new SessionEagerly(_session.LazyOperations);
+
+    /// <summary>Loads that wait until a value is asked for.</summary>
+    public SessionLazily Lazily => _lazily ??= new SessionLazily(_session, _session.LazyOperations);
 
     /// <summary>States that documents had.</summary>
     public SessionRevisions Revisions => _revisions ??= new SessionRevisions(_session);
@@ -104,7 +113,7 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.TryGet(id, out _);
     }
 
@@ -124,7 +133,7 @@ public sealed class SessionAdvanced
         if (tracked.IsNew)
             throw new InvalidOperationException(
                 $"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         if (!snapshot.TryGet(tracked.Id, out Document document))
             throw new InvalidOperationException(
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
@@ -154,7 +163,7 @@ public sealed class SessionAdvanced
         _session.RequireOpen();
         if (_session.IsLoaded(id) && _session.Load<T>(id) is { } own)
             return (own, _session.GetChangeVectorFor(own));
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         if (!snapshot.TryGet(id, out Document document))
             return (null, null);
         string now = document.ChangeVector;
@@ -273,7 +282,7 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(documentId);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.TimeSeriesOf(documentId);
     }
 
@@ -321,7 +330,7 @@ public sealed class SessionAdvanced
     {
         _session.RequireOpen();
         await Task.CompletedTask.ConfigureAwait(false); // reads complete at once
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         while (cursor.MoveNext())
         {

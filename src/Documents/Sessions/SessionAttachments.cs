@@ -74,7 +74,7 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(documentId);
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        DatabaseSnapshot snapshot = _session.BeginRead();
         if (snapshot.Attachment(documentId, name) is { } attachment)
             return new AttachmentContent(snapshot, attachment);
         snapshot.Dispose();
@@ -123,7 +123,7 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(documentId);
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.Attachment(documentId, name);
     }
 
@@ -132,7 +132,7 @@ public sealed class SessionAttachments
     {
         ArgumentNullException.ThrowIfNull(documentId);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return [.. snapshot.Attachments(documentId)];
     }
 

@@ -20,7 +20,9 @@ public sealed class SessionClusterTransaction
     {
         ArgumentNullException.ThrowIfNull(key);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (_session.Beside is { } beside && beside.TryCompareExchange(key, out CompareExchangeValue? included))
+            return included is null ? null : Read<T>(included);
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.CompareExchange(key) is { } found ? Read<T>(found) : null;
     }
 
@@ -41,7 +43,7 @@ public sealed class SessionClusterTransaction
         ArgumentOutOfRangeException.ThrowIfNegative(start);
         ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return
         [
             .. snapshot.CompareExchangeStartingWith(prefix)

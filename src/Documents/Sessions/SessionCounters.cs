@@ -38,7 +38,9 @@ public sealed class SessionCounters
     {
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (_session.Beside?.TryCounter(_documentId, name, out long? included) == true)
+            return included;
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.Counter(_documentId, name)?.Value;
     }
 
@@ -55,8 +57,19 @@ public sealed class SessionCounters
         ArgumentNullException.ThrowIfNull(names);
         _session.RequireOpen();
         var values = new Dictionary<string, long?>(StringComparer.OrdinalIgnoreCase);
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        var others = new List<string>();
         foreach (string name in names)
+        {
+            if (_session.Beside?.TryCounter(_documentId, name, out long? included) == true)
+                values[name] = included;
+            else
+                others.Add(name);
+        }
+
+        if (others.Count == 0)
+            return values;
+        using DatabaseSnapshot snapshot = _session.BeginRead();
+        foreach (string name in others)
             values[name] = snapshot.Counter(_documentId, name)?.Value;
         return values;
     }
@@ -72,7 +85,9 @@ public sealed class SessionCounters
     public IReadOnlyDictionary<string, long> GetAll()
     {
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (_session.Beside?.AllCounters(_documentId) is { } included)
+            return included;
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.Counters(_documentId)
             .ToDictionary(counter => counter.Name, counter => counter.Value, StringComparer.OrdinalIgnoreCase);
     }

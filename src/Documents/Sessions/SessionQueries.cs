@@ -8,11 +8,13 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>A session as queries see it.</summary>
-internal sealed class SessionQueries(DocumentSession session, ISessionHost database, SessionOptions options) : IQuerySession
+internal sealed class SessionQueries(DocumentSession session, SessionOptions options) : IQuerySession
 {
     private readonly ArrayBufferWriter<byte> _buffer = new();
 
     public JsonSerializerOptions Json => options.Json;
+
+    public ILazyOperations Lazy => session.LazyOperations;
 
     public string CollectionOf(Type type) => session.TypeOf(type).Collection;
 
@@ -25,7 +27,7 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         session.RequireOpen();
-        return database.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
+        return session.Requests.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
     }
 
     /// <summary>The results of a query.</summary>
@@ -38,7 +40,7 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
             CountsResults = false,
             NeverStale = request.NeverStale || !(options.AllowStale || request.WaitForNonStaleResults)
         };
-        using QueryResults results = await database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await session.Requests.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         while (results.MoveNext())
         {
@@ -63,6 +65,17 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
         _buffer.ResetWrittenCount();
         results.WriteCurrent(_buffer);
         return (T)session.Saver.Json.ReadProjection(session.TypeOf(typeof(T)), _buffer.WrittenSpan);
+    }
+
+    public object? Read(Type type, string id, DatabaseSnapshot snapshot)
+    {
+        if (!snapshot.TryGet(id, out Document document))
+            return null;
+        object read = session.Saver.Json.Read(session.TypeOf(type), document.IdText(), document.Body);
+        return type.IsInstanceOfType(read)
+            ? read
+            : throw new TreepieException(
+                $"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {type.Name}, as the query selects.");
     }
 
     public void KeepIncludes(QueryResults results) => session.KeepIncludes(results);

@@ -20,7 +20,7 @@ public sealed class SessionRevisions
         where T : class
     {
         CheckPage(id, start, pageSize);
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return
         [
             .. snapshot.Revisions(id)
@@ -44,7 +44,7 @@ public sealed class SessionRevisions
     public IReadOnlyList<JsonObject> GetMetadataFor(string id, int start = 0, int pageSize = 25)
     {
         CheckPage(id, start, pageSize);
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return [.. snapshot.Revisions(id, metadataOnly: true).Skip(start).Take(pageSize).Select(Metadata)];
     }
 
@@ -55,7 +55,9 @@ public sealed class SessionRevisions
     {
         ArgumentNullException.ThrowIfNull(changeVector);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (_session.Beside is { } beside && beside.TryRevision(changeVector, out Revision? included))
+            return included is { IsDeletion: false } ? Read<T>(included) : null;
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.RevisionOf(changeVector) is { IsDeletion: false } revision ? Read<T>(revision) : null;
     }
 
@@ -69,8 +71,11 @@ public sealed class SessionRevisions
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
-        return snapshot.RevisionBefore(id, SessionTime.Utc(time)) is { IsDeletion: false } revision ? Read<T>(revision) : null;
+        time = SessionTime.Utc(time);
+        if (_session.Beside is { } beside && beside.TryRevision(id, time, out Revision? included))
+            return included is { IsDeletion: false } ? Read<T>(included) : null;
+        using DatabaseSnapshot snapshot = _session.BeginRead();
+        return snapshot.RevisionBefore(id, time) is { IsDeletion: false } revision ? Read<T>(revision) : null;
     }
 
     /// <summary>How many states of a document are kept, deletions among them.</summary>
@@ -78,7 +83,7 @@ public sealed class SessionRevisions
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return snapshot.RevisionCount(id);
     }
 

@@ -77,7 +77,9 @@ public sealed class SessionTimeSeries
         ArgumentOutOfRangeException.ThrowIfNegative(start);
         ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (_session.Beside?.Series(_documentId, _name, SessionTime.Utc(from), SessionTime.Utc(to)) is { } included)
+            return [.. included.Skip(start).Take(pageSize)];
+        using DatabaseSnapshot snapshot = _session.BeginRead();
         return
         [
             .. snapshot.TimeSeries(_documentId, _name, SessionTime.Utc(from), SessionTime.Utc(to)).Skip(start).Take(pageSize),

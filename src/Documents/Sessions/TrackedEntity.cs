@@ -1,3 +1,4 @@
+using System.Text.Json;
 using System.Text.Json.Nodes;
 using System.Text.Json.Serialization.Metadata;
 using Treepie.Kinds;
@@ -57,6 +58,39 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     /// <summary>Whether the id is still to be completed.</summary>
     public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
+
+    /// <summary>The object of a document.</summary>
+    public static TrackedEntity Of(object read, EntityType type, IncludedDocument document) => new(read, type, document.Id)
+    {
+        ChangeVector = document.ChangeVector,
+        GuardedChangeVector = document.GuardedChangeVector,
+        Collection = document.Collection,
+        LastModified = document.LastModified,
+        Body = document.Body,
+        StoredMetadata = document.Metadata,
+    };
+
+    /// <summary>The object as one of a type.</summary>
+    /// <exception cref="InvalidOperationException">It is none.</exception>
+    public T As<T>()
+        where T : class => Entity as T ?? throw new InvalidOperationException(
+        $"Document '{Id}' is in this session as {Entity.GetType().Name} and cannot be loaded as {typeof(T).Name}. Evict it "
+            + $"first, or use another session.");
+
+    /// <summary>The metadata, which the caller may change; a change is saved.</summary>
+    public JsonObject ReadMetadata(int maxDepth)
+    {
+        if (Metadata is null)
+        {
+            // the store keeps objects
+            Metadata = (JsonObject)JsonNode.Parse(
+                StoredMetadata, documentOptions: new JsonDocumentOptions { MaxDepth = maxDepth })!;
+            Metadata["@collection"] = Collection ?? Type.Collection;
+            MetadataBefore = Metadata.DeepClone();
+        }
+
+        return Metadata;
+    }
 
     /// <summary>Takes over the change vector that something beside the document gave it; its guard stays.</summary>
     public void Move(string changeVector)

@@ -49,6 +49,54 @@ public sealed class LinqOracleTests : IDisposable
     }
 
     [Fact]
+    public async Task Filters_give_what_the_same_LINQ_gives_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 150);
+        for (int round = 0; round < 250; round++)
+        {
+            Expression<Func<Order, bool>> condition = Condition(random, depth: random.Next(3)),
+                filter = Condition(random, depth: random.Next(3));
+            List<Order> expected = [.. all.Where(condition.Compile()).Where(filter.Compile()).OrderBy(o => o.Serial)];
+            int skip = random.Next(4), take = random.Next(12);
+            using DocumentSession session = _database.OpenSession();
+            IDocumentQueryable<Order> query = session.Query<Order>().Filter(filter).Where(condition).OrderBy(o => o.Serial);
+            string said = $"{condition}\n{filter}\n{query}";
+            Assert.Equal(expected.Select(o => o.Id), (await query.ToListAsync(Token)).Select(o => o.Id), Same(said));
+            Assert.True(expected.Count == await query.CountAsync(Token), said);
+            Assert.Equal(
+                expected.Skip(skip).Take(take).Select(o => o.City),
+                await query.Skip(skip).Take(take).Select(o => o.City).ToListAsync(Token), Same(said));
+        }
+    }
+
+    [Fact]
+    public async Task Filters_compare_members_with_one_another_as_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 200);
+        Expression<Func<Order, bool>>[] filters =
+        [
+            o => o.Number == o.Rating,
+            o => o.Number != o.Rating,
+            o => o.Number < o.Rating,
+            o => o.Freight >= o.Number,
+            o => o.City == o.ShipTo!.City,
+            o => o.Lines.Any(l => l.Amount > o.Number && l.Sku == o.City),
+            o => o.Marks.All(m => m <= o.Number),
+        ];
+        foreach (Expression<Func<Order, bool>> filter in filters)
+        {
+            using DocumentSession session = _database.OpenSession();
+            Func<Order, bool> inMemory = filter.Compile();
+            Assert.Equal(
+                all.Where(o => o.ShipTo != null).Where(inMemory).Select(o => o.Id).Order(StringComparer.Ordinal),
+                (await session.Query<Order>().Where(o => o.ShipTo != null).Filter(filter).ToListAsync(Token))
+                    .Select(o => o.Id).Order(StringComparer.Ordinal));
+        }
+    }
+
+    [Fact]
     public async Task Projections_give_what_the_same_LINQ_gives_in_memory()
     {
         var random = new Random(Seed.Next());
@@ -64,6 +112,66 @@ public sealed class LinqOracleTests : IDisposable
         await Compare(all, o => string.Join(",", o.Lines.Select(l => l.Sku)));
         await Compare(all, o => o.Lines.Count);
         await Compare(all, o => new { o.Tags, o.Marks }.Tags.Length);
+    }
+
+    [Fact]
+    public async Task Documents_that_a_projection_loads_are_those_of_a_join_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 100);
+        using DocumentSession session = _database.OpenSession();
+        var companies = new Dictionary<string, Company>();
+        for (int i = 0; i < 4; i++)
+        {
+            string? parent = i == 0 ? null : $"companies/{i - 1}";
+            var company = new Company { Id = $"companies/{i}", Name = Word(random), Parent = parent };
+            companies[company.Id] = company;
+            session.Store(company);
+        }
+
+        foreach (Order order in await session.Query<Order>().ToListAsync(Token))
+            all.Single(one => one.Id == order.Id).CompanyId = order.CompanyId =
+                random.Next(4) == 0 ? null : $"companies/{random.Next(6)}"; // some are not there
+        await session.SaveChangesAsync(Token);
+        Company? Of(string? id) => id is null ? null : companies.GetValueOrDefault(id);
+
+        using DocumentSession asking = _database.OpenSession();
+        var query = from o in asking.Query<Order>().OrderBy(o => o.Serial)
+                    let company = RqlMethods.Load<Company>(o.CompanyId)
+                    select new
+                    {
+                        o.Serial,
+                        company!.Name,
+                        Parent = RqlMethods.Load<Company>(company.Parent)!.Name,
+                        Lines = o.Lines.Select(l => RqlMethods.Load<Company>("companies/" + l.Amount)!.Name + l.Sku).ToList(),
+                        Exists = company != null,
+                        company.Id!.Length,
+                    };
+        var expected = all.OrderBy(o => o.Serial).Select(o => new
+        {
+            o.Serial,
+            Of(o.CompanyId)?.Name,
+            Parent = Of(Of(o.CompanyId)?.Parent)?.Name,
+            Lines = o.Lines.Select(l => Of("companies/" + l.Amount)?.Name + l.Sku).ToList(),
+            Exists = Of(o.CompanyId) != null,
+            Length = Of(o.CompanyId)?.Id?.Length ?? 0,
+        }).ToList();
+        var rows = await query.ToListAsync(Token);
+        Assert.Equal(expected.Count, rows.Count);
+        foreach ((var wanted, var row) in expected.Zip(rows))
+            Assert.Equal(
+                (wanted.Serial, wanted.Name, wanted.Parent, string.Join('|', wanted.Lines), wanted.Exists, wanted.Length),
+                (row.Serial, row.Name, row.Parent, string.Join('|', row.Lines), row.Exists, row.Length));
+        Assert.Equal(1, asking.Advanced.NumberOfRequests);
+        Assert.False(asking.IsLoaded("companies/1"));
+        Assert.Equal(
+            companies.Values.Count(company => all.Exists(order => order.CompanyId == company.Id)),
+            (await asking.Query<Order>().Where(o => o.CompanyId != null).Select(o => RqlMethods.Load<Company>(o.CompanyId)!.Id)
+                .Distinct().ToListAsync(Token)).Count(id => id is not null));
+        var error = Assert.Throws<NotSupportedException>(
+            () => asking.Query<Order>().Where(o => RqlMethods.Load<Company>(o.CompanyId)!.Name == "x").ToRql());
+        Assert.Contains("Load", error.Message, StringComparison.Ordinal);
+        Assert.Throws<InvalidOperationException>(() => RqlMethods.Load<Company>("companies/1"));
     }
 
     [Fact]
@@ -337,6 +445,26 @@ public sealed class LinqOracleTests : IDisposable
             o => o.Lines.Any(l => l.Sku == word || l.Amount == number),
             o => o.Lines.All(l => l.Amount < number),
             o => o.Lines.Any(l => l.Colors.Contains(word)),
+            o => o.Lines.Any(l => l.Sku == word && l.Amount > number),
+            o => o.Lines.Any(l => l.Sku != word && l.Amount <= other),
+            o => o.Lines.Any(l => (l.Sku == word || l.Colors.Contains(word)) && l.Amount != number),
+            o => o.Lines.Any(l => l.Sku == word && l.Amount > number && o.IsPaid),
+            o => o.Lines.Any(l => l.Amount == number || (o.IsPaid && l.Sku == word)),
+            o => o.Lines.Any(l => o.IsPaid || l.Amount > 20),
+            o => o.Lines.All(l => o.IsPaid),
+            o => o.Lines.Any(l => !l.Colors.Contains(word)),
+            o => o.Lines.Any(l => l.Colors.Count == 1 && l.Amount < other),
+            o => o.Lines.All(l => l.Sku != word || l.Amount > number),
+            o => o.Lines.All(l => l.Colors.Any(c => c == word || c == "elm")),
+            o => o.Lines.Any(l => l.Amount > number && l.Colors.Any(c => c != word && c.StartsWith("bi", StringComparison.Ordinal))),
+            o => o.Lines.Any(l => l.Amount > number && words.Contains(l.Sku)) || o.Number == number,
+            o => o.Lines.Select(l => l.Sku).Any(s => s == word),
+            o => o.Lines.SelectMany(l => l.Colors).Any(c => c == word),
+            o => o.Lines.SelectMany(l => l.Colors).Any(c => c != word && c.StartsWith("el", StringComparison.Ordinal)),
+            o => o.Lines.Select(l => l.Amount).All(a => a > number && a != other),
+            o => o.Tags.Any(t => t != word && t.EndsWith("ch", StringComparison.Ordinal)),
+            o => o.Marks.Any(m => m > number && m != other),
+            o => !o.Marks.Any(m => m > number && m != other) || o.IsPaid,
             o => o.Lines.Any(l => l.Colors.Any(c => c == word)),
             o => o.Lines.SelectMany(l => l.Colors).Contains(word),
             o => o.Lines.Count > 0 && o.Lines[0].Sku == word,
@@ -357,6 +485,15 @@ public sealed class LinqOracleTests : IDisposable
 
     private static EqualityComparer<string?> Same(string said) =>
         EqualityComparer<string?>.Create((left, right) => left == right ? true : throw new InvalidOperationException(said));
+
+    private sealed class Company
+    {
+        public string? Id { get; set; }
+
+        public string? Name { get; set; }
+
+        public string? Parent { get; set; }
+    }
 
     private sealed class Parameter(ParameterExpression from, ParameterExpression to) : ExpressionVisitor
     {

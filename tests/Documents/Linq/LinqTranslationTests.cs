@@ -96,8 +96,10 @@ public sealed class LinqTranslationTests : IDisposable
     public static TheoryData<string, Expression<Func<Order, bool>>> Refused => new()
     {
         { "compares a member with a value", o => o.Number == o.Rating },
-        { "one element meets two conditions", o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1) },
-        { "some element does not", o => o.Lines.Any(l => !l.Colors.Contains("red")) },
+        { "counted of one array", o => o.Lines.Select(l => l.Sku).Any() },
+        { "counted of one array", o => o.Lines.SelectMany(l => l.Colors).Count() == 2 },
+        { "not what is computed of them", o => o.Lines.Any(l => l.Sku == "a" && l.Amount * 2 > 1) },
+        { "is looked at in documents", o => o.Lines.Any(l => l.Amount > 1 && RqlMethods.Search(l.Sku, "a", false)) },
         { "not what is computed of them", o => o.Number * 2 > 5 },
         { "not what is computed of them", o => o.City!.Length > 5 },
         { "Write a range of times", o => o.OrderedAt.Month == 5 },
@@ -136,6 +138,56 @@ public sealed class LinqTranslationTests : IDisposable
         var error = Assert.Throws<NotSupportedException>(() => _session.Query<Order>().Where(condition).ToRql());
         Assert.Contains(says, error.Message, StringComparison.Ordinal);
         Assert.StartsWith("The query cannot translate '", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void What_an_index_does_not_know_of_one_element_is_looked_at_in_documents()
+    {
+        Assert.Equal(
+            "from Orders where Number = $p0 and Lines[].Sku = $p1 and Lines[].Amount > $p2 order by Number as long "
+                + "filter any(Lines as _e0, _e0.Sku = $p3 and _e0.Amount > $p4) limit $skip, $take",
+            _session.Query<Order>().Where(o => o.Number == 3).Where(o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1))
+                .OrderBy(o => o.Number).Take(5).ToRql().Text);
+        Assert.Equal(
+            "from Orders filter any(Lines as _e0, true and not _e0.Colors = $p0)",
+            _session.Query<Order>().Where(o => o.Lines.Any(l => !l.Colors.Contains("red"))).ToRql().Text);
+        Assert.Equal(
+            "from Orders where (Lines[].Amount > $p0 and Lines[].Colors[] = $p1) or Number = $p4 "
+                + "filter any(Lines as _e0, _e0.Amount > $p2 and any(_e0.Colors as _e1, _e1 = $p3)) or Number = $p4",
+            _session.Query<Order>()
+                .Where(o => o.Lines.Any(l => l.Amount > 1 && l.Colors.Any(c => c == "red")) || o.Number == 1)
+                .ToRql().Text);
+        Assert.Equal(
+            "from Orders where exact(Lines[].Sku = $p0 and Lines[].Amount > $p1) filter "
+                + "exact(any(Lines as _e0, _e0.Sku = $p2 and _e0.Amount > $p3))",
+            _session.Query<Order>().Where(o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1), exact: true).ToRql().Text);
+    }
+
+    [Fact]
+    public void Filters_stand_behind_the_order_and_have_a_limit()
+    {
+        Assert.Equal(
+            "from Orders where City = $p0 order by Number as long filter Number > Rating and Freight < $p1 select City limit "
+                + "$skip, $take filter_limit $filterLimit",
+            _session.Query<Order>().Filter(o => o.Number > o.Rating, 100).Where(o => o.City == "x").Filter(o => o.Freight < 2)
+                .OrderBy(o => o.Number).Select(o => new { o.City }).Take(3).ToRql().Text);
+        IDocumentQueryable<Order> filtered = _session.Query<Order>().Filter(o => o.Number > 1);
+        Refuses("GroupBy has conditions", () => filtered.GroupBy(o => o.City).Select(g => g.Key).ToRql());
+        Refuses("facets and suggestions", () => filtered.AggregateBy(o => o.City!).ToRql());
+        Refuses("Write it in a Where", () => _session.Query<Order>().Filter(o => RqlMethods.Search(o.City, "x", false)).ToRql());
+        Refuses(
+            "Write it in a Where",
+            () => _session.Query<Order>()
+                .Where(o => RqlMethods.Search(o.City, "x", false) || o.Lines.Any(l => l.Sku == "a" && l.Amount > 1)).ToRql());
+        Refuses(
+            "what is counted here comes of an index",
+            () => _session.Query<Order>().AggregateBy(o => o.City!)
+                .AndAggregateBy(o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1)).ToRql());
+        Refuses("Filter(…)", () => _session.Query<Order>().Where(o => o.Number > o.Rating).ToRql());
+
+        static void Refuses(string says, Func<object> query) =>
+            Assert.Contains(
+                says, Assert.Throws<NotSupportedException>(query).Message, StringComparison.Ordinal);
     }
 
     [Fact]

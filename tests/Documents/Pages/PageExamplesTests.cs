@@ -15,7 +15,7 @@ public sealed partial class PageExamplesTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Theory]
-    [InlineData("docs/howto/linq.md", 7)]
+    [InlineData("docs/howto/linq.md", 8)]
     [InlineData("docs/howto/coming-from.md", 1)]
     public void Every_example_of_the_page_stands_in_this_file(string page, int examples)
     {
@@ -43,7 +43,7 @@ public sealed partial class PageExamplesTests : IDisposable
             Freight = 20,
             Notes = "fragile glass",
             ShipTo = new Place { City = "Reims", Lat = 49.25, Lng = 4.03 },
-            Lines = [new Line { Product = "products/1" }],
+            Lines = [new Line { Product = "products/1", Amount = 11, Price = 30 }],
         });
         await session.SaveChangesAsync(TestContext.Current.CancellationToken);
 
@@ -60,6 +60,11 @@ public sealed partial class PageExamplesTests : IDisposable
                     select new { o.Id, o.Company, Total = o.Lines.Count * 2 };
         await foreach (var row in query)
             Console.WriteLine($"{row.Id}: {row.Total}");
+
+        List<Order> heavy = await session.Query<Order>()
+            .Where(o => o.ShipTo.City == "Reims")
+            .Filter(o => o.Lines.Any(l => l.Amount > 10 && l.Price > o.Freight), 100_000)
+            .ToListAsync();
 
         List<Order> fragile = await session.Query<Order>()
             .Search(o => o.Notes, "fragile glass")
@@ -106,7 +111,7 @@ public sealed partial class PageExamplesTests : IDisposable
 #pragma warning restore xUnit1051
 
         Order stored = Assert.Single(orders);
-        Assert.All([fragile, either, near, page, rql], found => Assert.Same(stored, Assert.Single(found)));
+        Assert.All([heavy, fragile, either, near, page, rql], found => Assert.Same(stored, Assert.Single(found)));
         Assert.Equal(2, (await query.SingleAsync(TestContext.Current.CancellationToken)).Total);
         Assert.Equal(20, Assert.Single(perCompany).Freight);
         Assert.Equal(20, facets["Company"].Values.Single().Sum);
@@ -170,6 +175,10 @@ public sealed partial class PageExamplesTests : IDisposable
     private sealed class Line
     {
         public string? Product { get; set; }
+
+        public int Amount { get; set; }
+
+        public double Price { get; set; }
     }
 
     private sealed class Customer

@@ -2,6 +2,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Filters;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
 
@@ -52,6 +53,12 @@ internal sealed record BoundQuery
 
     /// <summary>What is computed of each document; null: nothing.</summary>
     public QueryScript? Script { get; init; }
+
+    /// <summary>Which documents are wanted, where that takes no script; null: all, or <see cref="Script"/> says.</summary>
+    public DocumentFilter? Filter { get; init; }
+
+    /// <summary>Whether documents are left out after they are found.</summary>
+    public bool Filters => Filter is not null || Script is { Filters: true };
 
     /// <summary>Most documents that <c>filter</c> looks at.</summary>
     public long FilterLimit { get; init; } = long.MaxValue;

@@ -2,6 +2,7 @@ using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Filters;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
 using Treepie.Rql;
@@ -92,7 +93,7 @@ internal sealed class QueryBinder
     private PreparedQuery? Prepare(BoundQuery bound, IndexMapping? index)
     {
         bool isSaid = _parameters.Asked == _askedForConditions
-            && bound is { IsComputed: false, Script: null }
+            && bound is { IsComputed: false, Script: null, Filter: null }
             && !bound.Sort.Any(static key => key.Kind == SortKind.Random);
         return isSaid ? new PreparedQuery(_query, bound, _fields, index, takesParameters: _parameters.Asked > 0) : null;
     }
@@ -109,6 +110,10 @@ internal sealed class QueryBinder
             throw RqlErrors.At(
                 _query.Text, update.Position,
                 "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
+        if (_query.Filter is { } filter && IsComputed)
+            throw NotYet(
+                filter.Position, "'filter' with facets or suggestions",
+                "They come of an index: write the condition after 'where'.");
         if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
             throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
@@ -258,13 +263,15 @@ internal sealed class QueryBinder
         var notes = new NoteBinder(_query, _parameters, _fields);
         var beside = new BesideBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing);
+        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, _parameters.Element);
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, filter is null);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with
         {
             Projection = projection,
             Script = script,
+            Filter = filter,
             FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
             Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },

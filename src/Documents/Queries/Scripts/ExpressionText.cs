@@ -30,6 +30,7 @@ internal sealed class ExpressionText(RqlQuery query)
                 + "high);"),
         new("$starts", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.startsWith(c));"),
         new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
+        new("$elements", ["a"], "return Array.isArray(a) ? a : a === null || a === undefined ? [] : [a];"),
         new(
             "$each", ["a", "get"],
             "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
@@ -51,6 +52,7 @@ internal sealed class ExpressionText(RqlQuery query)
         InExpression list =>
             $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
         MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
+        MethodExpression method when method.Is("any") => AnyElement(method),
         MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 => $"$starts({Arguments(method)})",
         MethodExpression method when method.Is("endsWith") && method.Arguments.Count == 2 => $"$ends({Arguments(method)})",
         MethodExpression method when method.Is("exists") && method.Arguments.Count == 1 =>
@@ -79,6 +81,24 @@ internal sealed class ExpressionText(RqlQuery query)
         _ => throw RqlErrors.At(
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
+
+    /// <summary>Whether one element of an array meets a condition.</summary>
+    private string AnyElement(MethodExpression method)
+    {
+        if (method.Arguments is not [{ Value: PathExpression path, Alias: { } name }, { Value: { } condition }]
+            || !name.All(static c => char.IsAsciiLetterOrDigit(c) || c == '_'))
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'any()' takes an array with a name for its element, and what one element meets: any(Lines as l, l.Product = 'x' "
+                    + "and l.Amount > 3).");
+        string array = Value(path);
+        bool isNew = _roots.Add(name);
+        string meets = Condition(condition);
+        if (isNew)
+            _roots.Remove(name);
+        bool isNested = path.Segments.Any(static segment => segment.Elements.Contains(PathSegment.AllElements));
+        return $"$elements({array}){(isNested ? ".flat()" : "")}.some({name} => {meets})";
+    }
 
     /// <summary>A call of a declared function.</summary>
     public string Call(MethodExpression method) => $"{method.Name}({Arguments(method)})";

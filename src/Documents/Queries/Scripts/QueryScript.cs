@@ -15,31 +15,35 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     public const string SelectFunction = "$select";
 
     /// <summary>The script of a query; null where it needs none.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="engine">Compiles it; null: nobody does.</param>
+    /// <param name="filters">Whether the condition of <c>filter</c>, if there is one, is a part of it.</param>
     /// <exception cref="InvalidQueryException">A part of it does not go with scripts.</exception>
     /// <exception cref="ScriptException">Its JavaScript is none, or nobody can compile it.</exception>
-    public static QueryScript? Of(RqlQuery query, ComputingEngine? engine)
+    public static QueryScript? Of(RqlQuery query, ComputingEngine? engine, bool filters)
     {
+        Expression? condition = filters ? query.Filter : null;
         bool selects = SelectsByScript(query);
-        if (!selects && query.Filter is null)
+        if (!selects && condition is null)
             return null;
         if (engine is null)
         {
-            int position = query.Filter?.Position ?? query.Select?.Script?.Position
+            int position = condition?.Position ?? query.Select?.Script?.Position
                 ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
             throw RqlErrors.At(
                 query.Text, position,
-                "JavaScript, 'filter' and 'load' need an engine that compiles them: add the package Treepie.Computing, and set "
-                    + "DatabaseOptions.Computing = new TextComputingEngine().");
+                "JavaScript, 'load', and what 'filter' calls, need an engine that compiles them: add the package "
+                    + "Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
         }
 
         var expressions = new ExpressionText(query);
         var functions = new List<ScriptFunction>([.. ExpressionText.Helpers, .. QueryScripts.Functions(query)]);
         string prologue = Prologue(query, "$args");
-        if (query.Filter is { } filter)
+        if (condition is { } filter)
             functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));
         if (selects)
             functions.Add(Select(query, expressions, prologue));
-        return new QueryScript(engine.CompileScript(functions), query.Filter is not null, selects);
+        return new QueryScript(engine.CompileScript(functions), condition is not null, selects);
     }
 
     /// <summary>Whether what is selected is more than fields of the document.</summary>

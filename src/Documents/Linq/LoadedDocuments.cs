@@ -1,0 +1,34 @@
+using System.Linq.Expressions;
+using Treepie.Store;
+
+namespace Treepie.Linq;
+
+/// <summary>The documents that one row of a query loads, each read once. Not thread-safe.</summary>
+internal sealed class LoadedDocuments(IQuerySession session, DatabaseSnapshot snapshot)
+{
+    private Dictionary<(Type Type, string Id), object?>? _documents;
+
+    /// <summary>Whether a call is <see cref="RqlMethods.Load"/>.</summary>
+    public static bool IsLoad(MethodCallExpression call) =>
+        call.Method.DeclaringType == typeof(RqlMethods) && call.Method.Name == nameof(RqlMethods.Load);
+
+    /// <summary>Whether an expression is a loaded document, or a member of one.</summary>
+    public static bool IsOfLoaded(Expression expression) => expression switch
+    {
+        MethodCallExpression call => IsLoad(call),
+        MemberExpression { Expression: { } owner } => IsOfLoaded(owner),
+        UnaryExpression { NodeType: ExpressionType.Convert } convert => IsOfLoaded(convert.Operand),
+        _ => false,
+    };
+
+    /// <summary>The object of a document; null where there is none.</summary>
+    public object? Load(Type type, string? id)
+    {
+        if (string.IsNullOrEmpty(id))
+            return null;
+        _documents ??= [];
+        if (!_documents.TryGetValue((type, id), out object? document))
+            _documents[(type, id)] = document = session.Read(type, id, snapshot);
+        return document;
+    }
+}

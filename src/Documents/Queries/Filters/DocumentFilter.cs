@@ -1,0 +1,57 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using System.Text.RegularExpressions;
+using Treepie.Queries.Sources;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Filters;
+
+/// <summary>
+/// The condition of <c>filter</c>, looked at in each document without a script: with what it can say of one element of an array,
+/// <c>any(Lines as l, l.Product = $p and l.Amount > 3)</c>. Immutable, thread-safe.
+/// </summary>
+internal sealed class DocumentFilter
+{
+    private readonly Func<FilterScope, bool> _condition;
+    private readonly int _names;
+
+    private DocumentFilter(Func<FilterScope, bool> condition, int names) => (_condition, _names) = (condition, names);
+
+    /// <summary>The filter of a query; null where it has none, or one that needs a script.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="parameter">Gives the value of a parameter.</param>
+    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    public static DocumentFilter? Of(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
+    {
+        if (query.Filter is not { } filter || FilterNeeds.Script(query, filter))
+            return null;
+        var builder = new FilterBuilder(query, parameter);
+        return new DocumentFilter(builder.Condition(filter, isExact: false), builder.MostNames);
+    }
+
+    /// <summary>Whether a document passes.</summary>
+    /// <param name="source">Stands on it.</param>
+    /// <param name="buffer">Is written over.</param>
+    /// <exception cref="InvalidQueryException">A regular expression took too long for it.</exception>
+    public bool Passes(ResultSource source, ArrayBufferWriter<byte> buffer)
+    {
+        buffer.ResetWrittenCount();
+        if (source.HasDocuments)
+            source.Current.WriteTo(buffer);
+        else
+            buffer.Write(source.Current.Body);
+        using var json = JsonDocument.Parse(buffer.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
+        string id = Encoding.UTF8.GetString(source.Id);
+        try
+        {
+            return _condition(new FilterScope(json.RootElement, id, _names));
+        }
+        catch (RegexMatchTimeoutException error)
+        {
+            throw new InvalidQueryException(
+                $"A regular expression of 'filter' took more than {error.MatchTimeout.TotalMilliseconds:0} ms for document "
+                    + $"'{id}'. Use one that goes back less, or write it after 'where'.");
+        }
+    }
+}

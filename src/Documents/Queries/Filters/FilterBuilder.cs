@@ -1,0 +1,212 @@
+using System.Text.Json;
+using System.Text.RegularExpressions;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Filters;
+
+/// <summary>Conditions as functions over documents. They mean what they mean after <c>where</c>.</summary>
+/// <param name="query">The query.</param>
+/// <param name="parameter">Gives the value of a parameter.</param>
+internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
+{
+    /// <summary>The method that asks for one element which meets a condition.</summary>
+    public const string AnyMethod = "any";
+
+    /// <summary>Longest time of one match of a regular expression, as of one in a script.</summary>
+    private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
+
+    private readonly List<string> _names = []; // of the elements that the condition stands inside of
+
+    /// <summary>How many names stood under one another at most.</summary>
+    public int MostNames { get; private set; }
+
+    /// <summary>A condition.</summary>
+    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    public Func<FilterScope, bool> Condition(Expression expression, bool isExact)
+    {
+        switch (expression)
+        {
+            case AndExpression and:
+                Func<FilterScope, bool>[] all = [.. and.Clauses.Select(clause => Condition(clause, isExact))];
+                return scope => Array.TrueForAll(all, clause => clause(scope));
+            case OrExpression or:
+                Func<FilterScope, bool>[] some = [.. or.Clauses.Select(clause => Condition(clause, isExact))];
+                return scope => Array.Exists(some, clause => clause(scope));
+            case NotExpression not:
+                Func<FilterScope, bool> negated = Condition(not.Clause, isExact);
+                return scope => !negated(scope);
+            case LiteralExpression { Kind: LiteralKind.True or LiteralKind.False } literal:
+                bool holds = literal.Kind == LiteralKind.True;
+                return _ => holds;
+            case CompareExpression compare:
+                return Compare(compare, isExact);
+            case BetweenExpression between:
+                FilterOperand operand = Operand(between.Operand, isExact);
+                FilterValue low = Single(between.Low, isExact), high = Single(between.High, isExact);
+                return scope => operand.Any(scope, value => value.CompareTo(low) >= 0 && value.CompareTo(high) <= 0);
+            case InExpression list:
+                return In(list, isExact);
+            case MethodExpression method:
+                return Method(method, isExact);
+            default:
+                throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30.");
+        }
+    }
+
+    private Func<FilterScope, bool> Method(MethodExpression method, bool isExact)
+    {
+        IReadOnlyList<MethodArgument> arguments = method.Arguments;
+        if (method.Is(AnyMethod))
+            return AnyElement(method, isExact);
+        if (method.Is("exact") && arguments.Count == 1)
+            return Condition(arguments[0].Value, isExact: true);
+        if (method.Is("exists") && arguments.Count == 1)
+        {
+            FilterOperand path = Operand(arguments[0].Value, isExact);
+            return path.Exists;
+        }
+
+        if ((method.Is("startsWith") || method.Is("endsWith")) && arguments.Count == 2)
+        {
+            FilterOperand operand = Operand(arguments[0].Value, isExact);
+            string affix = Text(arguments[1].Value, isExact);
+            return method.Is("startsWith")
+                ? scope => operand.Any(scope, value => value.Text?.StartsWith(affix, StringComparison.Ordinal) == true)
+                : scope => operand.Any(scope, value => value.Text?.EndsWith(affix, StringComparison.Ordinal) == true);
+        }
+
+        if (method.Is("regex") && arguments.Count == 2)
+            return Regular(arguments[0].Value, arguments[1].Value, isExact);
+        throw RqlErrors.At(
+            query.Text, method.Position,
+            $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
+                + $"function of that name.");
+    }
+
+    private Func<FilterScope, bool> AnyElement(MethodExpression method, bool isExact)
+    {
+        if (method.Arguments is not [{ Value: PathExpression path, Alias: { } name }, { Value: { } condition }])
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'any()' takes an array with a name for its element, and what one element meets: any(Lines as l, l.Product = 'x' "
+                    + "and l.Amount > 3).");
+        FilterPath array = Path(path, isExact);
+        int slot = _names.Count;
+        _names.Add(name);
+        MostNames = Math.Max(MostNames, _names.Count);
+        Func<FilterScope, bool> meets = Condition(condition, isExact);
+        _names.RemoveAt(slot);
+        return scope => array.AnyElement(scope, element =>
+        {
+            scope.Elements[slot] = element;
+            return meets(scope);
+        });
+    }
+
+    private Func<FilterScope, bool> Regular(Expression subject, Expression pattern, bool isExact)
+    {
+        FilterOperand operand = Operand(subject, isExact: true);
+        string text = Text(pattern, isExact: true);
+        try
+        {
+            var regex = new Regex(
+                text, RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), _maxRegexTime);
+            return scope => operand.Any(scope, value => value.Text is { } known && regex.IsMatch(known));
+        }
+        catch (ArgumentException error)
+        {
+            throw RqlErrors.At(query.Text, pattern.Position, $"'{text}' is no regular expression: {error.Message}");
+        }
+    }
+
+    private Func<FilterScope, bool> Compare(CompareExpression compare, bool isExact)
+    {
+        FilterOperand left = Operand(compare.Left, isExact), right = Operand(compare.Right, isExact);
+        Func<FilterValue, FilterValue, bool> holds = compare.Operator switch
+        {
+            CompareOperator.Equal or CompareOperator.NotEqual => static (value, other) => value.IsEqualTo(other),
+            CompareOperator.Less => static (value, other) => value.CompareTo(other) < 0,
+            CompareOperator.LessOrEqual => static (value, other) => value.CompareTo(other) <= 0,
+            CompareOperator.Greater => static (value, other) => value.CompareTo(other) > 0,
+            _ => static (value, other) => value.CompareTo(other) >= 0,
+        };
+        bool Any(FilterScope scope) => left.Any(scope, value => right.Any(scope, other => holds(value, other)));
+        return compare.Operator == CompareOperator.NotEqual ? scope => !Any(scope) : Any;
+    }
+
+    private Func<FilterScope, bool> In(InExpression list, bool isExact)
+    {
+        FilterOperand operand = Operand(list.Operand, isExact);
+        FilterValue[] values = [.. list.Values.SelectMany(value => Several(value, isExact))];
+        return list.All
+            ? scope => Array.TrueForAll(values, wanted => operand.Any(scope, value => value.IsEqualTo(wanted)))
+            : scope => operand.Any(scope, value => Array.Exists(values, wanted => value.IsEqualTo(wanted)));
+    }
+
+    private FilterOperand Operand(Expression expression, bool isExact)
+    {
+        switch (expression)
+        {
+            case PathExpression path:
+                return Path(path, isExact);
+            case MethodExpression method when method.Is("id"):
+                return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
+            case LiteralExpression or ParameterExpression:
+                FilterValue value = Single(expression, isExact);
+                return new FilterConstant(_ => value);
+            default:
+                throw RqlErrors.At(
+                    query.Text, expression.Position,
+                    "Expected is a field, a value, a parameter, or a call of a declared function.");
+        }
+    }
+
+    private FilterPath Path(PathExpression path, bool isExact)
+    {
+        PathSegment root = path.Segments[0];
+        int slot = _names.LastIndexOf(root.Name);
+        if (slot >= 0 && root.Elements.Count == 0)
+            return new FilterPath(slot, path.Segments, 1, isExact);
+        bool isAlias = query.From.Alias == root.Name && root.Elements.Count == 0;
+        return new FilterPath(-1, path.Segments, isAlias ? 1 : 0, isExact);
+    }
+
+    private string Text(Expression expression, bool isExact) =>
+        Single(expression, isExact).Text ?? throw RqlErrors.At(query.Text, expression.Position, "Expected is a text.");
+
+    private FilterValue Single(Expression expression, bool isExact) =>
+        Several(expression, isExact) is [{ } value]
+            ? value
+            : throw RqlErrors.At(query.Text, expression.Position, "Expected is one value, not a list: lists go with 'in'.");
+
+    /// <summary>A value, or those of a parameter that is a list.</summary>
+    private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact)
+    {
+        switch (expression)
+        {
+            case LiteralExpression { Kind: LiteralKind.String } text:
+                return [FilterValue.Of(text.Text, isExact)];
+            case LiteralExpression literal:
+                using (var json = JsonDocument.Parse(JsonOf(literal)))
+                    return [FilterValue.Of(json.RootElement, isExact)];
+            case ParameterExpression given when parameter(given) is var json:
+                return json.ValueKind == JsonValueKind.Array
+                    ? [.. json.EnumerateArray().Select(value => FilterValue.Of(value, isExact))]
+                    : [FilterValue.Of(json, isExact)];
+            default:
+                throw RqlErrors.At(query.Text, expression.Position, "Expected is a value or a parameter.");
+        }
+    }
+
+    private static string JsonOf(LiteralExpression literal) => literal.Kind switch
+    {
+        LiteralKind.Null => "null",
+        LiteralKind.True => "true",
+        LiteralKind.False => "false",
+        _ => double.Parse(literal.Text, System.Globalization.CultureInfo.InvariantCulture) is var number
+            && long.TryParse(literal.Text, System.Globalization.CultureInfo.InvariantCulture, out long whole)
+            ? whole.ToString(System.Globalization.CultureInfo.InvariantCulture)
+            : number.ToString("R", System.Globalization.CultureInfo.InvariantCulture),
+    };
+}

@@ -1,0 +1,60 @@
+using System.Text.Json;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries.Filters;
+
+/// <summary>A value that a filter compares. What is missing is null; arrays and objects equal nothing.</summary>
+internal readonly struct FilterValue
+{
+    private readonly JsonValueKind _kind;
+    private readonly double _number;
+    private readonly long? _whole;
+
+    private FilterValue(JsonValueKind kind, double number = 0, long? whole = null, string? text = null) =>
+        (_kind, _number, _whole, Text) = (kind, number, whole, text);
+
+    /// <summary>The text, as it is compared; null of what is none.</summary>
+    public string? Text { get; }
+
+    /// <summary>A value of a document or a parameter.</summary>
+    /// <param name="json">The value.</param>
+    /// <param name="isExact">Whether texts are compared with case.</param>
+    public static FilterValue Of(JsonElement json, bool isExact) => json.ValueKind switch
+    {
+        JsonValueKind.Undefined => new FilterValue(JsonValueKind.Null),
+        JsonValueKind.String => Of(json.GetString() ?? "", isExact),
+        JsonValueKind.Number => new FilterValue(
+            JsonValueKind.Number, json.GetDouble(), json.TryGetInt64(out long whole) ? whole : null),
+        _ => new FilterValue(json.ValueKind),
+    };
+
+    /// <summary>A text.</summary>
+    public static FilterValue Of(string text, bool isExact)
+    {
+        if (isExact)
+            return new FilterValue(JsonValueKind.String, text: text);
+        string moment = TimeText.First(FieldValue.Of(text), AutoIndexFieldKind.Value).Text ?? text;
+        return new FilterValue(JsonValueKind.String, text: moment.ToUpperInvariant().ToLowerInvariant());
+    }
+
+    public bool IsEqualTo(FilterValue other) =>
+        _kind is JsonValueKind.Null or JsonValueKind.True or JsonValueKind.False
+            ? _kind == other._kind
+            : CompareTo(other) == 0;
+
+    /// <summary>How it stands to another value of its kind; null where they have no order.</summary>
+    public int? CompareTo(FilterValue other)
+    {
+        if (_kind != other._kind)
+            return null;
+        return _kind switch
+        {
+            JsonValueKind.String => string.CompareOrdinal(Text, other.Text),
+            JsonValueKind.Number when _whole is { } mine && other._whole is { } its => mine.CompareTo(its),
+            JsonValueKind.Number => _number.CompareTo(other._number),
+            _ => null,
+        };
+    }
+}

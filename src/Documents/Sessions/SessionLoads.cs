@@ -1,0 +1,49 @@
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>Loads of several documents, from one snapshot.</summary>
+internal static class SessionLoads
+{
+    /// <summary>The objects of documents by the ids as given; null for those that do not exist.</summary>
+    public static Dictionary<string, T?> Of<T>(DocumentSession session, IEnumerable<string> ids)
+        where T : class
+    {
+        DatabaseSnapshot? snapshot = null;
+        try
+        {
+            return Of<T>(session, ids, () => snapshot ??= session.BeginRead());
+        }
+        finally
+        {
+            snapshot?.Dispose();
+        }
+    }
+
+    /// <summary>As above; those that the session has not come of the given snapshot.</summary>
+    public static Dictionary<string, T?> Of<T>(
+        DocumentSession session, IEnumerable<string> ids, Func<DatabaseSnapshot> snapshot)
+        where T : class
+    {
+        var loaded = new Dictionary<string, T?>(IdComparer.Instance);
+        foreach (string id in ids)
+            loaded[id] = session.TryFindTracked(id, out T? entity) ? entity : session.Track<T>(snapshot(), id);
+        return loaded;
+    }
+
+    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    public static List<T> StartingWith<T>(
+        DocumentSession session, DocumentPrefix prefix, int start, int pageSize, DatabaseSnapshot snapshot)
+        where T : class
+    {
+        var loaded = new List<T>();
+        using DocumentCursor cursor = snapshot.ByPrefix(prefix);
+        for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
+        {
+            if (position >= start && session.Track<T>(cursor.Current) is { } entity)
+                loaded.Add(entity);
+        }
+
+        return loaded;
+    }
+}

@@ -1,0 +1,39 @@
+using Treepie.Queries;
+using Treepie.Store;
+
+namespace Treepie.Sessions;
+
+/// <summary>What a session asks of its database, counted. What is asked together counts once. Not thread-safe.</summary>
+internal sealed class SessionRequests(ISessionHost database)
+{
+    private bool _isTogether;
+    private bool _isCounted;
+
+    /// <summary>How often the database was asked: reads, queries and saves.</summary>
+    public int Count { get; private set; }
+
+    public DatabaseSnapshot BeginRead()
+    {
+        Add();
+        return database.BeginRead();
+    }
+
+    public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
+    {
+        Add();
+        return database.QueryAsync(request, cancellationToken);
+    }
+
+    /// <summary>Counts a request.</summary>
+    public void Add()
+    {
+        if (!_isTogether || !_isCounted)
+            Count++;
+        _isCounted = true;
+    }
+
+    /// <summary>What follows is one request, until <see cref="EndTogether"/>.</summary>
+    public void BeginTogether() => (_isTogether, _isCounted) = (true, false);
+
+    public void EndTogether() => _isTogether = false;
+}
