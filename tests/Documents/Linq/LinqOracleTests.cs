@@ -456,7 +456,8 @@ public sealed class LinqOracleTests : IDisposable
             o => o.Lines.Any(l => l.Colors.Count == 1 && l.Amount < other),
             o => o.Lines.All(l => l.Sku != word || l.Amount > number),
             o => o.Lines.All(l => l.Colors.Any(c => c == word || c == "elm")),
-            o => o.Lines.Any(l => l.Amount > number && l.Colors.Any(c => c != word && c.StartsWith("bi", StringComparison.Ordinal))),
+            o => o.Lines.Any(
+                l => l.Amount > number && l.Colors.Any(c => c != word && c.StartsWith("bi", StringComparison.Ordinal))),
             o => o.Lines.Any(l => l.Amount > number && words.Contains(l.Sku)) || o.Number == number,
             o => o.Lines.Select(l => l.Sku).Any(s => s == word),
             o => o.Lines.SelectMany(l => l.Colors).Any(c => c == word),

@@ -1,6 +1,7 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 

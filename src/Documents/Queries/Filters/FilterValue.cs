@@ -1,7 +1,6 @@
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Queries;
-using Treepie.Queries.Binding;
 
 namespace Treepie.Queries.Filters;
 

@@ -2,7 +2,7 @@ using System.Buffers;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Queries;
 
-namespace Treepie.Queries.Binding;
+namespace Treepie.Queries.Filters;
 
 /// <summary>
 /// A moment as clients of the wire write it, <c>2024-01-01T00:00:00.0000000</c>: with a <c>Z</c> behind it in parameters, without
