@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Diagnostics;
-using Treepie.Json;
 
 namespace Treepie.Store;
 
