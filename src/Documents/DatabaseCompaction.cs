@@ -11,8 +11,8 @@ public static class DatabaseCompaction
     {
         /// <summary>
         /// Makes the files of documents and indexes shorter, one after the other, while reads and writes go on: pages at the end
-        /// are written again nearer to the front, in short durable steps; what is free at the end is cut off. Cancelled or killed,
-        /// the database is whole, and what was done stays done. An index that goes meanwhile is left out.
+        /// are written again nearer to the front, in short durable steps; what is free at the end is cut off. Cancelled or
+        /// killed, the database is whole, and what was done stays done. An index that goes meanwhile is left out.
         /// </summary>
         /// <param name="options">What; null: everything.</param>
         /// <param name="progress">Told after each step, on the calling thread.</param>

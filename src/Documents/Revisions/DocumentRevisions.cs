@@ -52,7 +52,8 @@ public sealed class DocumentRevisions
             do
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted), cancellationToken).ConfigureAwait(false);
+                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted), cancellationToken)
+                    .ConfigureAwait(false);
                 deleted += inStep;
             }
             while (inStep == RevisionsPerStep);
@@ -90,7 +91,9 @@ public sealed class DocumentRevisions
         return keys.Count;
     }
 
-    /// <summary>Puts documents as they were at revisions, with their attachments, all or none; where that is a deletion, deletes them.</summary>
+    /// <summary>
+    /// Puts documents as they were at revisions, with their attachments, all or none; where that is a deletion, deletes them.
+    /// </summary>
     /// <exception cref="DocumentNotFoundException">A document has no revision of that change vector; nothing was
     /// changed.</exception>
     public async Task RevertAsync(

@@ -49,7 +49,8 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
 
     /// <summary>Adds one.</summary>
     public static void Append(
-        IBufferWriter<byte> list, ReadOnlySpan<byte> hash, long sizeBytes, ReadOnlySpan<byte> name, ReadOnlySpan<byte> contentType)
+        IBufferWriter<byte> list, ReadOnlySpan<byte> hash, long sizeBytes, ReadOnlySpan<byte> name,
+        ReadOnlySpan<byte> contentType)
     {
         Span<byte> room = list.GetSpan(HeaderBytes);
         hash.CopyTo(room);
@@ -70,7 +71,9 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
         {
             KindRecord record = cursor.Record;
             var attachment = new AttachmentRecord(record.Value);
-            Append(list ??= new ArrayBufferWriter<byte>(), attachment.Hash, attachment.SizeBytes, record.Name, attachment.ContentType);
+            Append(
+                list ??= new ArrayBufferWriter<byte>(), attachment.Hash, attachment.SizeBytes, record.Name,
+                attachment.ContentType);
         }
 
         return list?.WrittenSpan.ToArray() ?? [];

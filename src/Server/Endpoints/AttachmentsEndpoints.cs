@@ -12,7 +12,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Attachments of documents and of their revisions: contents go to the store as they come and to the socket as they lie, whatever their length.
+/// Attachments of documents and of their revisions: contents go to the store as they come and to the socket as they lie, whatever
+/// their length.
 /// </summary>
 internal static class AttachmentsEndpoints
 {
@@ -121,7 +122,8 @@ internal static class AttachmentsEndpoints
         if (!isRevision && type is not null && !type.Equals("Document", StringComparison.OrdinalIgnoreCase))
             throw WireException.BadRequest($"'{type}' has no attachments. Ask for those of a 'Document' or 'Revision'.");
         if (isRevision && string.IsNullOrEmpty(changeVector))
-            throw WireException.BadRequest("An attachment of a revision is asked for without the change vector of that. Give it.");
+            throw WireException.BadRequest(
+                "An attachment of a revision is asked for without the change vector of that. Give it.");
         return isRevision ? changeVector : null;
     }
 
