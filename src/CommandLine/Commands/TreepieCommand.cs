@@ -60,6 +60,7 @@ internal static class TreepieCommand
             TopCommand.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
+            CompletionCommand.Create(shell),
         };
         CommonOptions.AddIdentity(root);
         return root;
