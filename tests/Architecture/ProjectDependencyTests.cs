@@ -24,7 +24,7 @@ public sealed class ProjectDependencyTests
         { Hosting, [Documents, Storage] }, // as S3
         { Computing, [Documents, Indexing, Storage] }, // measures distances as queries do
         { Server, [Documents, S3, Computing, Storage] },
-        { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
+        { CommandLine, [Storage, Documents, S3, Server] }, // offline commands, where keys come from, and 'serve'
     };
 
     [Theory]

@@ -14,6 +14,27 @@ internal static class TreepieCommand
     /// <summary>Runs one command line.</summary>
     public static async Task<int> RunAsync(string[] arguments, Shell shell)
     {
+        ParseResult parsed = Create(arguments, shell).Parse(arguments);
+        if (parsed.Action is ParseErrorAction errors)
+        {
+            // Both go to standard output, and the help of a whole command would hide what is wrong.
+            errors.ShowHelp = arguments.Length == 0;
+            errors.ShowTypoCorrections = false;
+        }
+
+        int exitCode = await parsed.InvokeAsync(new InvocationConfiguration
+        {
+            Output = shell.OutputText,
+            Error = shell.Error,
+            EnableDefaultExceptionHandler = false,
+            ProcessTerminationTimeout = _patience,
+        });
+        return parsed.Errors.Count > 0 ? ExitCode.Usage : exitCode;
+    }
+
+    /// <summary>All commands.</summary>
+    internal static RootCommand Create(string[] arguments, Shell shell)
+    {
         var root = new RootCommand("""
             Fills and asks a Treepie server, over HTTP; asks, checks and salvages the files of one that is stopped.
 
@@ -21,6 +42,7 @@ internal static class TreepieCommand
             Exit codes: 0 done, 1 failed or damage found (the message says what), 2 wrong command line, 130 cancelled.
             """)
         {
+            ServeCommand.Create(shell, arguments),
             ImportCommand.Create(shell),
             QueryCommand.Create(shell),
             ShellCommand.Create(shell),
@@ -38,24 +60,10 @@ internal static class TreepieCommand
             TopCommand.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
+            CompletionCommand.Create(shell),
         };
         CommonOptions.AddIdentity(root);
-        ParseResult parsed = root.Parse(arguments);
-        if (parsed.Action is ParseErrorAction errors)
-        {
-            // Both go to standard output, and the help of a whole command would hide what is wrong.
-            errors.ShowHelp = arguments.Length == 0;
-            errors.ShowTypoCorrections = false;
-        }
-
-        int exitCode = await parsed.InvokeAsync(new InvocationConfiguration
-        {
-            Output = shell.OutputText,
-            Error = shell.Error,
-            EnableDefaultExceptionHandler = false,
-            ProcessTerminationTimeout = _patience,
-        });
-        return parsed.Errors.Count > 0 ? ExitCode.Usage : exitCode;
+        return root;
     }
 
     /// <summary>Gives a command its action: a client for the server, and an answer to whatever goes wrong.</summary>

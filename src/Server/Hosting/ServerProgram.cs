@@ -13,7 +13,9 @@ namespace Treepie.Server.Hosting;
 /// <param name="output">What programs read.</param>
 /// <param name="error">What people read.</param>
 /// <param name="log">Where the log goes; null: to the standard error of the process.</param>
-internal sealed class ServerProgram(TextReader input, TextWriter output, TextWriter error, ILoggerProvider? log = null)
+/// <param name="advice">What a person can do next, given the address; null: nothing is said.</param>
+internal sealed class ServerProgram(
+    TextReader input, TextWriter output, TextWriter error, ILoggerProvider? log = null, Func<string, string>? advice = null)
 {
     /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
     private static readonly TimeSpan _shutdownTimeout = TimeSpan.FromSeconds(10);
@@ -84,6 +86,9 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
             string[] urls = [.. app.Urls];
             foreach (string url in urls)
                 await output.WriteLineAsync($"Server available on: {url}").ConfigureAwait(false);
+
+            if (advice is not null)
+                await output.WriteLineAsync(advice(urls[0])).ConfigureAwait(false);
 
             await output.FlushAsync(cancellationToken).ConfigureAwait(false);
             await RunUntilStoppedAsync(app, options, urls[0], cancellationToken).ConfigureAwait(false);
