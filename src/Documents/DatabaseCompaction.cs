@@ -33,7 +33,7 @@ public static class DatabaseCompaction
             try
             {
                 var steps = new CompactionSteps(progress);
-                ShrinkReport? documents = options.Documents
+                CompactedStore? documents = options.Documents
                     ? steps.Run(DatabaseFormat.DocumentsFolder, told => database.Environment.Shrink(told, cancellationToken))
                     : null;
                 return new CompactionReport(documents, IndexRounds.Shrink(indexes, steps, cancellationToken));

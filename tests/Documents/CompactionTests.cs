@@ -3,7 +3,6 @@ using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Queries;
 using Treepie.Storage;
-using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 

@@ -8,7 +8,9 @@ internal sealed class CompletionWords
     /// <summary>Reads the commands below a root.</summary>
     public CompletionWords(Command root) => Add(root, "", []);
 
-    /// <summary>The path of each command, such as <c>backups list</c>, with the words that may follow; the root's path is empty.</summary>
+    /// <summary>
+    /// The path of each command, such as <c>backups list</c>, with the words that may follow; the root's path is empty.
+    /// </summary>
     public SortedDictionary<string, string[]> ByPath { get; } = new(StringComparer.Ordinal);
 
     private void Add(Command command, string path, IEnumerable<Option> inherited)

@@ -77,8 +77,8 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format is IncrementFormat or BareRevisionsIncrementFormat or RawRevisionsIncrementFormat or BareIncrementFormat
-                or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
+            Since = format is IncrementFormat or BareRevisionsIncrementFormat or RawRevisionsIncrementFormat
+                or BareIncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
                 ? DumpSince.Read(json)
                 : null,
             Hash = format <= Sha256IncrementFormat ? BackupHashKind.Sha256 : BackupHashKind.Blake3,

@@ -1,8 +1,6 @@
-using System.Buffers;
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Store;
-using Treepie.Writes;
 
 namespace Treepie.Backups;
 
@@ -31,8 +29,7 @@ internal sealed class DumpScan
     private readonly ComputingEngine? _computing;
     private readonly SectionCounts _sections = new();
     private readonly List<string> _refusals = [];
-    private readonly Dictionary<string, (byte[] Hash, long Size)> _contents = new(StringComparer.Ordinal);
-    private readonly HashSet<string> _named = new(StringComparer.Ordinal);
+    private readonly DumpContents _contents = new();
     private DumpHeader? _header;
     private ChangeVectors? _changeVectors;
     private DumpManifest? _manifest;
@@ -103,7 +100,7 @@ internal sealed class DumpScan
         await BeginAsync(hash, cancellationToken).ConfigureAwait(false);
         _hash ??= hash.Finish();
         if (_header is null)
-            foreach (string _ in _contents.Keys.Where(content => !_named.Contains(content)))
+            for (int unused = _contents.Unused; unused > 0; unused--)
                 _sections.LeaveOut(SectionCounts.Attachments, DumpBlob.Attachment);
         BackupCounts counts = hash.Counts;
         if (_header is not null && _manifest is null)
@@ -343,13 +340,12 @@ internal sealed class DumpScan
     {
         foreach (DumpedAttachment listed in _document.Attachments)
         {
-            if (!_contents.TryGetValue(listed.Hash, out (byte[] Hash, long Size) content))
+            if (!_contents.TryUse(listed.Hash, out (byte[] Hash, long Size) content))
             {
                 _sections.LeaveOut(SectionCounts.Attachments, "attachments without a content");
                 continue;
             }
 
-            _named.Add(listed.Hash);
             KindNames.EncodeType(listed.Name, listed.ContentType); // it would not fit into a revision
             RestoredKind item = DumpKinds.Attachment(
                 _document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
@@ -362,66 +358,30 @@ internal sealed class DumpScan
     /// </summary>
     private byte[] ListedInRevision()
     {
-        if (_document.Attachments.Count == 0)
-            return [];
-        var list = new ArrayBufferWriter<byte>();
-        foreach (DumpedAttachment listed in _document.Attachments)
-        {
-            if (_contents.TryGetValue(listed.Hash, out (byte[] Hash, long Size) content))
-            {
-                _named.Add(listed.Hash);
-                RevisionAttachments.Append(
-                    list, content.Hash, content.Size, KindNames.Encode("an attachment of the backup", listed.Name),
-                    KindNames.EncodeType(listed.Name, listed.ContentType));
-                if (_header is null)
-                    _sections.Take(SectionCounts.Attachments);
-            }
-            else if (_header is null)
-            {
-                _sections.LeaveOut(SectionCounts.Attachments, "attachments of revisions without a content");
-            }
-            else
-            {
-                throw Damaged(DumpRevisions.Section, "the content of an attachment is missing.");
-            }
-        }
-
-        return list.WrittenSpan.ToArray();
+        (byte[] list, int taken, int missing) = _contents.ListOf(_document.Attachments);
+        if (_header is not null)
+            return missing == 0 ? list : throw Damaged(DumpRevisions.Section, "the content of an attachment is missing.");
+        for (; taken > 0; taken--)
+            _sections.Take(SectionCounts.Attachments);
+        for (; missing > 0; missing--)
+            _sections.LeaveOut(SectionCounts.Attachments, "attachments of revisions without a content");
+        return list;
     }
 
     /// <summary>Reads the content of an attachment; of a dump of this program its hash is compared.</summary>
-    private async ValueTask ReadContentAsync(CancellationToken cancellationToken)
+    private ValueTask ReadContentAsync(CancellationToken cancellationToken)
     {
-        (string named, long size) = (_document.Hash, _document.RawBytes);
-        AttachmentUpload? upload = _sink.BeginContent();
-        try
-        {
-            using var sha = System.Security.Cryptography.IncrementalHash.CreateHash(
-                System.Security.Cryptography.HashAlgorithmName.SHA256);
-            await _reader.ReadRawAsync(
-                size,
-                piece =>
-                {
-                    sha.AppendData(piece.Span);
-                    return upload?.WriteAsync(piece, cancellationToken) ?? ValueTask.CompletedTask;
-                },
-                cancellationToken).ConfigureAwait(false);
-            byte[] hash = sha.GetHashAndReset();
-            if (_header is not null && named != Convert.ToBase64String(hash))
-                throw Damaged(
-                    DumpJson.Documents,
-                    $"the content of an attachment should have the hash {named}, and has {Convert.ToBase64String(hash)}.");
-            _contents[named] = (hash, size);
-            if (upload is null)
-                return;
-            await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
-            await _sink.ContentAsync(upload, cancellationToken).ConfigureAwait(false);
-        }
-        finally
-        {
-            if (upload is not null)
-                await upload.DisposeAsync().ConfigureAwait(false);
-        }
+        string named = _document.Hash;
+        return _contents.ReadAsync(
+            _reader, named, _document.RawBytes, _sink,
+            hash =>
+            {
+                if (_header is not null && named != Convert.ToBase64String(hash))
+                    throw Damaged(
+                        DumpJson.Documents,
+                        $"the content of an attachment should have the hash {named}, and has {Convert.ToBase64String(hash)}.");
+            },
+            cancellationToken);
     }
 
     private async Task ReadTombstonesAsync(ContentHash hash, CancellationToken cancellationToken)
@@ -526,7 +486,7 @@ internal sealed class DumpScan
         if (_header is not null
             && !item.IsDeleted
             && KindKey.KindOf(item.Key.Span) == Kind.Attachment
-            && !_contents.ContainsKey(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
+            && !_contents.Contains(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
             throw Damaged(section, "the content of an attachment is missing.");
         Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);

@@ -8,11 +8,12 @@ internal sealed class CompactionSteps(IProgress<CompactionProgress>? progress)
     private long _movedPages;
 
     /// <summary>Shrinks a store, with its progress, if anybody watches, as the argument.</summary>
-    public ShrinkReport Run(string store, Func<IProgress<ShrinkProgress>?, ShrinkReport> shrink)
+    public CompactedStore Run(string store, Func<IProgress<ShrinkProgress>?, ShrinkReport> shrink)
     {
         ShrinkReport report = shrink(progress is null ? null : new Step(store, _movedPages, progress));
         _movedPages += report.MovedPages;
-        return report;
+        return new CompactedStore(
+            report.BytesBefore, report.BytesAfter, report.MovedPages, report.FreeBytes, report.HeldBy);
     }
 
     private sealed class Step(string store, long movedBefore, IProgress<CompactionProgress> progress) : IProgress<ShrinkProgress>

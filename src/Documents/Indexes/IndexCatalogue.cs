@@ -190,7 +190,9 @@ public sealed class IndexCatalogue : IDisposable
     /// <exception cref="IndexNotFoundException">There is none of a name.</exception>
     internal IReadOnlyList<DocumentIndex> ToCompact(IReadOnlyList<string>? names) => names is null
         ? Indexes()
-        : [.. names.Distinct(StringComparer.OrdinalIgnoreCase).Select(name => Find(name) ?? throw new IndexNotFoundException(name))];
+        : [
+            .. names.Distinct(StringComparer.OrdinalIgnoreCase)
+                .Select(name => Find(name) ?? throw new IndexNotFoundException(name))];
 
     /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
     internal long DecryptedBytes() => IndexRounds.DecryptedBytes(Indexes());

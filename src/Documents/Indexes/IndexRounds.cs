@@ -1,5 +1,4 @@
 using Treepie.Encryption;
-using Treepie.Storage;
 
 namespace Treepie.Indexes;
 
@@ -61,10 +60,10 @@ internal static class IndexRounds
     }
 
     /// <summary>Makes the data file of each shorter; gives what that did by their names.</summary>
-    public static Dictionary<string, ShrinkReport> Shrink(
+    public static Dictionary<string, CompactedStore> Shrink(
         IReadOnlyList<DocumentIndex> indexes, CompactionSteps steps, CancellationToken cancellationToken)
     {
-        var reports = new Dictionary<string, ShrinkReport>(StringComparer.Ordinal);
+        var reports = new Dictionary<string, CompactedStore>(StringComparer.Ordinal);
         foreach (DocumentIndex index in indexes)
         {
             if (!index.TryHold())

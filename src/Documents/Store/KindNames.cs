@@ -41,8 +41,8 @@ internal static class KindNames
         return utf8.Length <= MaxBytes
             ? utf8
             : throw new InvalidDocumentException(
-                $"The content type of the attachment '{attachment}' has {utf8.Length:N0} bytes in UTF-8, the limit is {MaxBytes}. "
-                    + $"Nothing was changed. Shorten it.");
+                $"The content type of the attachment '{attachment}' has {utf8.Length:N0} bytes in UTF-8, the limit is "
+                    + $"{MaxBytes}. Nothing was changed. Shorten it.");
     }
 
     private static readonly UTF8Encoding _strict = new(false, throwOnInvalidBytes: true);

@@ -3,7 +3,6 @@ using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
 using Treepie.Server.Security;
-using Treepie.Storage;
 
 namespace Treepie.Server.Endpoints;
 
@@ -78,7 +77,7 @@ internal static class CompactionEndpoints
         }
 
         json.WriteStartObject("IndexesResults");
-        foreach ((string name, ShrinkReport index) in report.Indexes)
+        foreach ((string name, CompactedStore index) in report.Indexes)
         {
             json.WritePropertyName(name);
             Write(json, index);
@@ -88,7 +87,7 @@ internal static class CompactionEndpoints
         json.WriteEndObject();
     }
 
-    private static void Write(Utf8JsonWriter json, ShrinkReport report)
+    private static void Write(Utf8JsonWriter json, CompactedStore report)
     {
         json.WriteStartObject();
         WriteSizes(json, report.BytesBefore, report.BytesAfter);

@@ -1,7 +1,6 @@
 using System.Text;
 using System.Text.Json;
 using Treepie.Backups;
-using Treepie.Documents.Tests.Backups;
 using Treepie.Kinds;
 using Treepie.Sessions;
 using Treepie.Store;
@@ -199,7 +198,7 @@ public sealed class RevisionAttachmentsTests : IDisposable
                 transaction.GetOrCreateTree(TreeNames.Contents).Delete(ContentRecord.PieceKey(2, 0));
                 transaction.GetOrCreateTree(SalvagedDocuments.Mark);
                 return true;
-            });
+            }, Cancel);
         }
 
         await using Database again = Database.Open(_directory.Path);

@@ -3,7 +3,6 @@ using Treepie.Kinds;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
-using Treepie.Storage.Transactions;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;

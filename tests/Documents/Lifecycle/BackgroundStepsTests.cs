@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text;
-using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Kinds;
 using Treepie.Lifecycle;

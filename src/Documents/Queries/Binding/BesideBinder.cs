@@ -150,7 +150,9 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     /// itself); and the others.
     /// </summary>
     /// <param name="method">The call.</param>
-    /// <param name="isBare">Whether a single name may be a path of the query's document: where it cannot be anything else.</param>
+    /// <param name="isBare">
+    /// Whether a single name may be a path of the query's document: where it cannot be anything else.
+    /// </param>
     private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method, bool isBare = false)
     {
         if (method.Arguments is not [{ Value: PathExpression path }, ..])
