@@ -90,7 +90,8 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
                 : new Clause(clause.Text.StartsWith('(') ? clause.Text[1..^1] : clause.Text, KindBehindNot(clause.Text)),
             ClauseKind.Single => new Clause(clause.Text, ClauseKind.Not),
             _ => new Clause($"({clause.Text})", ClauseKind.Not),
-        } with { IsOfIndex = clause.IsOfIndex };
+        } with
+        { IsOfIndex = clause.IsOfIndex };
     }
 
     /// <summary>The condition as an argument of a method.</summary>

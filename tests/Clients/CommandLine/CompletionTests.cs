@@ -54,7 +54,8 @@ public sealed class CompletionTests
             """;
         var start = new ProcessStartInfo("/bin/bash", ["-c", Complete, file, line])
         {
-            RedirectStandardOutput = true, RedirectStandardError = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
         };
         using Process bash = Process.Start(start) ?? throw new InvalidOperationException("No bash.");
         string output = await bash.StandardOutput.ReadToEndAsync(token);

@@ -32,7 +32,8 @@ public sealed class ServeCommandTests
                 "/databases/shop/docs?id=orders/1",
                 JsonContent.Create(new Dictionary<string, object>
                 {
-                    ["Name"] = "tea", ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Orders" },
+                    ["Name"] = "tea",
+                    ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Orders" },
                 }), Token));
             CommandLineProcess asked = await CommandLineProcess.SucceedAsync(
                 "query", "from Orders where Name = 'tea'", "-d", "shop", "-f", "ndjson", "-w", "--url", url);

@@ -1,10 +1,10 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Treepie.Kinds;
 using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
+using Treepie.Kinds;
 using Treepie.Packing;
 using Treepie.Queries;
 using Treepie.Storage;

@@ -132,7 +132,10 @@ internal sealed class QueryBinder
             _askedForConditions = _parameters.Asked;
             return (before ?? new BoundQuery { Source = source, Collection = collection }) with
             {
-                Ids = ids, IdPrefix = prefix, Skip = skip, Take = take
+                Ids = ids,
+                IdPrefix = prefix,
+                Skip = skip,
+                Take = take
             };
         }
 
