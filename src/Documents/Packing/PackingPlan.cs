@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using Treepie.Kinds;
+using Treepie.Storage;
 using Treepie.Store;
 
 namespace Treepie.Packing;
@@ -13,9 +14,20 @@ internal sealed class PackingPlan(FrozenDictionary<string, BodyDictionary> dicti
     {
         var found = new Dictionary<string, BodyDictionary>(StringComparer.OrdinalIgnoreCase);
         foreach (CollectionStatistics collection in snapshot.AllCollections())
-            if (configuration.Includes(collection.Name)
-                && PackingRecord.Find(snapshot.FindTree, snapshot.FindCollection(collection.Name)!.Value) is { } record)
+        {
+            if (!configuration.Includes(collection.Name)
+                || PackingRecord.Find(snapshot.FindTree, snapshot.FindCollection(collection.Name)!.Value) is not { } record)
+                continue;
+            try
+            {
                 found[collection.Name] = dictionaries.Get(record.Dictionary, snapshot.FindTree);
+            }
+            catch (CorruptionException)
+            {
+                // It is lost: who reads what was packed with it is told so, and what is written now stays as it is.
+            }
+        }
+
         return new PackingPlan(found.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase));
     }
 

@@ -21,6 +21,7 @@ internal sealed class BodyDictionaries(bool isSecret)
     private const int MostReady = 64;
 
     private readonly ConcurrentDictionary<uint, BodyDictionary> _ready = new();
+    private readonly ZstdFrames _frames = new();
 
     /// <summary>Whether what is unpacked is zeroed before others get its memory.</summary>
     public bool IsSecret => isSecret;
@@ -65,7 +66,7 @@ internal sealed class BodyDictionaries(bool isSecret)
         return _ready.GetOrAdd(number, dictionary);
     }
 
-    private static BodyDictionary? TryLoad(uint number, string tree, Func<string, Tree?> find)
+    private BodyDictionary? TryLoad(uint number, string tree, Func<string, Tree?> find)
     {
         try
         {
@@ -74,7 +75,7 @@ internal sealed class BodyDictionaries(bool isSecret)
             return find(tree) is { } dictionaries
                 && dictionaries.TryGet(key, out ReadOnlySpan<byte> bytes)
                 && NumberOf(bytes) == number
-                    ? new BodyDictionary(number, new ZstdDictionary(bytes))
+                    ? new BodyDictionary(number, new ZstdDictionary(bytes), _frames)
                     : null;
         }
         catch (CorruptionException)

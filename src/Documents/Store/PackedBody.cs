@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using Treepie.Compression;
 
 namespace Treepie.Store;
 
@@ -35,7 +34,7 @@ internal static class PackedBody
         int most = body.Length - (body.Length / 8);
         if (body.Length < LeastBytes)
             return 0;
-        int length = dictionary.Zstd.Compress(body, destination[HeaderBytes..most]);
+        int length = dictionary.Compress(body, destination[HeaderBytes..most]);
         if (length == 0)
             return 0;
         BinaryPrimitives.WriteUInt32LittleEndian(destination, dictionary.Number);
@@ -43,6 +42,3 @@ internal static class PackedBody
         return HeaderBytes + length;
     }
 }
-
-/// <summary>A dictionary and its number, which follows from its bytes.</summary>
-internal sealed record BodyDictionary(uint Number, ZstdDictionary Zstd);

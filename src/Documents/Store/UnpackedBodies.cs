@@ -41,7 +41,7 @@ internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string,
         BodyDictionaries dictionaries, Func<string, Tree?> find, ReadOnlySpan<byte> packed, Span<byte> destination)
     {
         BodyDictionary dictionary = dictionaries.Get(PackedBody.DictionaryOf(packed), find);
-        if (!dictionary.Zstd.TryDecompress(packed[PackedBody.HeaderBytes..], destination))
+        if (!dictionary.TryDecompress(packed[PackedBody.HeaderBytes..], destination))
             throw new CorruptionException(
                 "The compressed body of a document is damaged. Run a check of the database and restore a backup.");
     }

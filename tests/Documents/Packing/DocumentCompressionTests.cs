@@ -168,11 +168,13 @@ public sealed class DocumentCompressionTests : IDisposable
     [Fact]
     public async Task A_lost_dictionary_is_made_good_by_its_copy_and_missed_when_both_are_gone()
     {
+        long plain;
         await using (Database database = Open())
         {
             await database.Compression.ConfigureAsync(All, Cancel);
             await FillAsync(database, "Films", 0, 500);
             await database.Compression.RunAsync(null, Cancel);
+            plain = Packed(database, "Films").Plain;
         }
 
         foreach (string tree in new[] { TreeNames.Dictionaries, TreeNames.DictionaryCopies })
@@ -186,15 +188,17 @@ public sealed class DocumentCompressionTests : IDisposable
                 continue;
             }
 
-            // It opens, so that what is not compressed can be saved.
+            // It opens, so that what is not compressed can be read and written.
+            await using Database lost = Open();
+            await FillAsync(lost, "Films", 500, 510);
+            Assert.Equal(10, Packed(lost, "Films").Plain - plain);
+            Assert.Equal(0, (await lost.Compression.RunAsync(null, Cancel)).Documents);
+            using DatabaseSnapshot snapshot = lost.BeginRead();
+            Assert.True(snapshot.TryGet("films/505", out Document readable));
+            Assert.NotEmpty(readable.Body.ToArray());
             Assert.Contains(
                 "that documents are compressed with is lost",
-                Assert.Throws<CorruptionException>(
-                    () =>
-                    {
-                        using Database lost = Open();
-                        DatabaseText.Of(lost);
-                    }).Message,
+                Assert.Throws<CorruptionException>(() => DatabaseText.Of(lost)).Message,
                 StringComparison.Ordinal);
         }
     }
