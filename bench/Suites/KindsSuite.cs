@@ -14,7 +14,7 @@ internal sealed class KindsSuite : ISuite
     public string Question =>
         """
         What does it cost that something lies beside documents? A year of a time series with an entry a minute, made with a stated seed: a sensor to a tenth, a random walk, and bursts every second with pauses. Appended in durable batches of 1,000, its size on the disk after closing, and minimum, maximum, average and count by hour
-        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions; documents kept compressed beside plain ones and SQLite (sizes without indexes, each file as short as it can be); and documents that expire, with a writer beside them.
+        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions; documents kept compressed beside plain ones and SQLite (sizes without indexes, each file as short as it can be); documents that expire, with a writer beside them; and a year of churn.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -40,6 +40,8 @@ internal sealed class KindsSuite : ISuite
             rows.AddRange(await CompressionRows.MeasureAsync(set, quick ? 1 : 5, cancellationToken));
         }
 
+        progress.WriteLine("kinds: churn");
+        rows.Add(await ChurnRows.MeasureAsync(quick ? 100 : 365, quick ? 3 : 200, cancellationToken));
         progress.WriteLine("kinds: expiry");
         rows.AddRange(await BesideRows.ExpiryAsync(quick ? 1_000 : 1_000_000, cancellationToken));
         return rows;

@@ -54,6 +54,12 @@ internal static class DumpRecord
             json.WriteRawValue(series);
         }
 
+        if (snapshot.Setting(DocumentCompressionConfiguration.SettingName) is { } compression)
+        {
+            json.WritePropertyName("DocumentsCompression"u8);
+            json.WriteRawValue(compression);
+        }
+
         json.WriteEndObject();
     }
 
@@ -92,6 +98,10 @@ internal static class DumpRecord
                     return (RevisionsConfiguration.SettingName, RevisionsConfiguration.Read(member.Value).ToJson());
                 case "TimeSeries":
                     return (TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.Read(member.Value).ToJson());
+                case "DocumentsCompression":
+                    return (
+                        DocumentCompressionConfiguration.SettingName,
+                        DocumentCompressionConfiguration.Read(member.Value).ToJson());
                 default:
                     foreach ((LifecycleTask task, string name, string frequency) in _tasks)
                         if (member.Name == name)

@@ -83,9 +83,12 @@ public sealed class CompactionKillTests
 
     private static async Task<long> BeginAsync(ServerProcess server)
     {
-        using HttpResponseMessage answer = await server.Http.PostAsJsonAsync(
-            "/admin/compact", new { DatabaseName = "db", Documents = true }, Cancel);
-        using var json = JsonDocument.Parse(await answer.Content.ReadAsStringAsync(Cancel));
+        using var body = new StringContent("{\"DatabaseName\":\"db\",\"Documents\":true}", Encoding.UTF8, "application/json");
+        using HttpResponseMessage answer = await server.Http.PostAsync(
+            new Uri("/admin/compact", UriKind.Relative), body, Cancel);
+        string text = await answer.Content.ReadAsStringAsync(Cancel);
+        Assert.True(answer.IsSuccessStatusCode, text);
+        using var json = JsonDocument.Parse(text);
         return json.RootElement.GetProperty("OperationId").GetInt64();
     }
 

@@ -35,7 +35,7 @@ public sealed class RavenDumpTests : IDisposable
     public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
     {
         BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
-        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 8 }, report.Counts);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 9 }, report.Counts);
         var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
         {
             ["'Client' of the database record"] = 1,
@@ -64,6 +64,7 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(7, database.Revisions.Configuration?.Default?.MinimumToKeep);
         Assert.Equal(
             TimeSpan.FromSeconds(77), database.Lifecycle.Get(Treepie.Lifecycle.LifecycleTask.Expiration)?.Frequency);
+        Assert.Equal(["Users"], database.Compression.Configuration?.Collections);
         Assert.Equal("By1Hour", database.TimeSeriesPolicies.Configuration?.Collections["users"].Policies[0].Name);
         Revision revision = Assert.Single(snapshot.Revisions("users/1-A"));
         Assert.Equal("""{"Name":"Old"}""", Encoding.UTF8.GetString(revision.Body.Span));
@@ -153,6 +154,7 @@ public sealed class RavenDumpTests : IDisposable
             {"BuildVersion":62014,"DatabaseRecord":{"DatabaseName":"Northwind","Encrypted":false,"Revisions":{"Default":{"MinimumRevisionsToKeep":7}},
               "Expiration":{"Disabled":false,"DeleteFrequencyInSec":77},"Refresh":{"DeleteFrequencyInSec":5,"RefreshFrequencyInSec":-1},"Sorters":{},
               "TimeSeries":{"Collections":{"Users":{"Policies":[{"Name":"By1Hour","AggregationTime":{"Value":3600,"Unit":"Second"}}]}}},
+              "DocumentsCompression":{"Collections":["Users"],"CompressAllCollections":false,"CompressRevisions":true},
               "Client":{"MaxNumberOfRequestsPerSession":30}},
             "Docs":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
