@@ -5,7 +5,6 @@ using Treepie.Bench.Peers;
 using Treepie.Bench.Suites.Reading;
 using Treepie.Kinds;
 using Treepie.Queries;
-using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -146,8 +145,8 @@ internal static class CompressionRows
     /// <summary>Bytes of the documents' file, made as short as it can be.</summary>
     private static double Bytes(string path)
     {
-        using StorageEnvironment documents = StorageEnvironment.Open(Path.Combine(path, "documents"));
-        return documents.Shrink(null, CancellationToken.None).BytesAfter;
+        using Database database = Database.Open(path);
+        return database.Compact(new CompactionOptions { Indexes = [] }).BytesAfter;
     }
 
     private static double SqliteBytes(ReadSet set, string path)

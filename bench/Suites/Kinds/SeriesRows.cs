@@ -32,6 +32,7 @@ internal static class SeriesRows
             ourAppends = series.Count / Stopwatch.GetElapsedTime(began).TotalSeconds;
             ourHours = await TimeAsync(rounds, () => AskAsync(database, "1 hour", series, cancellationToken));
             ourMonths = await TimeAsync(rounds, () => AskAsync(database, "1 month", series, cancellationToken));
+            database.Compact(cancellationToken: cancellationToken);
         }
 
         ourBytes = Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories).Sum(static one => new FileInfo(one).Length)
@@ -74,6 +75,7 @@ internal static class SeriesRows
             using Sqlite.Statement byMonth = sqlite.Prepare(Select + "strftime('%Y-%m', time + 1704067200, 'unixepoch')");
             hours = TimeAsync(rounds, () => Ask(byHour, series)).GetAwaiter().GetResult();
             months = TimeAsync(rounds, () => Ask(byMonth, series)).GetAwaiter().GetResult();
+            sqlite.Execute("vacuum");
             sqlite.Execute("pragma wal_checkpoint(truncate)");
         }
 
