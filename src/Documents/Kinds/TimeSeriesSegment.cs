@@ -26,10 +26,13 @@ namespace Treepie.Kinds;
 internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 {
     /// <summary>
-    /// Bits of a segment go to so many bytes: a segment is some 2 KiB, so that few fit into a page and one is packed anew
-    /// quickly.
+    /// Heads and bits of a segment go to so many bytes: four of them, with their names and keys, fill a page, and one is packed
+    /// anew quickly.
     /// </summary>
-    private const int MaxPackedBytes = 2048;
+    private const int MostBytes = 1_824;
+
+    /// <summary>Where heads leave less than this for bits, a segment has a page to itself, and fills most of it.</summary>
+    private const int LeastPackedBytes = 900, PackedBytesOfPage = 6_000;
 
     private const int HeaderBytes = 24, AggregateBytes = 44;
 
@@ -60,7 +63,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     public static byte[] Pack(IReadOnlyList<TimeSeriesPoint> points, int from, out int taken)
     {
         int unit = UnitOf(points, from), width = 0;
-        for (int i = from; i < points.Count && i < from + (MaxPackedBytes * 8); i++)
+        for (int i = from; i < points.Count && i < from + (PackedBytesOfPage * 8); i++)
             width = Math.Max(width, points[i].Values.Count);
         var bits = new BitWriter();
         var tags = new List<string>();
@@ -68,7 +71,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         long previous = 0, delta = 0;
         string? tag = null;
         int at = from;
-        for (; at < points.Count && bits.LengthBytes < MaxPackedBytes; at++)
+        for (int most = MostPackedBytes(width); at < points.Count && bits.LengthBytes < most; at++)
         {
             TimeSeriesPoint point = points[at];
             if (point.Tag is not null && tags.Count == byte.MaxValue && !tags.Contains(point.Tag))
@@ -206,10 +209,16 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         return tags.Count;
     }
 
+    private static int MostPackedBytes(int width)
+    {
+        int left = MostBytes - HeaderBytes - (width * AggregateBytes);
+        return left >= LeastPackedBytes ? left : PackedBytesOfPage;
+    }
+
     private static int UnitOf(IReadOnlyList<TimeSeriesPoint> points, int from)
     {
         int unit = _units.Length - 1;
-        for (int i = from; i < points.Count && i < from + (MaxPackedBytes * 8); i++)
+        for (int i = from; i < points.Count && i < from + (PackedBytesOfPage * 8); i++)
             while (points[i].Timestamp.Ticks % _units[unit] != 0)
                 unit--;
         return unit;
