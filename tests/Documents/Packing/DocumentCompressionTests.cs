@@ -286,6 +286,34 @@ public sealed class DocumentCompressionTests : IDisposable
     }
 
     [Fact]
+    public async Task A_body_that_was_packed_before_a_change_does_not_come_back()
+    {
+        await using Database database = Open();
+        await FillAsync(database, "Films", 0, 500);
+        await database.Compression.ConfigureAsync(All, Cancel);
+        await database.Compression.RunAsync(null, Cancel);
+        (byte[] packed, long etag) = Stored(database, "films/7");
+        using var batch = new WriteBatch(database.Options);
+        await database.WriteAsync(batch.Put("films/7", Json("Films", "\"a\":2")), Cancel);
+        await ((IWriteHost)database).WriteAsync(
+            writer =>
+            {
+                writer.Pack("films/7"u8, etag, packed);
+                writer.Pack("films/none"u8, etag, packed);
+                return true;
+            },
+            Cancel);
+        Assert.Equal("films/7 {\"a\":2}", Bodies(database).Single(body => body.StartsWith("films/7 ", StringComparison.Ordinal)));
+    }
+
+    private static (byte[] Bytes, long Etag) Stored(Database database, string id)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet(id, out Document document) && document.IsPacked);
+        return (document.StoredBody.ToArray(), document.Etag);
+    }
+
+    [Fact]
     public async Task A_run_that_is_cancelled_goes_on_later()
     {
         await using Database database = Open();
