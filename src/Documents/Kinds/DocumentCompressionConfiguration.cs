@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text.Json;
+using Treepie.Json;
 
 namespace Treepie.Kinds;
 
@@ -54,14 +54,7 @@ public sealed record DocumentCompressionConfiguration
         json.WriteEndObject();
     }
 
-    internal byte[] ToJson()
-    {
-        var output = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(output);
-        WriteTo(json);
-        json.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
 
     internal static DocumentCompressionConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {

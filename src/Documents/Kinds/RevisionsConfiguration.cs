@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text.Json;
+using Treepie.Json;
 
 namespace Treepie.Kinds;
 
@@ -66,14 +66,7 @@ public sealed record RevisionsConfiguration
         return Effective(collection);
     }
 
-    internal byte[] ToJson()
-    {
-        var output = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(output);
-        WriteTo(json);
-        json.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
 
     internal static RevisionsConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {

@@ -1,6 +1,6 @@
-using System.Buffers;
 using System.Globalization;
 using System.Text.Json;
+using Treepie.Json;
 
 namespace Treepie.Kinds;
 
@@ -164,14 +164,7 @@ public sealed record TimeSeriesConfiguration
         return null;
     }
 
-    internal byte[] ToJson()
-    {
-        var output = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(output);
-        WriteTo(json);
-        json.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
 
     internal static TimeSeriesConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {

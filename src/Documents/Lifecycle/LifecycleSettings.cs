@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text.Json;
+using Treepie.Json;
 
 namespace Treepie.Lifecycle;
 
@@ -38,19 +38,15 @@ public sealed record LifecycleSettings
         _ => "data-archival",
     };
 
-    internal byte[] ToJson()
+    internal byte[] ToJson() => JsonBytes.Of(json =>
     {
-        var output = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(output);
         json.WriteStartObject();
         json.WriteBoolean("Disabled"u8, IsDisabled);
         json.WriteNumber("FrequencySeconds"u8, (long)Frequency.TotalSeconds);
         if (MaxItemsPerRun is { } most)
             json.WriteNumber("MaxItems"u8, most);
         json.WriteEndObject();
-        json.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    });
 
     internal static LifecycleSettings FromJson(ReadOnlyMemory<byte> bytes)
     {

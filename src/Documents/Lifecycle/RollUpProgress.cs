@@ -1,5 +1,5 @@
-using System.Buffers;
 using System.Text.Json;
+using Treepie.Json;
 
 namespace Treepie.Lifecycle;
 
@@ -42,10 +42,8 @@ internal sealed class RollUpProgress
         return progress;
     }
 
-    public byte[] ToJson()
+    public byte[] ToJson() => JsonBytes.Of(json =>
     {
-        var output = new ArrayBufferWriter<byte>();
-        using var json = new Utf8JsonWriter(output);
         json.WriteStartObject();
         json.WriteNumber("Etag"u8, Etag);
         json.WriteNumber("Ticks"u8, Ticks);
@@ -54,7 +52,5 @@ internal sealed class RollUpProgress
             json.WriteNumber(name, ticks);
         json.WriteEndObject();
         json.WriteEndObject();
-        json.Flush();
-        return output.WrittenSpan.ToArray();
-    }
+    });
 }
