@@ -17,6 +17,7 @@ internal sealed class KindWriter(
     WriteTransaction transaction, BodyDictionaries? dictionaries, bool keepsUnusedContents = false)
 {
     private readonly Dictionary<byte, long> _counts = [];
+    private UnpackedBodies? _unpacked;
     private Tree? _items;
     private Tree? _byEtag;
     private Tree? _deleted;
@@ -24,9 +25,17 @@ internal sealed class KindWriter(
     /// <summary>Contents of attachments.</summary>
     public ContentStore Contents { get; } = new(transaction, keepsUnusedContents);
 
-    /// <summary>Reads what is there now.</summary>
-    public KindItems Items =>
-        new(transaction.FindTree, dictionaries is null ? null : new UnpackedBodies(dictionaries, transaction.FindTree));
+    /// <summary>Reads what is there now. A body of a revision may be used until this is asked again.</summary>
+    public KindItems Items
+    {
+        get
+        {
+            _unpacked?.Release();
+            if (dictionaries is not null)
+                _unpacked ??= new UnpackedBodies(dictionaries, transaction.FindTree);
+            return new KindItems(transaction.FindTree, _unpacked);
+        }
+    }
 
     private Tree ItemTree => _items ??= transaction.GetOrCreateTree(TreeNames.Kinds);
 

@@ -5,7 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Bodies of one snapshot that were packed, unpacked by the first look, and kept until all are released. One thread at a time.
+/// Decompresses packed bodies of one snapshot or transaction on first use and keeps them until all are released. One thread at a
+/// time.
 /// </summary>
 internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string, Tree?> find)
 {
@@ -20,7 +21,10 @@ internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string,
             return known.Bytes.AsSpan(0, known.Length);
         int length = PackedBody.LengthOf(packed);
         byte[] bytes = ArrayPool<byte>.Shared.Rent(length);
-        Unpack(dictionaries, find, packed, bytes.AsSpan(0, length));
+        BodyDictionary dictionary = dictionaries.Get(PackedBody.DictionaryOf(packed), find);
+        if (!dictionary.TryDecompress(packed[PackedBody.HeaderBytes..], bytes.AsSpan(0, length)))
+            throw new CorruptionException(
+                "The compressed body of a document is damaged. Run a check of the database and restore a backup.");
         _bodies.Add(etag, (bytes, length));
         return bytes.AsSpan(0, length);
     }
@@ -33,16 +37,5 @@ internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string,
         foreach ((byte[] bytes, _) in _bodies.Values)
             ArrayPool<byte>.Shared.Return(bytes, dictionaries.IsSecret);
         _bodies.Clear();
-    }
-
-    /// <summary>Unpacks a body into room of exactly its length.</summary>
-    /// <exception cref="CorruptionException">It cannot be unpacked.</exception>
-    public static void Unpack(
-        BodyDictionaries dictionaries, Func<string, Tree?> find, ReadOnlySpan<byte> packed, Span<byte> destination)
-    {
-        BodyDictionary dictionary = dictionaries.Get(PackedBody.DictionaryOf(packed), find);
-        if (!dictionary.TryDecompress(packed[PackedBody.HeaderBytes..], destination))
-            throw new CorruptionException(
-                "The compressed body of a document is damaged. Run a check of the database and restore a backup.");
     }
 }

@@ -18,7 +18,7 @@ internal sealed class DocumentWriter : IKindHost
     private readonly WriteTransaction _transaction;
     private readonly ChangeVectors _changeVectors;
     private readonly DateTime _now;
-    private readonly BodyDictionaries _dictionaries;
+    private readonly UnpackedBodies _unpacked;
     private readonly bool _wantsResults;
     private readonly Tree _documents;
     private readonly Tree _byEtag;
@@ -27,7 +27,6 @@ internal sealed class DocumentWriter : IKindHost
     private readonly TombstoneWriter _tombstones;
     private readonly CollectionWriter _collections;
     private RevisionWriter? _revisions;
-    private byte[] _unpacked = [];
     private long _lastEtag;
 
     /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
@@ -44,7 +43,7 @@ internal sealed class DocumentWriter : IKindHost
         _transaction = transaction;
         _wantsResults = wantsResults;
         _changeVectors = changeVectors;
-        _dictionaries = dictionaries;
+        _unpacked = new UnpackedBodies(dictionaries, transaction.FindTree);
         _now = now;
         _documents = transaction.GetOrCreateTree(TreeNames.Documents);
         _byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag);
@@ -135,12 +134,8 @@ internal sealed class DocumentWriter : IKindHost
     {
         if (!record.IsPacked)
             return record.StoredBody;
-        int length = PackedBody.LengthOf(record.StoredBody);
-        if (_unpacked.Length < length)
-            _unpacked = new byte[Math.Max(length, 2 * _unpacked.Length)];
-        Span<byte> body = _unpacked.AsSpan(0, length);
-        UnpackedBodies.Unpack(_dictionaries, _transaction.FindTree, record.StoredBody, body);
-        return body;
+        _unpacked.Release();
+        return _unpacked.Get(record.Etag, record.StoredBody);
     }
 
     private static ReadOnlySpan<byte> PackedOf(DocumentRecord record) => record.IsPacked ? record.StoredBody : default;
