@@ -18,7 +18,8 @@ internal static class ChurnRows
         double settled = 0, last = 0;
         using Database database = Database.Open(Path.Combine(files.Path, "db"));
         await database.Revisions.ConfigureAsync(
-            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 3, PurgeOnDelete = true } }, cancellationToken);
+            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 3, PurgeOnDelete = true } },
+            cancellationToken);
         for (int day = 0; day < days; day++)
         {
             await LiveAsync(database, day, documents, random, cancellationToken);
@@ -53,7 +54,8 @@ internal static class ChurnRows
             using var batch = new WriteBatch();
             batch.Put(id, Json(random)).PutAttachment(id, "a", "x/y", upload).IncrementCounter(id, "likes", i).TimeSeries(
                 id, "heart",
-                [.. Enumerable.Range(0, 100).Select(at => new TimeSeriesPoint(start.AddDays(day).AddMinutes(at), [random.Next(90)]))]);
+                [.. Enumerable.Range(0, 100).Select(
+                    at => new TimeSeriesPoint(start.AddDays(day).AddMinutes(at), [random.Next(90)]))]);
             await database.WriteAsync(batch, cancellationToken);
         }
 

@@ -84,7 +84,8 @@ internal static class CompressionRows
             };
     }
 
-    private static async Task<double> WriteAsync(Database database, ReadSet set, int from, int to, CancellationToken cancellationToken)
+    private static async Task<double> WriteAsync(
+        Database database, ReadSet set, int from, int to, CancellationToken cancellationToken)
     {
         long began = Stopwatch.GetTimestamp();
         for (int at = from; at < to; at += BatchDocuments)

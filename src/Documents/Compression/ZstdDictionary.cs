@@ -38,7 +38,9 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     /// <summary>For decompressing; who uses it keeps this alive.</summary>
     public ZSTD_DDict_s* Decompressing => (ZSTD_DDict_s*)handle;
 
-    /// <summary>For compressing; larger, and made by the first use, as most dictionaries are read with alone.</summary>
+    /// <summary>
+    /// For compressing. It is the larger of the two and is made on first use: most dictionaries are only read with.
+    /// </summary>
     public ZSTD_CDict_s* Compressing
     {
         get

@@ -22,7 +22,7 @@ internal interface IKindHost
     /// <summary>The names of what a document has beside its body are others now: gives it a new etag, and its flags.</summary>
     void Touch(ReadOnlySpan<byte> foldedId);
 
-    /// <summary>As <see cref="Touch"/>, without a revision of it: its last ones were deleted.</summary>
+    /// <summary>As <see cref="Touch"/>, but without a revision: the document's last revisions were just deleted.</summary>
     void TouchUnrevised(ReadOnlySpan<byte> foldedId);
 
     /// <summary>As <see cref="Touch"/>, with a revision of it whatever is configured.</summary>

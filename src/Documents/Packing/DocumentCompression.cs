@@ -6,9 +6,10 @@ using Treepie.Writes;
 namespace Treepie.Packing;
 
 /// <summary>
-/// Front door of the room: keeps documents compressed, each by itself, with a dictionary trained on its collection. What is
-/// written is compressed on the way; what was there before, or came otherwise, in the background, in small durable steps. Readers
-/// see no difference. A collection is compressed once it has some 64 KB to learn from. Thread-safe.
+/// Front door of the room: keeps documents compressed, each by itself, with a dictionary trained on its collection. New writes
+/// are compressed before they are committed; older documents, and those that patches and imports write, are compressed in the
+/// background in small durable steps. Readers see no difference. A collection is compressed once it holds some 64 KB to train
+/// on. Thread-safe.
 /// </summary>
 /// <remarks>
 /// Invariant: a body is packed with a dictionary that is durable, and dictionaries stay; so a run may be stopped or killed
@@ -16,7 +17,7 @@ namespace Treepie.Packing;
 /// </remarks>
 public sealed class DocumentCompression : IDisposable
 {
-    /// <summary>Time between two looks at what came otherwise than by writes that compress.</summary>
+    /// <summary>Time between two background runs.</summary>
     private static readonly TimeSpan _frequency = TimeSpan.FromSeconds(5);
 
     private readonly IWriteHost _host;
@@ -59,8 +60,8 @@ public sealed class DocumentCompression : IDisposable
     }
 
     /// <summary>
-    /// Configures it, or forgets what was configured: what is compressed stays so until it is written again. Durable when this
-    /// completes; documents that are there are compressed in the background, or by <see cref="RunAsync"/>.
+    /// Sets the configuration, or removes it: documents that are compressed stay so until they are written again. Durable when
+    /// this completes. Existing documents are compressed in the background, or by <see cref="RunAsync"/>.
     /// </summary>
     public async Task ConfigureAsync(
         DocumentCompressionConfiguration? configuration, CancellationToken cancellationToken = default)
@@ -73,8 +74,8 @@ public sealed class DocumentCompression : IDisposable
     }
 
     /// <summary>
-    /// Compresses now what is configured and is not, to its end, while others read and write. The file becomes no shorter by it:
-    /// the room is used for what is written next.
+    /// Compresses all documents that should be and are not, while others read and write. The data file does not become shorter:
+    /// the freed pages are used by later writes.
     /// </summary>
     /// <param name="progress">Told after each durable step, on no particular thread.</param>
     /// <param name="cancellationToken">Ends it between two steps; what was done stays done.</param>

@@ -9,7 +9,9 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Kinds;
 
-/// <summary>What is deleted or expires gives its room back, of every kind: the file does not grow where the content does not.</summary>
+/// <summary>
+/// Deletes and expiry of every kind free their pages: the file does not grow while the content stays the same size.
+/// </summary>
 public sealed class ChurnTests : IDisposable
 {
     private const int Days = 90, DaysKept = 8, DocumentsPerDay = 60;
@@ -66,7 +68,8 @@ public sealed class ChurnTests : IDisposable
                 .IncrementCounter(id, "likes", random.Next(100))
                 .TimeSeries(
                     id, "heart",
-                    [.. Enumerable.Range(0, 50).Select(at => new TimeSeriesPoint(_clock.Now.UtcDateTime.AddMinutes(at), [random.Next(90)]))]);
+                    [.. Enumerable.Range(0, 50).Select(
+                        at => new TimeSeriesPoint(_clock.Now.UtcDateTime.AddMinutes(at), [random.Next(90)]))]);
             await database.WriteAsync(batch, Cancel);
         }
 

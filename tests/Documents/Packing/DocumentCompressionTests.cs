@@ -279,7 +279,8 @@ public sealed class DocumentCompressionTests : IDisposable
             for (int i = 1; i <= Films; i += 7)
                 batch.Put($"films/{i}", Json("Films", $"\"Round\":{round},\"Text\":\"{new string('x', 100)}\""));
             await database.WriteAsync(batch, Cancel);
-            Assert.Equal((Films + 6) / 7, Bodies(database).Count(body => body.Contains($"\"Round\":{round},", StringComparison.Ordinal)));
+            Assert.Equal(
+                (Films + 6) / 7, Bodies(database).Count(body => body.Contains($"\"Round\":{round},", StringComparison.Ordinal)));
         }
 
         await run;
@@ -393,9 +394,12 @@ public sealed class DocumentCompressionTests : IDisposable
             ["Round 2", "Round 2", "Round 1", "Round 1", "Round 0", "Round 0"],
             snapshot.Revisions("films/1").Take(6).Select(
                 revision => JsonDocument.Parse(revision.Body).RootElement.GetProperty("title").GetString()));
-        Revision first = snapshot.Revisions("films/1").First(revision => Encoding.UTF8.GetString(revision.Body.Span).Contains("Round 0", StringComparison.Ordinal));
+        Revision first = snapshot.Revisions("films/1").First(
+            revision => Encoding.UTF8.GetString(revision.Body.Span).Contains("Round 0", StringComparison.Ordinal));
         await database.Revisions.RevertAsync(new Dictionary<string, string> { ["films/1"] = first.ChangeVector }, Cancel);
-        Assert.Contains("Round 0", Bodies(database).Single(body => body.StartsWith("films/1 ", StringComparison.Ordinal)), StringComparison.Ordinal);
+        Assert.Contains(
+            "Round 0", Bodies(database).Single(body => body.StartsWith("films/1 ", StringComparison.Ordinal)),
+            StringComparison.Ordinal);
         await database.Revisions.ConfigureAsync(new() { Default = new() { MinimumToKeep = 2 } }, Cancel);
         await database.Revisions.EnforceAsync(Cancel);
         using DatabaseSnapshot then = database.BeginRead();
@@ -417,7 +421,8 @@ public sealed class DocumentCompressionTests : IDisposable
         return BitConverter.ToInt32(value);
     }
 
-    private static bool IsDocumentOrBeside(string line) => IsDocument(line) || line.StartsWith("beside ", StringComparison.Ordinal);
+    private static bool IsDocumentOrBeside(string line) =>
+        IsDocument(line) || line.StartsWith("beside ", StringComparison.Ordinal);
 
     private static bool IsDocument(string line) => line.StartsWith("document ", StringComparison.Ordinal);
 
