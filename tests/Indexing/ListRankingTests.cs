@@ -115,6 +115,26 @@ public sealed class ListRankingTests
         }
     }
 
+    /// <summary>
+    /// What a filter gives every hit is so much that the parts of a word, which differ, are rounded to a few scores. Those of one
+    /// score come in the order of their ids, also where the best are known beside the word.
+    /// </summary>
+    [Fact]
+    public void Of_parts_rounded_to_equal_scores_the_first_entries_are_the_best()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, _schema);
+        _ = Fill(writer, writer.BeginBatch(), random, longest: 250);
+        for (int i = 0; i < 60; i++)
+        {
+            var filter = new BoostQuery(new TermQuery("kind", FieldValue.Of("most")), MathF.Pow(10, random.Next(2, 7)));
+            var word = new FullTextQuery("text", random.Next(2) == 0 ? "most" : "filler", All: true);
+            Compare(environment, new AndQuery([word, filter]), random, random.Next(1, 25));
+        }
+    }
+
     [Fact]
     public void The_plan_says_how_lists_were_ranked_and_its_counters_are_those_of_the_query_without_it()
     {

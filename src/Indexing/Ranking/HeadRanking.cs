@@ -21,7 +21,8 @@ internal static class HeadRanking
     /// <param name="nextEntryId">All ids are below.</param>
     /// <param name="wanted">How many of the best are asked for.</param>
     /// <param name="ids">Room for <see cref="ListHead.MaxEntries"/>.</param>
-    /// <param name="scores">As <paramref name="ids"/>.</param>
+    /// <param name="scores">As <paramref name="ids"/>; what <paramref name="sum"/> makes of the parts. Entries stand by these,
+    /// then by id: different parts may be rounded to the same sum.</param>
     /// <param name="scorer">The term.</param>
     /// <param name="boost">As of <see cref="TermScorer"/>.</param>
     /// <param name="sum">What becomes of a part in the score of a hit.</param>
@@ -42,7 +43,7 @@ internal static class HeadRanking
             if (entry.Id >= nextEntryId)
                 throw ListHead.Damaged();
             if (i == 0 || !entry.IsLike(before))
-                score = scorer.ScoreOf(entry.Frequency, entry.Length, boost);
+                score = sum.Of(scorer.ScoreOf(entry.Frequency, entry.Length, boost));
             before = entry;
 
             // They stand in the order of an average of old: few have to move.
@@ -67,13 +68,12 @@ internal static class HeadRanking
     /// part grows, but different parts may be rounded to the same sum.
     /// </summary>
     private static bool IsAbove<TSum>(
-        ReadOnlySpan<HeadEntry> limits, HeadEntry last, float part, TermScorer scorer, float boost, TSum sum)
+        ReadOnlySpan<HeadEntry> limits, HeadEntry last, float score, TermScorer scorer, float boost, TSum sum)
         where TSum : struct, IScoreSum
     {
         float weight = scorer.Weight(boost);
         if (!(weight is >= LeastWeight and <= MostWeight))
             return false;
-        float score = sum.Of(part);
         foreach (HeadEntry limit in limits)
         {
             float mostPart = scorer.ScoreOf(limit.Frequency, limit.Length, boost);

@@ -208,15 +208,15 @@ internal sealed class BlockMaxSearch
             HeadRanking.Score(head, end, place, others, theirs, scorer, term.Boost, sum, out isFinal);
         }
 
-        _hits.Floor = Math.Max(
-            _hits.Floor, scores[wanted - 1] >= LeastFloor ? ScoreAlone(list, scores[wanted - 1]) : _hits.Floor);
+        if (scores[wanted - 1] - _plan.Constant >= LeastFloor)
+            _hits.Floor = Math.Max(_hits.Floor, scores[wanted - 1]);
         _countsAlone[list] = !isFinal;
         if (!isFinal)
             return false;
         for (int i = 0; i < wanted; i++)
         {
             if (isOnly)
-                _hits.Offer(ids[i], ScoreAlone(list, scores[i]));
+                _hits.Offer(ids[i], scores[i]);
             else
                 (_alone ??= []).Add((list, ids[i], scores[i]));
         }
@@ -360,7 +360,7 @@ internal sealed class BlockMaxSearch
             for (int i = 0; i < Terms.Length && isAlone; i++)
                 isAlone = i == list || !Has(Terms[i], id);
             if (isAlone)
-                _hits.Offer(id, ScoreAlone(list, score));
+                _hits.Offer(id, score);
         }
     }
 
