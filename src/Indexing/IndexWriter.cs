@@ -40,11 +40,14 @@ public sealed class IndexWriter
     /// <param name="environment">The index's own store.</param>
     /// <param name="schema">Its fields. More fields than it has are added to it, behind those: see <see cref="Pending"/>.</param>
     /// <param name="analyzerSet">The analyzers that the schema's fields may name; null: the built-in ones.</param>
+    /// <param name="newFieldsAreEmpty">Whether no entry that is there has values of the fields that are added: nothing is pending
+    /// then.</param>
     /// <exception cref="IndexSchemaException">
     /// The index exists with another schema, of which this one is no continuation, or in another format, or the schema names a
     /// field twice or an analyzer that does not exist.
     /// </exception>
-    public IndexWriter(StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null)
+    public IndexWriter(
+        StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null, bool newFieldsAreEmpty = false)
     {
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(schema);
@@ -63,7 +66,7 @@ public sealed class IndexWriter
             environment.Write(Create);
         else if (existing.Fields.Count < schema.Fields.Count
             && existing.Fields.SequenceEqual(schema.Fields.Take(existing.Fields.Count)))
-            environment.Write(Widen);
+            environment.Write(transaction => Widen(transaction, newFieldsAreEmpty));
         else if (!existing.Fields.SequenceEqual(schema.Fields))
             throw new IndexSchemaException(Difference(existing, schema));
         using ReadTransaction now = environment.BeginRead();
@@ -254,12 +257,12 @@ public sealed class IndexWriter
     }
 
     /// <summary>Adds the fields that are new. An index without entries has them complete.</summary>
-    private bool Widen(WriteTransaction transaction)
+    private bool Widen(WriteTransaction transaction, bool isComplete)
     {
         Tree index = transaction.GetOrCreateTree(TreeNames.Index);
         int known = SchemaRecord.Read(index)?.Fields.Count ?? 0;
         SchemaRecord.Write(index, Schema);
-        if (IndexState.Read(index).EntryCount > 0)
+        if (!isComplete && IndexState.Read(index).EntryCount > 0)
             BackfillRecord.Write(index, [.. BackfillRecord.Read(index), new Backfill(known, Schema.Fields.Count, 0)]);
         return true;
     }

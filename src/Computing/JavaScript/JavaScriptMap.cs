@@ -58,5 +58,5 @@ internal sealed class JavaScriptMap : IndexMap
         new(index, text, MapScripts.Parse(index, "Maps", text), limits);
 
     public override void Map(Document document, IMapHost host, MapOutput output) =>
-        _engines.Run(output, engine => engine.Run(host.WholeDocument(), host, output));
+        _engines.Run(output, engine => engine.Run(host.WholeDocument(), host, output, HasDynamicFields));
 }

@@ -20,6 +20,7 @@ internal sealed class MapEngine : IDisposable
     private readonly ObjectInstance? _prototype;
     private readonly JsValue _texts;
     private readonly JsValue _withTimes;
+    private readonly JsValue _withFields;
     private JsValue _function = JsValue.Undefined;
     private JsValue _aggregate = JsValue.Undefined;
     private IMapHost? _host;
@@ -29,6 +30,7 @@ internal sealed class MapEngine : IDisposable
         _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
         _prototype = new JsObject(_sandbox.Engine).Prototype;
         _texts = _sandbox.Engine.GetValue(Texts);
+        _withFields = _sandbox.Engine.GetValue(MapPrelude.WithFields);
         _withTimes = _sandbox.Engine.GetValue(MapPrelude.WithTimes);
     }
 
@@ -66,7 +68,11 @@ internal sealed class MapEngine : IDisposable
     }
 
     /// <summary>Adds the results of a document.</summary>
-    public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output)
+    /// <param name="document">The document.</param>
+    /// <param name="host">What it may look at.</param>
+    /// <param name="output">Takes the results.</param>
+    /// <param name="namesFields">Whether it may give fields whose names only the document says.</param>
+    public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output, bool namesFields = false)
     {
         _host = host;
         try
@@ -77,7 +83,8 @@ internal sealed class MapEngine : IDisposable
                 JsValue value = Parse(document);
                 if (Source == IndexSourceType.TimeSeries)
                     value = _sandbox.Engine.Invoke(_withTimes, value);
-                Add(_sandbox.Engine.Invoke(_function, value), output);
+                JsValue results = _sandbox.Engine.Invoke(_function, value);
+                Add(namesFields ? _sandbox.Engine.Invoke(_withFields, results) : results, output);
             });
         }
         finally

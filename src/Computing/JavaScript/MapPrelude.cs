@@ -15,6 +15,9 @@ internal static class MapPrelude
     /// <summary>Makes times of the texts of a segment.</summary>
     public const string WithTimes = "$withTimes";
 
+    /// <summary>Moves fields that the document names to where they are looked for.</summary>
+    public const string WithFields = "$withFields";
+
     public const string Text = """
         'use strict';
         (() => {
@@ -45,6 +48,23 @@ internal static class MapPrelude
             globalThis.loadAttachments = document => attachmentsFor(document).map(one => loadAttachment(document, one.Name));
             globalThis.boost = (value, weight) => ({ ...value, '@boost': weight });
             globalThis.createSpatialField = (latitude, longitude) => longitude === undefined ? latitude : latitude == null || longitude == null ? undefined : `POINT (${longitude} ${latitude})`;
+            const made = new WeakSet(), isMade = value => Array.isArray(value) ? value.length > 0 && value.every(isMade) : typeof value === 'object' && made.has(value);
+            globalThis.createField = (name, value, options) => {
+                const get = key => options?.[key] ?? options?.[key[0].toUpperCase() + key.slice(1)];
+                const field = { Name: String(name), Value: value, Indexing: get('indexing'), Storage: get('storage') };
+                made.add(field);
+                return field;
+            };
+            globalThis.$withFields = results => {
+                const one = result => {
+                    if (typeof result !== 'object' || result === null || !Object.values(result).some(isMade)) return result;
+                    const plain = {}, fields = [];
+                    for (const [name, value] of Object.entries(result))
+                        if (isMade(value)) fields.push(...[value].flat(Infinity)); else plain[name] = value;
+                    return { ...plain, '@fields': fields };
+                };
+                return Array.isArray(results) ? results.map(one) : one(results);
+            };
             globalThis.createVector = vector => vector;
             globalThis.recurse = (value, next) => {
                 const found = [], seen = new Set();

@@ -160,6 +160,11 @@ internal sealed class MapScriptShape
         }
     }
 
+    /// <summary>Whether a value is made of fields whose names documents say.</summary>
+    private static bool NamesFields(Node value) =>
+        value is CallExpression { Callee: Identifier { Name: "createField" } }
+            || value.ChildNodes.Any(static child => child is not null && NamesFields(child));
+
     private void ReadMember(Node member)
     {
         if (member is not Property { Computed: false } property)
@@ -171,7 +176,7 @@ internal sealed class MapScriptShape
             _ => null,
         };
         string? made = property.Value is CallExpression { Callee: Identifier callee } ? callee.Name : null;
-        if (name is null || made == "createField" || _fields.Exists(field => field.Name == name))
+        if (name is null || NamesFields(property.Value) || _fields.Exists(field => field.Name == name))
             return;
         _fields.Add(new MappedField(name, made switch
         {

@@ -40,11 +40,11 @@ internal static class ComputedDefinition
                 $"one of its maps is over {NameOf(maps[0].Source)}, another over {NameOf(another.Source)}: all maps of an index "
                     + "are over the same. Define an index for each.");
         var map = new MapSet(maps);
-        if (map.HasDynamicFields)
+        if (map.HasDynamicFields && definition.Reduce is not null)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
-                "it makes fields whose names only the documents say (CreateField), which is not built yet. Give an object with "
-                    + "the names as members, and each that is searched a field of its own.");
+                "it reduces, and its map makes fields whose names only the documents say (CreateField): what is reduced has the "
+                    + "fields that map and reduce both name. Give an index without a reduce these fields.");
         if (definition.Reduce is { } text)
             return CompileReduce(definition, map, engine.CompileReduce(texts, text));
         return new StaticIndexMapping(Complete(definition, map), map);
@@ -83,8 +83,8 @@ internal static class ComputedDefinition
     /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
     /// with.</exception>
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
-        mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null }
-            ? Compile(definition, engine)
+        mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null } byHand
+            ? Compile(definition, engine).With(byHand.DynamicFields)
             : mapping;
 
     private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
@@ -127,7 +127,7 @@ internal static class ComputedDefinition
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
         [.. map.Fields.Select(field => Field(definition, field))],
-        mayHaveMore: map.Fields.Count == 0);
+        mayHaveMore: map.Fields.Count == 0 || map.HasDynamicFields, map.HasDynamicFields);
 
     private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
     {

@@ -58,7 +58,7 @@ internal sealed class DocumentIndex
         Store = store;
         using (ReadTransaction committed = store.BeginRead())
             Maps.Read(committed.FindTree(MapCounters.TreeName), Reduces);
-        Writer = new IndexWriter(store, definition.Schema, analyzers);
+        Writer = new IndexWriter(store, definition.Schema, analyzers, AreNewFieldsEmpty);
         Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
     }
 
@@ -221,7 +221,8 @@ internal sealed class DocumentIndex
         {
             IndexBatch batch = tail.BeginBatch();
             Func<long> held = FillTail(
-                searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, cancellationToken);
+                searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, out Func<bool> namesFields,
+                cancellationToken);
             int count = 0;
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
             for (bool more = feed.MoveNext(); more || held() > MaxTailBytes; more = feed.MoveNext())
@@ -243,6 +244,13 @@ internal sealed class DocumentIndex
             }
 
             finish();
+            if (namesFields())
+            {
+                refusal = "is behind by documents that name fields which it has yet to be given";
+                tail.Dispose();
+                return null;
+            }
+
             tail.Fill(batch, cancellationToken);
             return tail;
         }
@@ -259,10 +267,12 @@ internal sealed class DocumentIndex
     /// </summary>
     private Func<long> FillTail(
         IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish,
-        CancellationToken cancellationToken)
+        out Func<bool> namesFields, CancellationToken cancellationToken)
     {
-        var extractor = new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count);
-        if (Definition.Map is { } map)
+        IndexMapping definition = Definition;
+        var extractor = new FieldExtractor(definition, 0, searcher.Schema.Fields.Count);
+        namesFields = () => extractor.NewFields.Count > 0;
+        if (definition.Map is { } map)
         {
             var computed = new ComputedEntries(map, extractor, timeProvider, batch, new MapCounters());
             var again = new BesideOwners(map);
@@ -284,7 +294,7 @@ internal sealed class DocumentIndex
             return () => isTooMuch ? long.MaxValue : batch.HeldBytes;
         }
 
-        if (Definition.Reduction is not { } reduction)
+        if (definition.Reduction is not { } reduction)
         {
             var entries = new EntryWriter(extractor, timeProvider);
             add = feed => entries.Add(feed, batch);
@@ -315,6 +325,28 @@ internal sealed class DocumentIndex
         _directory.Publish(definition);
         _definition = definition;
     }
+
+    /// <summary>
+    /// Gives it fields that documents have named, durably, before entries have them; on the thread that indexes.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">It is closed.</exception>
+    public void AddDynamicFields(IReadOnlyCollection<DynamicField> fields)
+    {
+        lock (_lock)
+        {
+            ObjectDisposedException.ThrowIf(_closed, this); // its definition may be gone: it is not to come back
+            StaticIndexMapping wider = ((StaticIndexMapping)Definition).With(fields); // no other kind has such fields
+            _directory.Publish(wider);
+            _definition = wider;
+        }
+
+        TryAddFields(out _);
+    }
+
+    /// <summary>
+    /// Whether no entry has values of fields that it is given: a document has named them that it has not seen.
+    /// </summary>
+    private bool AreNewFieldsEmpty => Definition is StaticIndexMapping;
 
     /// <summary>Notes that a query has used a field. In the lock of the catalogue, as all about uses.</summary>
     public void NoteUse(int field, DateTimeOffset now)
@@ -354,7 +386,7 @@ internal sealed class DocumentIndex
         if (Writer.Schema.Fields.Count >= definition.Schema.Fields.Count)
             return false;
 
-        Writer = new IndexWriter(Store, definition.Schema, _analyzers);
+        Writer = new IndexWriter(Store, definition.Schema, _analyzers, AreNewFieldsEmpty);
         ReportFields();
         return true;
     }

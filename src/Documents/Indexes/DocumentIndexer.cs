@@ -241,7 +241,7 @@ internal sealed class DocumentIndexer
     /// <summary>Writes batch after batch while nobody else wants the turn; while one is written, the next is mapped.</summary>
     private (long Reached, bool IsComplete) RunBatches(Action<Action> tell, CancellationToken stop)
     {
-        MappedBatch batch = Map(0, _index.Writer.LastEtag, stop);
+        MappedBatch batch = Named(Map(0, _index.Writer.LastEtag, stop), 0, _index.Writer.LastEtag, stop);
         for (int other = 1; !batch.IsComplete && IsFree; other = 1 - other)
         {
             int room = other;
@@ -256,7 +256,7 @@ internal sealed class DocumentIndexer
                 next.WaitForEnd(); // it reads the index's definition and the documents: not beyond this turn
             }
 
-            batch = next.Wait();
+            batch = Named(next.Wait(), room, reached, stop);
         }
 
         Commit(batch, tell, stop);
@@ -276,6 +276,21 @@ internal sealed class DocumentIndexer
     {
         var fields = new FieldRange(0, _index.Writer.Pending?.FirstField ?? _index.Writer.Schema.Fields.Count);
         return _mapper.Map(Batch(room, fields), fields, afterEtag, long.MaxValue, stop);
+    }
+
+    /// <summary>
+    /// A batch whose fields the index has: where documents have named others it is given these first, and the batch is mapped
+    /// again.
+    /// </summary>
+    private MappedBatch Named(MappedBatch batch, int room, long afterEtag, CancellationToken stop)
+    {
+        while (batch.Batch.NewFields.Count > 0)
+        {
+            _index.AddDynamicFields(batch.Batch.NewFields);
+            batch = Map(room, afterEtag, stop);
+        }
+
+        return batch;
     }
 
     private void Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)

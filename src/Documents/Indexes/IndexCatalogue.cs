@@ -221,7 +221,7 @@ public sealed class IndexCatalogue : IDisposable
                 return;
 
             Remove(index.Name);
-            Add(_indexers, Make(index.Definition));
+            Add(_indexers, Make(index.Definition.Anew));
         }
     }
 
@@ -356,7 +356,9 @@ public sealed class IndexCatalogue : IDisposable
         {
             if (before.Place is not null)
                 Add(_indexers, OpenIndex(before.Definition, before.Place));
-            DocumentIndex index = current.Place is null ? Make(wanted) : OpenIndex(wanted, current.Place);
+            DocumentIndex index = current.Place is null
+                ? Make(wanted)
+                : OpenIndex(wanted.AsBuilt(current.Definition), current.Place);
             Add(before.Place is null ? _indexers : _replacements, index);
         }
         catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)

@@ -12,6 +12,12 @@ public sealed record IndexDefinition
     /// <summary>Most fields.</summary>
     public const int MaxFields = 512;
 
+    /// <summary>
+    /// Most fields whose names documents say (<c>CreateField</c>), each use of a name being one: words, whole values, and what is
+    /// stored.
+    /// </summary>
+    public const int MaxDynamicFields = 1_024;
+
     /// <summary>Most collections; an index over more is one over all documents.</summary>
     public const int MaxCollections = 128;
 
@@ -35,6 +41,12 @@ public sealed record IndexDefinition
 
     /// <summary>Its fields, with different names.</summary>
     public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
+
+    /// <summary>
+    /// Options of the fields whose names documents say, where these give none of their own; null: the defaults. Its name and path
+    /// mean nothing. While a definition is put, these are options of all fields: <c>__all_fields</c> of the wire.
+    /// </summary>
+    public IndexFieldDefinition? AllFields { get; init; }
 
     /// <summary>
     /// Maps in C# or JavaScript. Those that only name paths are kept for who reads them: <see cref="Collections"/> and

@@ -1,3 +1,4 @@
+using Treepie.Computations;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Store;
@@ -90,7 +91,7 @@ internal static class IndexDescription
     {
         Name = name,
         Collections = definition.Collections.Count == 0 ? _allDocuments : definition.Collections,
-        Fields = [.. definition.Fields.Select(f => f.SchemaName)],
+        Fields = [.. definition.Fields.Select(f => f.SchemaName).Where(static name => name != MappedField.Dynamic)],
         IsMapReduce = definition.Reduction is not null,
         Source = definition.Source,
         Definition = (definition as StaticIndexMapping)?.Definition,

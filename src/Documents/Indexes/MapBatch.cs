@@ -1,3 +1,5 @@
+using Treepie.Indexes.Definitions;
+
 namespace Treepie.Indexes;
 
 /// <summary>
@@ -10,6 +12,12 @@ internal abstract class MapBatch
 
     /// <summary>Approximate bytes of memory and of work that it stands for: at a budget it is committed.</summary>
     public abstract long SizeBytes { get; }
+
+    /// <summary>
+    /// Fields that the documents have named and the index has not: while there are any, the batch is not to be committed, but
+    /// filled again when the index has them.
+    /// </summary>
+    public virtual IReadOnlyCollection<DynamicField> NewFields => [];
 
     /// <summary>
     /// Adds the change that a feed stands on. False if that was too much for one batch: the next goes on with the same change.

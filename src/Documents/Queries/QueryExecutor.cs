@@ -216,12 +216,19 @@ internal sealed class QueryExecutor(
 
                 if (!index.TryHold())
                     continue;
+                long reached = index.Progress.Etag; // before it is looked at: what comes after that is waited for
                 if (ExecuteOn(
                     index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
                     return results;
 
-                // It is too far behind to be caught up with in passing.
-                await CatchUpAsync(index, context, refusal, cancellationToken).ConfigureAwait(false);
+                // It is too far behind to be caught up with in passing, or has more fields than the query knows.
+                if (IsOutOfDate(query, index))
+                    context = context with
+                    {
+                        Query = RequestedPage.Of(Bind(context.Request, context.Phases, cancellationToken), context.Request)
+                    };
+                else
+                    await CatchUpAsync(index, context, reached, refusal, cancellationToken).ConfigureAwait(false);
             }
             catch (CorruptionException) when (!wasReset)
             {
@@ -255,14 +262,15 @@ internal sealed class QueryExecutor(
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Waits for the index to go on; for all of the query no longer than it may wait.</summary>
+    /// <summary>
+    /// Waits for the index to go on from an etag; for all of the query no longer than it may wait.
+    /// </summary>
     /// <exception cref="TimeoutException">It is still too far behind.</exception>
     private async Task CatchUpAsync(
-        DocumentIndex index, QueryContext context, string? refusal, CancellationToken cancellationToken)
+        DocumentIndex index, QueryContext context, long etag, string? refusal, CancellationToken cancellationToken)
     {
         TimeSpan patience = context.Request.WaitTimeout ?? options.DefaultStaleWait;
         TimeSpan left = patience - options.TimeProvider.GetElapsedTime(context.Started);
-        long etag = index.Progress.Etag;
         if (left > TimeSpan.Zero)
             await WaitAsync(context, index.Progress.WaitForAsync, etag + 1, left, cancellationToken).ConfigureAwait(false);
         if (index.Progress.Etag <= etag)
@@ -317,6 +325,13 @@ internal sealed class QueryExecutor(
             return indexes.FindOrCreate(groups, out created);
         return NameOf(query.Collection) is { } collection ? indexes.FindOrCreate(groups.Of(collection), out created) : null;
     }
+
+    /// <summary>
+    /// Whether documents have given the index fields since the query was bound: what it took for a field without values may be
+    /// one of these.
+    /// </summary>
+    private static bool IsOutOfDate(BoundQuery query, DocumentIndex index) =>
+        query.Learning is { } known && known != index.Definition;
 
     /// <summary>Between binding and now the index may have been defined anew.</summary>
     private static void RequireFields(DocumentIndex index, QueryContext context)
@@ -388,7 +403,7 @@ internal sealed class QueryExecutor(
 
     /// <summary>
     /// The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer
-    /// that is never stale.
+    /// that is never stale, or has fields that the query does not know of.
     /// </summary>
     private QueryResults? ExecuteOn(
         DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
@@ -403,6 +418,7 @@ internal sealed class QueryExecutor(
             // In this order: then the index knows nothing that the snapshot does not.
             searcher = index.OpenSearcher();
             bool isWhole = IsWhole(searcher, context.Query);
+            bool isOutOfDate = IsOutOfDate(context.Query, index); // of a view taken before, as fields are there before entries
             snapshot = beginRead();
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
@@ -410,9 +426,9 @@ internal sealed class QueryExecutor(
             bool mayMissHits = index.IsStale(searcher.LastEtag, snapshot, long.MaxValue);
             bool isStale = !isWhole
                 || (mayMissHits && (cutoff == long.MaxValue || index.IsStale(searcher.LastEtag, snapshot, cutoff)));
-            if (context.Query.NeverStale && (isStale || mayMissHits))
+            if (isOutOfDate || (context.Query.NeverStale && (isStale || mayMissHits)))
             {
-                tail = isWhole
+                tail = isWhole && !isOutOfDate
                     ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, out refusal, cancellationToken)
                     : null;
                 if (tail is null)

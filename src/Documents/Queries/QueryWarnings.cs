@@ -48,6 +48,9 @@ internal static class QueryWarnings
 
     private static string OfField(AutoIndexField field, DocumentIndex index, IndexSearcher searcher, DatabaseSnapshot snapshot)
     {
+        if (field.IsDynamic)
+            return $"No document of the index '{index.Name}' has named a field "
+                + $"'{field.Path}'.{RqlAdvice.DidYouMean(field.Path, index.Definition.FieldNames)}";
         if (index.Definition is not AutoIndexDefinition definition)
             return $"No document of the index '{index.Name}' has a value for its field '{field.SchemaName}'.";
 

@@ -90,10 +90,25 @@ test("what cannot be compiled is refused with its place, and nothing is created"
         ["from u in docs.Users\nselect new { A = u.name.Evil() }", /line 2, column 25.*There are: .*ToUpper/s],
         ["map('Users', u => ({ A: 1 })", /line 1, column/],
         ["from u in docs.Users orderby u.name select new { u.name, B = 1 }", /no order/],
-        ["from u in docs.Users select new { _ = CreateField(u.name, 1) }", /not built yet/],
     ])
         await assert.rejects(put(store, define("Fine", "from u in docs.Users select new { A = u.age + 1 }"), define("Bad", map)), { name: "IndexCompilationException", message: place });
     assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
+}));
+
+test("documents name fields of their own", () => withDatabase(async store => {
+    await seed(store, {
+        "users/1": new User({ name: "Ada", likes: { tea: 3, chess: 1 } }),
+        "users/2": new User({ name: "Bob", likes: { tea: 1 } }),
+    });
+    await put(store, define("A", "from u in docs.Users select new { u.name, _ = u.likes.Select(l => CreateField(l.Key, l.Value)) }"));
+    await put(store, define("B", "map('Users', u => ({ name: u.name, _: Object.keys(u.likes || {}).map(key => createField(key, 'so ' + u.likes[key], { indexing: 'Search', storage: true })) }))"));
+    assert.deepEqual(await names(ask(store, "A").whereEquals("tea", 3)), ["Ada"]);
+    assert.deepEqual((await ask(store, "A").whereExists("tea").orderBy("tea", "Long").all()).map(user => user.name), ["Bob", "Ada"]);
+    assert.deepEqual(await names(ask(store, "A").whereEquals("go", 1)), []);
+    assert.deepEqual(await names(ask(store, "B").search("chess", "1")), ["Ada"]);
+    await seed(store, { "users/3": new User({ name: "Cyd", likes: { go: 1 } }) });
+    assert.deepEqual(await names(ask(store, "A").whereEquals("go", 1)), ["Cyd"]);
+    assert.deepEqual(await names(ask(store, "B").search("go", "so")), ["Cyd"]);
 }));
 
 class Beats extends AbstractRawJavaScriptTimeSeriesIndexCreationTask {

@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage;
@@ -15,6 +16,8 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
     public override int Count => entries.Batch.Count;
 
     public override long SizeBytes => entries.Batch.SizeBytes;
+
+    public override IReadOnlyCollection<DynamicField> NewFields => entries.NewFields;
 
     public override bool Add(MappedChanges feed)
     {

@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using Treepie.Computations;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.States;
@@ -29,6 +30,9 @@ internal sealed class ComputedEntries(
 
     /// <summary>The entries.</summary>
     public IndexBatch Batch => batch;
+
+    /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
+    public HashSet<DynamicField> NewFields { get; } = [];
 
     /// <summary>What each document of the batch looks at.</summary>
     public IReadOnlyDictionary<byte[], UInt128[]> References => _references;
@@ -66,6 +70,7 @@ internal sealed class ComputedEntries(
             _counts[document] = count;
         }
 
+        NewFields.UnionWith(other.NewFields);
         foreach ((byte[] document, UInt128[] references) in other._references)
             _references[document] = references;
     }
@@ -87,6 +92,8 @@ internal sealed class ComputedEntries(
         batch.Clear();
         _counts.Clear();
         _references.Clear();
+        NewFields.Clear();
+        extractor.ClearNewFields();
     }
 
     /// <summary>Maps what has the key that was written.</summary>
@@ -146,7 +153,7 @@ internal sealed class ComputedEntries(
         {
             batch.BeginEntry(_key.AsSpan(0, OutputKey.Complete(_key, length, i)));
             if (_keepsObjects)
-                batch.AddStored(Reducing.Reducer.ObjectSlot, _output[i].Span);
+                batch.AddStored(Reducing.Reducer.ObjectSlot, extractor.ToKeep(_output[i].Span));
             try
             {
                 extractor.Extract(_object.Of(_output[i].Span, null, id), batch);
@@ -159,6 +166,7 @@ internal sealed class ComputedEntries(
             }
         }
 
+        NewFields.UnionWith(extractor.NewFields);
         byte[] document = _key[..length];
         if (count == 0)
             batch.Delete(document);

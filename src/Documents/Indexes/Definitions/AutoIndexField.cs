@@ -19,6 +19,9 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     /// </summary>
     public string? NameInIndex { get; init; }
 
+    /// <summary>Whether documents say its name: its values stand under that name, and not at a path.</summary>
+    public bool IsDynamic { get; init; }
+
     /// <summary>Name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
     public string SchemaName => NameInIndex ?? Kind switch
     {

@@ -15,7 +15,7 @@ internal static class DefinitionCheck
     public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
     {
         RequireForm(definition);
-        foreach (IndexFieldDefinition field in definition.Fields)
+        foreach (IndexFieldDefinition field in definition.AllFields is { } all ? [.. definition.Fields, all] : definition.Fields)
             CheckAnalyzer(definition, field, analyzers);
         return definition;
     }
@@ -49,6 +49,8 @@ internal static class DefinitionCheck
             CheckOptions(definition, field);
         }
 
+        if (definition.AllFields is { } all)
+            CheckOptions(definition, all);
         if (definition.Boost is { } boost && (FieldPath.TryParse(boost) is not { } path || path.Text == FieldPath.MetadataMember))
             throw Refuse(definition, "Boost", $"'{boost}' is not the path of a number.");
         if (IndexDefinitionJson.Write(definition).Length > IndexDefinition.MaxBytes)

@@ -14,6 +14,9 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal static class IndexDefinitionJson
 {
+    /// <summary>Name under which clients give options to all fields of a definition.</summary>
+    public const string AllFields = "__all_fields";
+
     private const string Archived = "ArchivedDataProcessingBehavior";
     private const string OutputCollection = "OutputReduceToCollection";
     private const string OutputPattern = "PatternForOutputReduceToCollectionReferences";
@@ -80,6 +83,8 @@ internal static class IndexDefinitionJson
         json.WriteStartObject("Fields"u8);
         foreach (IndexFieldDefinition field in definition.Fields)
             WriteField(json, field);
+        if (definition.AllFields is { } all)
+            WriteField(json, all with { Name = AllFields });
         json.WriteEndObject();
     }
 
@@ -161,7 +166,8 @@ internal static class IndexDefinitionJson
             AdditionalSources = sources,
             Computes = computes,
             ArchivedDocuments = archived,
-            Fields = fields
+            Fields = [.. fields.Where(static field => field.Name != AllFields)],
+            AllFields = fields.FirstOrDefault(static field => field.Name == AllFields)
         };
     }
 

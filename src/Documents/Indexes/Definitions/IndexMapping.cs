@@ -88,6 +88,12 @@ internal abstract class IndexMapping
     /// <param name="wanted">Path: the name in the query. Kind: what is asked of it.</param>
     public abstract AutoIndexField? Resolve(AutoIndexField wanted);
 
+    /// <summary>As this one, for an index that was built by the same definition: with what it has learned of documents.</summary>
+    public virtual IndexMapping AsBuilt(IndexMapping built) => this;
+
+    /// <summary>As this one, for an index that begins anew: without what was learned of documents.</summary>
+    public virtual IndexMapping Anew => this;
+
     /// <summary>Whether it is the same definition: an index built by one serves for the other.</summary>
     public abstract bool IsSameAs(IndexMapping other);
 }

@@ -10,13 +10,21 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal sealed class StaticIndexMapping : IndexMapping
 {
+    private const string Words = "words (\"Indexing\": \"Search\"), without case",
+        WholeValues = "whole values without case",
+        WholeWithCase = "whole values with case (\"Indexing\": \"Exact\")";
+
     private readonly Dictionary<(string Name, AutoIndexFieldKind Kind), AutoIndexField> _byName = [];
+    private readonly AutoIndexField? _unmet;
 
     /// <summary>Takes a definition that <see cref="DefinitionCheck"/> has let through.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="map">Its map, where it computes, does not reduce, and is to be run.</param>
     /// <param name="reduction">Its maps and reduce, where it reduces and is to be run.</param>
-    public StaticIndexMapping(IndexDefinition definition, IndexMap? map = null, Reduction? reduction = null)
+    /// <param name="dynamicFields">Fields whose names documents have said.</param>
+    public StaticIndexMapping(
+        IndexDefinition definition, IndexMap? map = null, Reduction? reduction = null,
+        IReadOnlyList<DynamicField>? dynamicFields = null)
     {
         Definition = definition;
         Map = map;
@@ -43,20 +51,54 @@ internal sealed class StaticIndexMapping : IndexMapping
             schema.Add(new IndexField(IndexSchema.BoostField));
         }
 
+        DynamicFields = dynamicFields ?? [];
+        if (HasDynamicFields)
+        {
+            _unmet = new AutoIndexField(MappedField.Dynamic) { NameInIndex = MappedField.Dynamic, IsDynamic = true };
+            fields.Add(_unmet);
+            schema.Add(new IndexField(_unmet.SchemaName));
+        }
+
+        foreach (DynamicField field in DynamicFields)
+        {
+            if (KindOf(field.Use) is not { } kind)
+                continue;
+            var source = new AutoIndexField(field.Name, kind) { IsDynamic = true };
+            fields.Add(source);
+            schema.Add(new IndexField(source.SchemaName, source.Analysis)
+            {
+                Analyzer = kind == AutoIndexFieldKind.Search ? definition.AllFields?.Analyzer : null
+            });
+            _byName.Add((field.Name, kind), source);
+        }
+
         Fields = fields;
         Schema = new IndexSchema(schema);
-        StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
+        IEnumerable<StoredField> ofDefinition = definition.Fields.Select((field, place) => (field, place))
+            .Where(f => PathOf(f.field) is not null)
             // what is computed and not kept is not to be had from documents; of groups the whole object is kept
             .Where(f => f.field.Stored || !definition.Computes || keepsObjects)
             // just looked
             .Select(
                 f => new StoredField(
                     f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && !keepsObjects,
-                    definition.Computes && !keepsObjects))];
+                    definition.Computes && !keepsObjects));
+        IEnumerable<StoredField> ofDocuments = DynamicFields.Where(static field => field.Use == DynamicFieldUse.Stored)
+            .Select(
+                (field, place) => new StoredField(
+                    field.Name, field.Name, definition.Fields.Count + 1 + place, IsStored: true, IsComputed: true,
+                    IsDynamic: true));
+        StoredFields = [.. ofDefinition, .. ofDocuments];
     }
 
     /// <summary>The definition.</summary>
     public IndexDefinition Definition { get; }
+
+    /// <summary>Whether documents say names of fields.</summary>
+    public bool HasDynamicFields => Map is { HasDynamicFields: true };
+
+    /// <summary>Fields whose names documents have said, in the order in which they were met.</summary>
+    public IReadOnlyList<DynamicField> DynamicFields { get; }
 
     public override IndexMap? Map { get; }
 
@@ -76,17 +118,33 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override IReadOnlyList<StoredField> StoredFields { get; }
 
-    public override IEnumerable<string> FieldNames => Definition.Fields.Select(f => f.Name);
+    public override IEnumerable<string> FieldNames =>
+        Definition.Fields.Select(f => f.Name).Concat(DynamicFields.Select(static met => met.Name)).Distinct();
+
+    /// <summary>As this one, with more fields that documents have named: as many as there may be.</summary>
+    public StaticIndexMapping With(IEnumerable<DynamicField> more) => new(
+        Definition, Map, Reduction,
+        [.. DynamicFields.Concat(more).Distinct().Take(IndexDefinition.MaxDynamicFields)]);
+
+    public override IndexMapping AsBuilt(IndexMapping built) => With(((StaticIndexMapping)built).DynamicFields);
+
+    public override IndexMapping Anew => new StaticIndexMapping(Definition, Map, Reduction);
 
     /// <summary>What a field holds, in words, for whoever asks something else of it; null: there is no such field.</summary>
     public string? Uses(string name) => Definition.Fields.FirstOrDefault(field => field.Name == name) switch
     {
-        null => null,
+        null => DynamicFields.FirstOrDefault(field => field.Name == name && field.Use != DynamicFieldUse.Stored) switch
+        {
+            { Name: null } => null,
+            { Use: DynamicFieldUse.Exact } => WholeWithCase,
+            { Use: DynamicFieldUse.Search } => Words,
+            _ => WholeValues,
+        },
         { Spatial: not null } => "places, for 'spatial.within()' and its like",
         { Vector: not null } => "vectors, for 'vector.search()'",
-        { Indexing: FieldIndexing.Exact } => "whole values with case (\"Indexing\": \"Exact\")",
-        { Indexing: FieldIndexing.Search } => "words (\"Indexing\": \"Search\"), without case",
-        _ => "whole values without case",
+        { Indexing: FieldIndexing.Exact } => WholeWithCase,
+        { Indexing: FieldIndexing.Search } => Words,
+        _ => WholeValues,
     };
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)
@@ -105,7 +163,42 @@ internal sealed class StaticIndexMapping : IndexMapping
             if (_byName.TryGetValue((wanted.Path, kind), out AutoIndexField? found))
                 return found;
 
-        return null;
+        // A name that no document has said yet is one of a field without values.
+        bool mayBeSaid = wanted.HasTerms && DynamicField.Problem(wanted.Path) is null && Uses(wanted.Path) is null;
+        return mayBeSaid && _unmet is not null ? _unmet with { Path = wanted.Path } : null;
+    }
+
+    /// <summary>
+    /// Positions of the fields that take values under a name which a document says: those of the definition, if it names it, or
+    /// else the one that was met in this use; empty: it was not met yet.
+    /// </summary>
+    public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions()
+    {
+        var positions = new Dictionary<DynamicField, List<int>>();
+        for (int i = 0; i < Fields.Count; i++)
+        {
+            AutoIndexField field = Fields[i];
+            if (field.IsDynamic && field != _unmet)
+                positions.Add(new DynamicField(field.Path, UseOf(field.Kind)), [i]);
+        }
+
+        foreach (((string name, _), AutoIndexField source) in _byName)
+        {
+            if (source.IsDynamic)
+                continue;
+            int position = Schema.IndexOf(source.SchemaName);
+            foreach (DynamicFieldUse use in (ReadOnlySpan<DynamicFieldUse>)
+            [
+                DynamicFieldUse.Value, DynamicFieldUse.Search, DynamicFieldUse.Exact
+            ])
+            {
+                if (!positions.TryGetValue(new DynamicField(name, use), out List<int>? taken))
+                    positions.Add(new DynamicField(name, use), taken = []);
+                taken.Add(position);
+            }
+        }
+
+        return positions.ToDictionary(static entry => entry.Key, static entry => entry.Value.ToArray());
     }
 
     public override bool IsSameAs(IndexMapping other) =>
@@ -117,6 +210,21 @@ internal sealed class StaticIndexMapping : IndexMapping
         null => field.Path ?? field.Name,
         { Latitude: null } place => place.Wkt ?? field.Path ?? field.Name,
         _ => null,
+    };
+
+    private static AutoIndexFieldKind? KindOf(DynamicFieldUse use) => use switch
+    {
+        DynamicFieldUse.Value => AutoIndexFieldKind.Value,
+        DynamicFieldUse.Search => AutoIndexFieldKind.Search,
+        DynamicFieldUse.Exact => AutoIndexFieldKind.Exact,
+        _ => null,
+    };
+
+    private static DynamicFieldUse UseOf(AutoIndexFieldKind kind) => kind switch
+    {
+        AutoIndexFieldKind.Search => DynamicFieldUse.Search,
+        AutoIndexFieldKind.Exact => DynamicFieldUse.Exact,
+        _ => DynamicFieldUse.Value,
     };
 
     private static IEnumerable<AutoIndexField> SourcesOf(IndexFieldDefinition field)

@@ -6,4 +6,6 @@ namespace Treepie.Indexes.Definitions;
 /// <param name="Slot">Its number in what entries keep, from 1 on.</param>
 /// <param name="IsStored">Whether entries keep it.</param>
 /// <param name="IsComputed">Whether the path leads through what a map makes of the document.</param>
-internal readonly record struct StoredField(string Name, string Path, int Slot, bool IsStored, bool IsComputed = false);
+/// <param name="IsDynamic">Whether the document said its name.</param>
+internal readonly record struct StoredField(
+    string Name, string Path, int Slot, bool IsStored, bool IsComputed = false, bool IsDynamic = false);

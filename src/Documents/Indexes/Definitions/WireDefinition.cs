@@ -11,9 +11,6 @@ internal static class WireDefinition
 {
     private static readonly string[] _code = ["AdditionalAssemblies", "CompoundFields"];
 
-    /// <summary>Name under which clients give options to all fields of a definition.</summary>
-    private const string AllFields = "__all_fields";
-
     /// <summary>
     /// Settings that say which of another program's engines an index is for: here is one, which does what both do.
     /// </summary>
@@ -114,13 +111,15 @@ internal static class WireDefinition
     /// <param name="definition">The definition.</param>
     /// <param name="mappedFields">Fields of the maps.</param>
     /// <param name="mayHaveMore">Whether the maps give fields that are not known beforehand.</param>
+    /// <param name="namesFields">Whether documents say names of fields.</param>
     /// <exception cref="InvalidIndexDefinitionException">There are options for what is no field.</exception>
     public static IndexDefinition WithFields(
-        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore)
+        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore, bool namesFields = false)
     {
         Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(
             field => field.Name, StringComparer.Ordinal);
-        options.Remove(AllFields, out IndexFieldDefinition? all);
+        options.Remove(IndexDefinitionJson.AllFields, out IndexFieldDefinition? all);
+        all ??= definition.AllFields;
         var fields = new List<IndexFieldDefinition>();
         foreach (IndexFieldDefinition mapped in mappedFields)
         {
@@ -144,12 +143,12 @@ internal static class WireDefinition
         else if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
-        if (fields.Count == 0)
+        if (fields.Count == 0 && !namesFields)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
                 "its maps do not say what fields they give: write out the objects they return, or name the fields under "
                     + "'Fields'.");
-        return definition with { Fields = fields };
+        return definition with { Fields = fields, AllFields = namesFields ? all : null };
     }
 
     /// <summary>

@@ -28,7 +28,7 @@ internal static class DefinitionJson
             if (root.GetProperty("Version"u8).GetInt32() != Version)
                 return null;
             if (root.TryGetProperty("Static"u8, out JsonElement byHand))
-                return new StaticIndexMapping(IndexDefinitionJson.Read(byHand));
+                return new StaticIndexMapping(IndexDefinitionJson.Read(byHand), dynamicFields: ReadDynamic(root));
 
             string? collection = root.GetProperty("Collection"u8).GetString();
             if (root.TryGetProperty("GroupBy"u8, out JsonElement keys))
@@ -43,6 +43,17 @@ internal static class DefinitionJson
         {
             return null;
         }
+    }
+
+    private static List<DynamicField> ReadDynamic(JsonElement root)
+    {
+        var fields = new List<DynamicField>();
+        if (root.TryGetProperty("DynamicFields"u8, out JsonElement met))
+            foreach (JsonElement field in met.EnumerateArray())
+                if (field.GetProperty("Name"u8).GetString() is { } name
+                    && Enum.TryParse(field.GetProperty("Use"u8).GetString(), out DynamicFieldUse use))
+                    fields.Add(new DynamicField(name, use));
+        return fields;
     }
 
     private static GroupDefinition ReadGroups(string collection, JsonElement keys, JsonElement root)
@@ -80,6 +91,7 @@ internal static class DefinitionJson
         {
             writer.WritePropertyName("Static"u8);
             IndexDefinitionJson.Write(writer, byHand.Definition);
+            WriteDynamic(writer, byHand.DynamicFields);
         }
         else if (mapping is GroupDefinition groups)
         {
@@ -93,6 +105,22 @@ internal static class DefinitionJson
         }
 
         writer.WriteEndObject();
+    }
+
+    private static void WriteDynamic(Utf8JsonWriter writer, IReadOnlyList<DynamicField> fields)
+    {
+        if (fields.Count == 0)
+            return;
+        writer.WriteStartArray("DynamicFields"u8);
+        foreach (DynamicField field in fields)
+        {
+            writer.WriteStartObject();
+            writer.WriteString("Name"u8, field.Name);
+            writer.WriteString("Use"u8, field.Use.ToString());
+            writer.WriteEndObject();
+        }
+
+        writer.WriteEndArray();
     }
 
     private static void WriteGroups(Utf8JsonWriter writer, GroupDefinition definition)

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Collections.Frozen;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
@@ -20,12 +21,15 @@ internal sealed class FieldExtractor
     private static readonly string[] _knownMembers = ["@id", "@collection", "@last-modified", "@change-vector"];
 
     private readonly StoredExtractor? _stored;
+    private readonly DynamicValues? _dynamic;
+    private readonly FieldSlot[] _whole = new FieldSlot[1];
     private readonly FieldSlot[] _slots;
     private readonly PlaceCollector?[] _places;
     private readonly PathTree _body;
     private readonly PathTree _metadata;
     private readonly List<(string Member, int Slot)> _documentMetadata = [];
     private readonly Refusals _refused = new();
+    private readonly Action<string, string> _refuse;
     private readonly int _idSlot = -1;
 
     /// <summary>Extracts the fields of an index, or those of them from a place on up to another.</summary>
@@ -35,7 +39,7 @@ internal sealed class FieldExtractor
         var body = new List<(FieldPath, int)>();
         var metadata = new List<(FieldPath, int)>();
         foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets)
-            .Where(t => t.Target.Field >= firstField && t.Target.Field < endField)
+            .Where(t => !definition.Fields[t.Target.Field].IsDynamic && t.Target.Field >= firstField && t.Target.Field < endField)
             .GroupBy(t => t.Path))
         {
             int slot = slots.Count;
@@ -67,6 +71,10 @@ internal sealed class FieldExtractor
         _stored = firstField == 0 && definition.StoredFields.Any(field => field.IsStored)
             ? new StoredExtractor(definition)
             : null;
+        _dynamic = definition is StaticIndexMapping { HasDynamicFields: true } mapping
+            ? new DynamicValues(mapping, endField)
+            : null;
+        _refuse = _refused.Add;
         _slots = [.. slots];
         _body = new PathTree(body);
         _metadata = new PathTree(metadata, skipMembers: 1);
@@ -77,8 +85,9 @@ internal sealed class FieldExtractor
     /// told, and everything else is added.</exception>
     public void Extract(Document document, IndexBatch batch)
     {
-        _stored?.Add(document, batch);
         _refused.Clear();
+        _dynamic?.Read(document.Body, _refuse);
+        _stored?.Add(document, batch, _dynamic?.Stored);
         foreach (PlaceCollector? place in _places)
             place?.Clear();
         var sink = new BatchSink(batch, _slots, _places, _refused);
@@ -94,8 +103,38 @@ internal sealed class FieldExtractor
         foreach (PlaceCollector? place in _places)
             if (place is not null)
                 _refused.Try(place.Path, (Place: place, Batch: batch), static it => it.Place.AddTo(it.Batch));
+        if (_dynamic is not null)
+            ExtractDynamic(_dynamic, batch);
         if (_refused.First is { } error)
             throw error;
+    }
+
+    /// <summary>What an index keeps of an object that it maps, if it keeps objects.</summary>
+    public ReadOnlySpan<byte> ToKeep(ReadOnlySpan<byte> body)
+    {
+        if (_dynamic is null)
+            return body;
+        _dynamic.Read(body, static (_, _) => { }); // extracting says what it refuses
+        return _dynamic.ToKeep(body);
+    }
+
+    /// <summary>
+    /// Fields that documents have named and the index has not: what has them is to be extracted again when it has.
+    /// </summary>
+    public IReadOnlySet<DynamicField> NewFields => _dynamic is null ? FrozenSet<DynamicField>.Empty : _dynamic.New;
+
+    /// <summary>Forgets <see cref="NewFields"/>.</summary>
+    public void ClearNewFields() => _dynamic?.New.Clear();
+
+    private void ExtractDynamic(DynamicValues values, IndexBatch batch)
+    {
+        var sink = new BatchSink(batch, _whole, _places, _refused);
+        foreach ((DynamicField field, int[] positions, ReadOnlyMemory<byte> json) in values.Found)
+        {
+            _whole[0] = new FieldSlot(
+                [.. positions.Select(place => new FieldTarget(place, values.KindOf(place), field.Name))]);
+            PathTree.VisitWhole(json.Span, ref sink);
+        }
     }
 
     private static IEnumerable<(string Path, FieldTarget Target)> Targets(AutoIndexField field, int number) =>

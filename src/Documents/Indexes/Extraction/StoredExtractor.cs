@@ -22,19 +22,25 @@ internal sealed class StoredExtractor
     public StoredExtractor(IndexMapping mapping)
     {
         foreach (StoredField field in mapping.StoredFields)
-            if (field.IsStored)
+            if (field is { IsStored: true, IsDynamic: false })
                 _fields.Add((field.Slot, field.Path == AutoIndexField.Id ? null : FieldPath.TryParse(field.Path)));
     }
 
     /// <summary>Adds what is kept of a document to the entry that was begun in the batch.</summary>
-    public void Add(Document document, IndexBatch batch)
+    /// <param name="document">The document.</param>
+    /// <param name="batch">The batch.</param>
+    /// <param name="named">Values of fields that it names itself, by number.</param>
+    public void Add(Document document, IndexBatch batch, SortedDictionary<int, byte[]>? named)
     {
-        if (_fields.Count == 0)
-            return;
-
         batch.AddStored(IdSlot, document.Id);
         foreach ((int slot, FieldPath? path) in _fields)
         {
+            if (named is not null && named.Remove(slot, out byte[]? said))
+            {
+                batch.AddStored(slot, said);
+                continue;
+            }
+
             _value.ResetWrittenCount();
             if (path is null)
                 JsonStrings.Write(_value, document.Id);
@@ -42,5 +48,8 @@ internal sealed class StoredExtractor
                 continue;
             batch.AddStored(slot, _value.WrittenSpan);
         }
+
+        foreach ((int slot, byte[] value) in named ?? []) // numbers behind all others
+            batch.AddStored(slot, value);
     }
 }

@@ -8,6 +8,8 @@ namespace Treepie.Indexes.Fields;
 /// </summary>
 internal sealed class PathTree
 {
+    private static readonly Node _whole = new([], null) { Slots = { 0 } };
+
     private readonly Node _root = new([], null);
     private readonly List<Node> _single = [];
 
@@ -45,6 +47,12 @@ internal sealed class PathTree
         foreach (Node start in _single)
             VisitFrom(start, json, ref sink);
     }
+
+    /// <summary>Calls the sink for a value itself, whatever it is, as slot 0.</summary>
+    /// <param name="json">One JSON value.</param>
+    /// <param name="sink">Takes it: its elements, where it is an array.</param>
+    public static void VisitWhole<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
+        where TSink : struct, IFieldSink, allows ref struct => VisitFrom(_whole, json, ref sink);
 
     private static void VisitFrom<TSink>(Node node, ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct

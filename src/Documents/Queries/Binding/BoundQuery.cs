@@ -27,6 +27,12 @@ internal sealed record BoundQuery
     /// <summary>Name of the index of <see cref="SourceKind.NamedIndex"/>.</summary>
     public string? IndexName { get; init; }
 
+    /// <summary>
+    /// What that index was when the query was bound, where documents give it fields while it is built; null: its fields are those
+    /// of its definition.
+    /// </summary>
+    public StaticIndexMapping? Learning { get; init; }
+
     /// <summary>Ids of <see cref="SourceKind.Ids"/>.</summary>
     public IReadOnlyList<string> Ids { get; init; } = [];
 

@@ -122,6 +122,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     /// <param name="schemaName">The field as the index calls it inside.</param>
     public string? PathIn(string schemaName) => index?.Fields.FirstOrDefault(field => field.SchemaName == schemaName)?.Path;
 
+    /// <summary>See <see cref="BoundQuery.Learning"/>.</summary>
+    public StaticIndexMapping? Learning => index is StaticIndexMapping { HasDynamicFields: true } learning ? learning : null;
+
     /// <summary>Whether the query asks a field in this way.</summary>
     public bool IsUsed(FieldPath path, AutoIndexFieldKind kind)
     {

@@ -152,6 +152,7 @@ internal sealed class QueryBinder
             Source = SourceKind.Collection,
             Collection = from.IsIndex ? null : collection,
             IndexName = from.IsIndex ? from.Name : null,
+            Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
             Facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind(),
             Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),

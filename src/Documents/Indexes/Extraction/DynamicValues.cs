@@ -1,0 +1,210 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Indexes.Definitions;
+
+namespace Treepie.Indexes.Extraction;
+
+/// <summary>
+/// Reads the fields whose names a document says, of one after the other: <see cref="MappedField.Dynamic"/>. Not thread-safe.
+/// </summary>
+internal sealed class DynamicValues
+{
+    private readonly StaticIndexMapping _mapping;
+    private readonly IReadOnlyDictionary<DynamicField, int[]> _positions;
+    private readonly Dictionary<string, int> _slots = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, byte[]> _members = new(StringComparer.Ordinal);
+    private readonly int _endField;
+
+    /// <param name="mapping">The index.</param>
+    /// <param name="endField">Fields from this position on are not in the index yet.</param>
+    public DynamicValues(StaticIndexMapping mapping, int endField)
+    {
+        (_mapping, _endField) = (mapping, endField);
+        _positions = mapping.DynamicPositions();
+        foreach (StoredField field in mapping.StoredFields)
+            if (field.IsStored)
+                _slots.TryAdd(field.Name, field.Slot);
+    }
+
+    /// <summary>Fields that documents have named and the index has not.</summary>
+    public HashSet<DynamicField> New { get; } = [];
+
+    /// <summary>Values of the document read last, with the positions of the fields that take them.</summary>
+    public List<(DynamicField Field, int[] Positions, ReadOnlyMemory<byte> Json)> Found { get; } = [];
+
+    /// <summary>Values of it that are kept, as JSON, by number; several of one name as an array.</summary>
+    public SortedDictionary<int, byte[]> Stored { get; } = [];
+
+    public AutoIndexFieldKind KindOf(int position) => _mapping.Fields[position].Kind;
+
+    /// <summary>Reads a document.</summary>
+    /// <param name="body">The object that a map made.</param>
+    /// <param name="refuse">Takes a field that it cannot have, and why.</param>
+    public void Read(ReadOnlySpan<byte> body, Action<string, string> refuse)
+    {
+        Found.Clear();
+        Stored.Clear();
+        _members.Clear();
+        var reader = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = MaxDepth });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isDynamic = reader.ValueTextEquals(MappedField.Dynamic);
+            reader.Read();
+            if (isDynamic && reader.TokenType == JsonTokenType.StartArray)
+                while (reader.Read() && reader.TokenType == JsonTokenType.StartObject)
+                    ReadField(body, ref reader, refuse);
+            else
+                reader.Skip();
+        }
+    }
+
+    /// <summary>
+    /// The object read last as an index keeps it that keeps objects: of the fields that it names those that are stored, as
+    /// members.
+    /// </summary>
+    public byte[] ToKeep(ReadOnlySpan<byte> body)
+    {
+        var output = new ArrayBufferWriter<byte>(body.Length);
+        using var json = new Utf8JsonWriter(
+            output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
+        var reader = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = MaxDepth });
+        reader.Read();
+        json.WriteStartObject();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            string name = reader.GetString()!; // a name is a string
+            reader.Read();
+            int start = (int)reader.TokenStartIndex;
+            reader.Skip();
+            if (name == MappedField.Dynamic)
+                continue;
+            json.WritePropertyName(name);
+            json.WriteRawValue(body[start..(int)reader.BytesConsumed], skipInputValidation: true);
+        }
+
+        foreach ((string name, byte[] value) in _members)
+        {
+            json.WritePropertyName(name);
+            json.WriteRawValue(value, skipInputValidation: true);
+        }
+
+        json.WriteEndObject();
+        json.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+
+    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    private const int MaxDepth = 1024;
+
+    private void ReadField(ReadOnlySpan<byte> body, ref Utf8JsonReader reader, Action<string, string> refuse)
+    {
+        string name = "";
+        string? indexing = null, storage = null;
+        byte[]? json = null;
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            string member = reader.GetString()!; // a name is a string
+            reader.Read();
+            int start = (int)reader.TokenStartIndex;
+            reader.Skip();
+            ReadOnlySpan<byte> value = body[start..(int)reader.BytesConsumed];
+            switch (member)
+            {
+                case "Name":
+                    name = TextOf(value);
+                    break;
+                case "Value":
+                    json = value.ToArray();
+                    break;
+                case "Indexing":
+                    indexing = TextOf(value);
+                    break;
+                case "Storage":
+                    storage = TextOf(value);
+                    break;
+            }
+        }
+
+        if (json is null)
+            return;
+        string label = name.Length > 80 ? name[..80] : name;
+        if (DynamicField.Problem(name) is { } problem)
+            refuse(label, problem);
+        else if (!TryReadUses(indexing, storage, out DynamicFieldUse? use, out bool isStored))
+            refuse(
+                label, $"its options are Indexing: Default, Search, Exact or No, and Storage: Yes or No; the document says "
+                    + $"'{indexing}' and '{storage}'.");
+        else
+            Take(name, use, isStored, json, refuse);
+    }
+
+    private void Take(string name, DynamicFieldUse? use, bool isStored, byte[] json, Action<string, string> refuse)
+    {
+        if (use is { } wanted)
+        {
+            var field = new DynamicField(name, wanted);
+            if (_positions.TryGetValue(field, out int[]? positions) && positions[^1] < _endField)
+                Found.Add((field, positions, json));
+            else
+                Meet(field, refuse);
+        }
+
+        if (!isStored)
+            return;
+        if (_mapping.KeepsObjects)
+            _members[name] = _members.TryGetValue(name, out byte[]? before) ? Joined(before, json) : json;
+        else if (_slots.TryGetValue(name, out int slot))
+            Stored[slot] = Stored.TryGetValue(slot, out byte[]? before) ? Joined(before, json) : json;
+        else
+            Meet(new DynamicField(name, DynamicFieldUse.Stored), refuse);
+    }
+
+    private void Meet(DynamicField field, Action<string, string> refuse)
+    {
+        if (_mapping.DynamicFields.Count + New.Count < IndexDefinition.MaxDynamicFields || New.Contains(field))
+            New.Add(field);
+        else
+            refuse(
+                field.Name,
+                $"the index has {IndexDefinition.MaxDynamicFields:N0} fields that documents have named, and no more are taken. "
+                    + "Name fewer, and give what has very many names as values: Name and Value of one field.");
+    }
+
+    private bool TryReadUses(string? indexing, string? storage, out DynamicFieldUse? use, out bool isStored)
+    {
+        FieldIndexing ofAll = _mapping.Definition.AllFields?.Indexing ?? FieldIndexing.Default;
+        (bool isKnown, use) = indexing?.ToUpperInvariant() switch
+        {
+            null or "NULL" => (true, ofAll switch
+            {
+                FieldIndexing.Search => DynamicFieldUse.Search,
+                FieldIndexing.Exact => DynamicFieldUse.Exact,
+                _ => DynamicFieldUse.Value,
+            }),
+            "DEFAULT" => (true, DynamicFieldUse.Value),
+            "SEARCH" or "HIGHLIGHTING" => (true, DynamicFieldUse.Search),
+            "EXACT" => (true, DynamicFieldUse.Exact),
+            "NO" => (true, (DynamicFieldUse?)null),
+            _ => (false, null),
+        };
+        isStored = storage?.ToUpperInvariant() is "YES" or "TRUE"
+            || (storage is null or "null" && _mapping.Definition.AllFields?.Stored == true);
+        return isKnown && storage?.ToUpperInvariant() is null or "NULL" or "YES" or "NO" or "TRUE" or "FALSE";
+    }
+
+    /// <summary>A string without its quotes; anything else as it is written.</summary>
+    private static string TextOf(ReadOnlySpan<byte> json)
+    {
+        var reader = new Utf8JsonReader(json);
+        reader.Read();
+        return reader.TokenType == JsonTokenType.String ? reader.GetString()! : Encoding.UTF8.GetString(json); // it is one
+    }
+
+    private static byte[] Joined(byte[] before, byte[] json) => before[0] == '['
+        ? [.. before.AsSpan(0, before.Length - 1), (byte)',', .. json, (byte)']']
+        : [(byte)'[', .. before, (byte)',', .. json, (byte)']'];
+}
