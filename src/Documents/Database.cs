@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
 using Treepie.Archiving;
 using Treepie.Encryption;
+using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Directories;
@@ -287,6 +288,9 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    void IDocumentStore.Deploy(params IEnumerable<IndexClass> indexes) => this.Deploy(indexes);
 
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession IDocumentStore.OpenSession() => OpenSession();

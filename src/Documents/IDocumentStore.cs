@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Sessions;
 using Treepie.Store;
@@ -17,6 +18,13 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
 
     /// <summary>Indexes and their state.</summary>
     IndexCatalogue Indexes { get; }
+
+    /// <summary>Defines indexes by their classes; see <see cref="DatabaseIndexClasses"/>.</summary>
+    /// <exception cref="NotSupportedException">An expression has no text of the same meaning; nothing was changed.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    void Deploy(params IEnumerable<IndexClass> indexes);
 
     /// <summary>A unit of work over C# objects, read and written by reflection, or as the store's options say.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

@@ -34,6 +34,14 @@ public sealed class ComputedIndexTests : IDisposable
     }
 
     [Fact]
+    public async Task Members_of_times_and_arrays_are_no_paths()
+    {
+        await _run.PutAsync("orders/1", """{"At":"2026-03-05T10:00:00Z","Lines":[1,2],"Size":{"Count":7}}""", "Orders");
+        _run.Define("Times", "from o in docs.Orders select new { o.At.Year, Lines = o.Lines.Count, Size = o.Size.Count }");
+        Assert.Equal(["orders/1"], await _run.IdsAsync("from index Times where Year = 2026 and Lines = 2 and Size = 7"));
+    }
+
+    [Fact]
     public async Task A_document_has_an_entry_for_each_result_and_all_change_with_it()
     {
         _run.Define(

@@ -128,6 +128,10 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<TResult> ProjectInto<TResult>() =>
         new DocumentQueryable<TResult>(Model.ProjectInto(typeof(TResult)));
 
+    public IDocumentQueryable<TResult> OfType<TResult>()
+        where TResult : class =>
+        new DocumentQueryable<TResult>(Model.OfType(typeof(TResult), Model.Session.ReadResult<TResult>));
+
     public IDocumentQueryable<T> Distinct() => With(Model.Distinct());
 
     public IDocumentQueryable<T> Skip(int count) => With(Model.Page(Math.Max(0, count), long.MaxValue));

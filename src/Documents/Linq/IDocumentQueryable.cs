@@ -76,6 +76,13 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>Results read as another class, member by member, of the names that JSON has.</summary>
     IDocumentQueryable<TResult> ProjectInto<TResult>();
 
+    /// <summary>
+    /// The documents, where conditions name what an index computes of them:
+    /// <c>Query&lt;Orders_Totals.Result, Orders_Totals&gt;().Where(r => r.Total > 10).OfType&lt;Order&gt;()</c>.
+    /// </summary>
+    IDocumentQueryable<TResult> OfType<TResult>()
+        where TResult : class;
+
     /// <summary>Equal results once.</summary>
     IDocumentQueryable<T> Distinct();
 

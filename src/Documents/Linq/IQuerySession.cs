@@ -28,10 +28,6 @@ internal interface IQuerySession
     /// <summary>Runs a query with the options of the session.</summary>
     Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken);
 
-    /// <summary>The object of a document, followed by the session; null where it was deleted there.</summary>
-    T? Track<T>(Document document)
-        where T : class;
-
     /// <summary>
     /// The current result of an answer: an object of the session where it is a whole document, a new one otherwise; null where it
     /// was deleted there.

@@ -136,16 +136,18 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             ?? json.Options.PropertyNamingPolicy?.ConvertName(node.Member.Name) ?? node.Member.Name;
         foreach (JsonPropertyInfo property in json.Properties)
             if (property.AttributeProvider is MemberInfo own ? own.Name == node.Member.Name : property.Name == written)
-                return property.Name;
+                return property.Get is null ? throw NotWritten(node, owner) : property.Name;
         return JsonOf(node.Member.DeclaringType ?? owner) is { } declaring
             && declaring.Type != owner
             && declaring.Properties.Any(property => property.Name == written)
             ? written
-            : throw Refusal.Of(
-                node,
-                $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for "
-                    + $"the members it is computed of.");
+            : throw NotWritten(node, owner);
     }
+
+    private static NotSupportedException NotWritten(MemberExpression node, Type owner) => Refusal.Of(
+        node,
+        $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for the "
+            + "members it is computed of.");
 
     private DocumentPath? OfCall(MethodCallExpression call)
     {

@@ -8,8 +8,8 @@ namespace Treepie.Linq;
 /// <param name="Session">The session it belongs to.</param>
 /// <param name="DocumentType">The type of its documents.</param>
 /// <param name="IndexName">The index that is asked; null: the collection of the type.</param>
-/// <param name="Track">Gives the object of a document.</param>
-internal sealed record QueryModel(IQuerySession Session, Type DocumentType, string? IndexName, TrackDocument Track)
+/// <param name="Read">Gives the object of a result that is not selected.</param>
+internal sealed record QueryModel(IQuerySession Session, Type DocumentType, string? IndexName, ReadResult Read)
 {
     public IReadOnlyList<Func<Translation, Clause>> Conditions { get; init; } = [];
 
@@ -34,6 +34,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     /// <summary>The class that results are read as, member by member; null: <see cref="Projection"/> says.</summary>
     public Type? Into { get; init; }
+
+    /// <summary>The class that documents are read as in place of the one that conditions name; null: that one.</summary>
+    public Type? ReadAs { get; init; }
 
     public bool IsDistinct { get; init; }
 
@@ -126,6 +129,11 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             ? this with { Into = type }
             : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
 
+    public QueryModel OfType(Type type, ReadResult read) =>
+        Projection is null && Into is null
+            ? this with { ReadAs = type, Read = read }
+            : throw new NotSupportedException("OfType stands in place of Select and ProjectInto, not behind them.");
+
     public QueryModel Page(long skip, long take)
     {
         long left = Take == long.MaxValue ? long.MaxValue : Math.Max(0, Take - skip);
@@ -143,6 +151,8 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         if (Into is not null)
             throw new NotSupportedException("Conditions and orders stand before ProjectInto.");
+        if (ReadAs is not null)
+            throw new NotSupportedException("Conditions, orders and includes stand before OfType.");
         if (Projection is null)
             return DocumentLambda.Of(lambda);
         return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };

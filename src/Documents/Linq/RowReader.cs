@@ -49,7 +49,7 @@ internal sealed class RowReader
         isLeftOut = false;
         if (_needsDocument)
         {
-            object? document = _model.Track(results.Current);
+            object? document = _model.Read(results);
             isLeftOut = document is null;
             if (isLeftOut || _model.Projection is not { } whole)
                 return document;

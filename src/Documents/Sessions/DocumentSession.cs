@@ -326,7 +326,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        return new DocumentQueryable<T>(new QueryModel(Queries, typeof(T), indexName, document => Track<T>(document)));
+        return new DocumentQueryable<T>(new QueryModel(Queries, typeof(T), indexName, Queries.ReadResult<T>));
     }
 
     /// <summary>A query in RQL, with values for its parameters by <see cref="RawDocumentQuery{T}.AddParameter"/>.</summary>

@@ -318,7 +318,8 @@ public sealed class SessionAdvanced
             throw new NotSupportedException(
                 "Streams are of whole documents. A projection is not followed by the session anyway: 'await foreach' over the "
                     + "query.");
-        return QueryRun.RowsAsync<StreamResult<T>>(model with { Track = Untracked<T> }, cancellationToken);
+        return QueryRun.RowsAsync<StreamResult<T>>(
+            model with { Read = results => Untracked<T>(results.Current) }, cancellationToken);
     }
 
     /// <summary>

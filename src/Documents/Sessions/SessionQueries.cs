@@ -53,9 +53,6 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
         return found;
     }
 
-    public T? Track<T>(Document document)
-        where T : class => session.Track<T>(document);
-
     public T? ReadResult<T>(QueryResults results)
         where T : class
     {

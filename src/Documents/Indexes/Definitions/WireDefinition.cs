@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Text.Json;
 
 namespace Treepie.Indexes.Definitions;
@@ -15,6 +16,12 @@ internal static class WireDefinition
     /// Settings that say which of another program's engines an index is for: here is one, which does what both do.
     /// </summary>
     private static readonly string[] _engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
+
+    /// <summary>Members that texts, times, spans of time and arrays have when it is computed.</summary>
+    private static readonly FrozenSet<string> _membersOfValues = FrozenSet.Create(
+        "Year", "Month", "Day", "Hour", "Minute", "Second", "Millisecond", "DayOfYear", "DayOfWeek", "Ticks", "Date", "TimeOfDay",
+        "Days", "Hours", "Minutes", "Seconds", "Milliseconds", "TotalDays", "TotalHours", "TotalMinutes", "TotalSeconds",
+        "TotalMilliseconds", "Length", "length", "Count", "HasValue", "Value");
 
     /// <summary>What changes nothing of the answers.</summary>
     private static readonly string[] _passedOver =
@@ -41,6 +48,13 @@ internal static class WireDefinition
                         + $"path.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
+        return OfMaps(definition);
+    }
+
+    /// <summary>A definition whose texts say whether it computes.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
+    public static IndexDefinition OfMaps(IndexDefinition definition)
+    {
         if (definition is { Maps.Count: 0, Reduce: null, AdditionalSources.Count: 0 })
             return definition with { Computes = false };
         return OnlyNamesPaths(definition) ? WithPaths(definition with { Computes = false }) : definition with { Computes = true };
@@ -55,13 +69,20 @@ internal static class WireDefinition
         {
             List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
             // the same fields from other paths are computed
-            return maps.Count > 0 && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields));
+            return maps.Count > 0
+                && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields) && !map.Fields.Exists(IsOfValue));
         }
         catch (InvalidIndexDefinitionException)
         {
             return false;
         }
     }
+
+    /// <summary>
+    /// Whether a path may end in a member that is of a value, not of an object: <c>o.OrderedAt.Year</c>, <c>o.Lines.Count</c>.
+    /// </summary>
+    private static bool IsOfValue(IndexFieldDefinition field) =>
+        field.Path is { } path && path.LastIndexOf('.') is > 0 and var dot && _membersOfValues.Contains(path[(dot + 1)..]);
 
     private static void CheckConfiguration(string index, JsonElement settings)
     {
@@ -103,7 +124,11 @@ internal static class WireDefinition
                     + "for the collection.");
         bool coversAll = maps.Exists(map => map.Collection is null);
         return WithFields(
-            definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()] },
+            definition with
+            {
+                Computes = false,
+                Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()]
+            },
             first.Fields, mayHaveMore: false);
     }
 
