@@ -70,7 +70,7 @@ internal static class BesideChecks
         int requests = session.Advanced.NumberOfRequests;
         Require(place.Name == "Metz" && session.Load<Place>(place.TwinId!)?.Name == "Reims", "documents brought along");
         Require(session.CountersFor("places/new").Get("likes") == 3, "counters brought along");
-        Require(session.TimeSeriesFor("places/new", "visitors").Get(_day, _day.AddDays(2)).Count == 2, "time series brought along");
+        Require(session.TimeSeriesFor("places/new", "visitors").Get(_day, _day.AddDays(2)).Count == 2, "time series with it");
         Require(session.Advanced.Revisions.Get<Place>("places/new", DateTime.UtcNow.AddDays(1)) is not null, "revisions by time");
         Require(session.Advanced.NumberOfRequests <= requests + 1, "reading what was brought along");
         Require((await session.Include<Place>(p => p.TwinId!).LoadAsync<Place>("places/1"))?.Visits == 1, "loads with includes");
@@ -112,7 +112,9 @@ internal static class BesideChecks
             session.Advanced.ClusterTransaction.Update(read, "changed");
             session.Advanced.ClusterTransaction.Create("codes/2", new Owner { Name = "Bob" });
             await session.SaveChangesAsync();
-            Require(session.Advanced.ClusterTransaction.GetStartingWith<string>("codes/1") is [{ Value: "changed" }], "values by prefix");
+            Require(
+                session.Advanced.ClusterTransaction.GetStartingWith<string>("codes/1") is [{ Value: "changed" }],
+                "values by prefix");
         }
 
         await using DocumentSession other = database.OpenSession(options with { IsClusterWide = true });

@@ -72,10 +72,14 @@ internal static class DatabaseChecks
         await using (BulkInsert insert = database.BulkInsert())
         {
             for (int i = 0; i < 200; i++)
+            {
+                string text = new('x', 300);
                 await insert.StoreAsync(
                     $"notes/{i}",
                     Encoding.UTF8.GetBytes(
-                        $$$"""{"Title":"note {{{i}}}","Text":"{{{new string('x', 300)}}}","@metadata":{"@collection":"Notes"}}"""));
+                        $$$"""{"Title":"note {{{i}}}","Text":"{{{text}}}","@metadata":{"@collection":"Notes"}}"""));
+            }
+
             await insert.CountersAsync("notes/1", [CounterOperation.Of(CounterOperationKind.Increment, "read", 4)]);
             await insert.TimeSeriesAsync("notes/1", "reads", [new TimeSeriesPoint(new DateTime(2024, 1, 1), [1])]);
             await insert.CompleteAsync();
@@ -106,11 +110,15 @@ internal static class DatabaseChecks
             });
         Require(await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1)), "waiting for indexes");
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = "from index 'Notes/ByTitle' where search(Title, '17') include timings()", WithPlan = true });
+            new QueryRequest
+            {
+                Text = "from index 'Notes/ByTitle' where search(Title, '17') include timings()",
+                WithPlan = true,
+            });
         Require(
             results.MoveNext() && Encoding.UTF8.GetString(results.Current.Id) == "notes/17" && results.DescribePlan()?.Length > 0,
             "indexes made by hand");
-        Require(database.Indexes.List().Any(index => index is { Name: "Notes/ByTitle", EntryCount: 200 }), "statistics of indexes");
+        Require(database.Indexes.List().Any(index => index is { Name: "Notes/ByTitle", EntryCount: 200 }), "figures of indexes");
         Require(
             database.LookInto("Notes/ByTitle").Terms("Title", "a", 10, out _).Contains("note")
                 && database.LookInto("Notes/ByTitle").Entry("notes/17") is { Count: > 0 },
@@ -133,7 +141,8 @@ internal static class DatabaseChecks
                 await session.SaveChangesAsync();
             },
             options);
-        await foreach (DocumentChange change in database.ChangesAsync(new ChangesOptions { AfterEtag = before, Collection = "Owners" }))
+        var wanted = new ChangesOptions { AfterEtag = before, Collection = "Owners" };
+        await foreach (DocumentChange change in database.ChangesAsync(wanted))
         {
             Require(change is { Id: "owners/1", IsDeletion: false }, "changes");
             break;
@@ -146,7 +155,8 @@ internal static class DatabaseChecks
         CompressionReport report = await database.Compression.RunAsync();
         Require(report.Documents > 0 && report.BytesAfter < report.BytesBefore, "compression");
         await using DocumentSession session = database.OpenSession(options);
-        Require((await session.RawQuery<Note>("from Notes where Title = 'note 5'").ToListAsync()) is [{ Text.Length: 300 }], "texts");
+        List<Note> found = await session.RawQuery<Note>("from Notes where Title = 'note 5'").ToListAsync();
+        Require(found is [{ Text.Length: 300 }], "compressed texts");
     }
 
     private static async Task ExpireAsync(Database database, SessionOptions options)
@@ -157,7 +167,9 @@ internal static class DatabaseChecks
         session.Store(gone);
         session.Advanced.GetMetadataFor(gone)["@expires"] = "2020-01-01T00:00:00.0000000Z";
         await session.SaveChangesAsync();
-        Require(await database.Lifecycle.RunAsync() == 1 && !session.Advanced.Exists($"owners/{gone.Id}"), "documents that expire");
+        Require(
+            await database.Lifecycle.RunAsync() == 1 && !session.Advanced.Exists($"owners/{gone.Id}"),
+            "documents that expire");
     }
 
     private static async Task KeepTimesAsync(Database database)

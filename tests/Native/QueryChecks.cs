@@ -26,7 +26,7 @@ internal static class QueryChecks
             {
                 Id = $"places/{i}",
                 Name = i % 3 == 0 ? "Reims" : "Rouen",
-                Text = i == 7 ? "a cathedral of white stone beside a river" : "a market square beside an old cathedral and a mill",
+                Text = i == 7 ? "a cathedral of white stone beside a river" : "a market square beside a cathedral and a mill",
                 Country = i < 4 ? "France" : "Belgium",
                 Latitude = 49 + i,
                 Longitude = 4,
@@ -55,7 +55,9 @@ internal static class QueryChecks
                 && await places.Where(p => RqlMethods.Exact(p.Name == "Reims") && RqlMethods.Exists(p.Text)).CountAsync() == 4,
             "methods of RQL");
         Place best = await places
-            .Where(p => RqlMethods.Boost(RqlMethods.Search(p.Text, "stone", false), 5) || RqlMethods.Search(p.Text, "mill", false))
+            .Where(
+                p => RqlMethods.Boost(RqlMethods.Search(p.Text, "stone", false), 5)
+                    || RqlMethods.Search(p.Text, "mill", false))
             .OrderByScore()
             .Explain(out QueryNotes explanations)
             .FirstAsync();
@@ -104,9 +106,10 @@ internal static class QueryChecks
             (await places.Filter(p => p.Visits >= p.Counts["churches"] && p.Tags.Any(tag => tag == "t0"), 1_000).ToListAsync())
                 .Count == 6,
             "filters");
-        Require(
-            (await session.Query<Item>().Where(i => i.Parts.Any(p => p.Sku == "a" && p.Amount == 4)).ToListAsync()) is [{ Amount: 4 }],
-            "several conditions on one element");
+        List<Item> items = await session.Query<Item>()
+            .Where(i => i.Parts.Any(p => p.Sku == "a" && p.Amount == 4))
+            .ToListAsync();
+        Require(items is [{ Amount: 4 }], "several conditions on one element");
         IReadOnlyDictionary<string, FacetResult> facets = await places
             .AggregateBy(p => p.Country).SumOn(p => p.Visits).MaxOn(p => p.Visits).MinOn(p => p.Visits).AverageOn(p => p.Visits)
             .AndAggregateBy(p => p.Visits < 6, p => p.Visits >= 6)

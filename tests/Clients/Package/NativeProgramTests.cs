@@ -47,8 +47,9 @@ public sealed class NativeProgramTests
 
     private static async Task RunAsync(string output)
     {
+        string program = Path.Combine(output, ProgramName);
         using Process process = Process.Start(
-            new ProcessStartInfo(Path.Combine(output, ProgramName)) { RedirectStandardOutput = true, RedirectStandardError = true })
+            new ProcessStartInfo(program) { RedirectStandardOutput = true, RedirectStandardError = true })
             ?? throw new InvalidOperationException("The program could not be started.");
         string written = await process.StandardOutput.ReadToEndAsync(TestContext.Current.CancellationToken)
             + await process.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);

@@ -64,7 +64,7 @@ public sealed partial class PackageTests(PackedSolution packed) : IClassFixture<
 
         string page = packed.Readme(id);
         Assert.StartsWith(id == "Treepie.CommandLine" ? "# treepie\n" : $"# {id}\n", page, StringComparison.Ordinal);
-        Assert.DoesNotContain(Link().Matches(page), link => !link.Groups[1].Value.StartsWith("https://", StringComparison.Ordinal));
+        Assert.All(Link().Matches(page), link => Assert.StartsWith("https://", link.Groups[1].Value, StringComparison.Ordinal));
         Assert.Contains("treepie", metadata.Element(space + "tags")?.Value.Split(' ') ?? []);
         Assert.Equal("MIT", metadata.Element(space + "license")?.Value);
         Assert.DoesNotContain(package.Entries, entry => entry.FullName.StartsWith("content", StringComparison.Ordinal));
