@@ -18,9 +18,8 @@ public static class ShopProgram
         IConfigurationSection settings = builder.Configuration.GetSection("Shop");
         bool inMemory = settings.GetValue<bool>("InMemory");
         string data = settings["Data"] ?? "data";
-        builder.Services.AddTreepieDatabase(options => (options.Path, options.InMemory) = (Path.Combine(data, "shop"), inMemory));
-        builder.Services.AddKeyedTreepieDatabase(
-            "orders", options => (options.Path, options.InMemory) = (Path.Combine(data, "orders"), inMemory));
+        builder.Services.AddTreepieDatabase(options => Configure(options, "shop"));
+        builder.Services.AddKeyedTreepieDatabase("orders", options => Configure(options, "orders"));
         builder.Services.AddHealthChecks().AddTreepie().AddTreepie("orders", "orders");
         builder.Services.AddSingleton(TimeProvider.System);
 
@@ -28,5 +27,13 @@ public static class ShopProgram
         WebApplication shop = builder.Build();
         shop.MapShop();
         return shop;
+
+        // Its name says in traces which database it is, also where both are in memory.
+        void Configure(TreepieHostingOptions options, string name)
+        {
+            options.Path = Path.Combine(data, name);
+            options.InMemory = inMemory;
+            options.Database = options.Database with { Name = name };
+        }
     }
 }

@@ -68,7 +68,8 @@ public sealed partial class PagesTests
     {
         string[] pages =
         [
-            "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "samples/README.md", "samples/datasets/README.md",
+            "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "samples/README.md", "samples/shop/README.md",
+            "samples/datasets/README.md",
             .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories)
                 .Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))
         ];

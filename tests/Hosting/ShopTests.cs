@@ -1,10 +1,14 @@
+using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Net;
 using System.Net.Http.Json;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Shop;
+using Treepie.Store;
 
 namespace Treepie.Extensions.Hosting.Tests;
 
@@ -13,6 +17,8 @@ public sealed class ShopTests : IAsyncLifetime
 {
     private WebApplication? _shop;
     private HttpClient _client = new();
+
+    private IServiceProvider Services => _shop?.Services ?? throw new InvalidOperationException("The shop has not started.");
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
@@ -65,6 +71,59 @@ public sealed class ShopTests : IAsyncLifetime
     [Fact]
     public async Task The_shop_says_that_it_is_healthy() =>
         Assert.Equal("Healthy", await _client.GetStringAsync("/healthz", Token));
+
+    [Fact]
+    public async Task Orders_are_kept_in_the_database_with_their_key_and_products_in_the_other()
+    {
+        Assert.Equal(HttpStatusCode.Created, await Buy(2, 1));
+
+        Database products = Services.GetRequiredService<Database>();
+        Database orders = Services.GetRequiredKeyedService<Database>("orders");
+        Assert.Equal(["Products"], Collections(products));
+        Assert.Equal(["Orders"], Collections(orders));
+        using IServiceScope scope = Services.CreateScope();
+        var session = scope.ServiceProvider.GetRequiredKeyedService<IDocumentSession>("orders");
+        Order order = Assert.Single(session.Query<Order>().ToList());
+        Assert.Equal((2, 1, 200m), (order.ProductId, order.Amount, order.Total));
+        Assert.NotSame(session, scope.ServiceProvider.GetRequiredService<IDocumentSession>());
+    }
+
+    [Fact]
+    public async Task A_request_is_traced_down_to_the_commits_of_both_databases()
+    {
+        var trace = ActivityTraceId.CreateRandom();
+        var spans = new ConcurrentBag<Activity>();
+        using var listener = new ActivityListener
+        {
+            ShouldListenTo = source => source.Name is "Treepie" or "Microsoft.AspNetCore",
+            Sample = (ref ActivityCreationOptions<ActivityContext> _) => ActivitySamplingResult.AllDataAndRecorded,
+            ActivityStopped = spans.Add,
+        };
+        ActivitySource.AddActivityListener(listener);
+        using var request = new HttpRequestMessage(HttpMethod.Post, new Uri("/orders", UriKind.Relative))
+        {
+            Content = JsonContent.Create(new PurchaseRequest(3, 1)),
+        };
+        request.Headers.Add("traceparent", $"00-{trace}-{ActivitySpanId.CreateRandom()}-01");
+
+        using HttpResponseMessage answer = await _client.SendAsync(request, Token);
+
+        Assert.Equal(HttpStatusCode.Created, answer.StatusCode);
+        Activity[] seen = [.. spans.Where(span => span.TraceId == trace && span.Source.Name == "Treepie")];
+        Activity[] writes = [.. seen.Where(span => span.OperationName == "treepie.write").OrderBy(span => span.StartTimeUtc)];
+        Assert.Equal(["shop", "orders"], writes.Select(span => span.GetTagItem("db.namespace")).Distinct());
+        Assert.All(
+            writes,
+            write => Assert.Equal(
+                ["treepie.apply", "treepie.commit"],
+                seen.Where(span => span.ParentSpanId == write.SpanId).Select(span => span.OperationName).Order()));
+    }
+
+    private static IEnumerable<string> Collections(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return [.. snapshot.Collections().Select(collection => collection.Name).Where(name => !name.StartsWith('@'))];
+    }
 
     private async Task<IEnumerable<string>> Names(string path) =>
         (await _client.GetFromJsonAsync<Product[]>(path, Token) ?? []).Select(product => product.Name);

@@ -1,6 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Linq;
 using Treepie.Sessions;
+using static Treepie.NativeProgram.Check;
 
 namespace Treepie.NativeProgram;
 
@@ -21,7 +22,11 @@ internal static class NativeProgram
             await AskAsync(database);
             await ProjectAsync(database);
             await ProjectToAnonymousAsync(database);
+            await QueryChecks.RunAsync(database, _options);
+            await BesideChecks.RunAsync(database, _options);
             await ChangeAsync(database);
+            await DatabaseChecks.RunAsync(_options);
+            StoreChecks.Run();
             await Console.Out.WriteLineAsync("everything is as it should be");
             return 0;
         }
@@ -128,11 +133,5 @@ internal static class NativeProgram
         Require(await database.DeleteByQueryAsync<Item>(i => i.Amount > 5, _options) == 14, "deletions by query");
         using DocumentSession other = database.OpenSession(_options);
         Require(other.Load<Item>("items/2") is null && other.Load<Item>("items/1")?.Name == "green", "saves");
-    }
-
-    private static void Require(bool holds, string what)
-    {
-        if (!holds)
-            throw new InvalidOperationException($"Not as it should be: {what}.");
     }
 }

@@ -12,17 +12,15 @@ namespace Treepie.Sessions;
 /// <param name="most">Most that wait at a time.</param>
 internal sealed class LazyOperations(DocumentSession session, int most) : ILazyOperations
 {
-    private const string NoConstructor = "The value is made by a function; no constructor is looked for.";
-
     private List<LazyOperation> _waiting = [];
 
-    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = NoConstructor)]
+    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     public Lazy<T> Query<T>(Func<CancellationToken, Task<T>> run) => Blocking(Add((_, stop) => run(stop)));
 
     public Lazy<Task<T>> QueryAsync<T>(Func<CancellationToken, Task<T>> run) => Awaited(Add((_, stop) => run(stop)));
 
     /// <summary>A load whose caller blocks.</summary>
-    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = NoConstructor)]
+    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     public Lazy<T> Load<T>(Func<Func<DatabaseSnapshot>, T> load) =>
         Blocking(Add((snapshot, _) => Task.FromResult(load(snapshot))));
 
@@ -66,7 +64,7 @@ internal sealed class LazyOperations(DocumentSession session, int most) : ILazyO
         return operation;
     }
 
-    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = NoConstructor)]
+    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     private Lazy<T> Blocking<T>(LazyOperation<T> operation) => new(() =>
     {
         RunAsync(CancellationToken.None).GetAwaiter().GetResult();

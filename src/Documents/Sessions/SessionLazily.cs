@@ -1,3 +1,6 @@
+using System.Diagnostics.CodeAnalysis;
+using Treepie.Linq;
+
 namespace Treepie.Sessions;
 
 /// <summary>
@@ -13,6 +16,7 @@ public sealed class SessionLazily
         (_session, _operations) = (session, operations);
 
     /// <summary>The object of a document; null if there is none.</summary>
+    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     public Lazy<T?> Load<T>(string id)
         where T : class
     {

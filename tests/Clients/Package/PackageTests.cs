@@ -1,4 +1,6 @@
 using System.IO.Compression;
+using System.Runtime.InteropServices;
+using System.Text.RegularExpressions;
 using System.Xml.Linq;
 using Treepie.Tests.Support;
 
@@ -7,7 +9,7 @@ namespace Treepie.Clients.Tests.Package;
 /// <summary>
 /// The packages as strangers get them: looked into, and used from projects that know nothing of this repository.
 /// </summary>
-public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSolution>
+public sealed partial class PackageTests(PackedSolution packed) : IClassFixture<PackedSolution>
 {
     [Theory]
     [InlineData("Treepie")]
@@ -34,6 +36,46 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
         Assert.Equal("MIT", metadata.Element(space + "license")?.Value);
         Assert.Equal("README.md", metadata.Element(space + "readme")?.Value);
         Assert.True(metadata.Element(space + "description")?.Value.Length > 40);
+        using Stream pdb = Assert.Single(symbols.Entries, entry => entry.Name == $"{id}.pdb").Open();
+        PackedSymbols.RequireSourcesWithoutPlaces(pdb);
+    }
+
+    [Theory]
+    [InlineData("Treepie")]
+    [InlineData("Treepie.Indexing")]
+    [InlineData("Treepie.Storage")]
+    [InlineData("Treepie.S3")]
+    [InlineData("Treepie.Extensions.Hosting")]
+    [InlineData("Treepie.Computing")]
+    [InlineData("Treepie.Server")]
+    [InlineData("Treepie.CommandLine")]
+    public void Package_shows_itself_in_a_gallery_by_an_icon_tags_and_a_page_whose_links_lead_somewhere(string id)
+    {
+        using ZipArchive package = packed.Open(id);
+        XElement metadata = packed.Metadata(id);
+        XNamespace space = metadata.Name.Namespace;
+        Assert.Equal("icon.png", metadata.Element(space + "icon")?.Value);
+        using Stream icon = Assert.Single(package.Entries, entry => entry.FullName == "icon.png").Open();
+        byte[] png = new byte[24];
+        icon.ReadExactly(png);
+        Assert.Equal([0x89, .. "PNG\r\n\u001A\n"u8], png[..8]);
+        Assert.Equal([0, 0, 0, 128, 0, 0, 0, 128], png[16..]); // width and height; the galleries' size
+        Assert.True(package.GetEntry("icon.png")?.Length < 10_000);
+
+        string page = packed.Readme(id);
+        Assert.StartsWith(id == "Treepie.CommandLine" ? "# treepie\n" : $"# {id}\n", page, StringComparison.Ordinal);
+        Assert.All(Link().Matches(page), link => Assert.StartsWith("https://", link.Groups[1].Value, StringComparison.Ordinal));
+        Assert.Contains("treepie", metadata.Element(space + "tags")?.Value.Split(' ') ?? []);
+        Assert.Equal("MIT", metadata.Element(space + "license")?.Value);
+        Assert.DoesNotContain(package.Entries, entry => entry.FullName.StartsWith("content", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Package_of_the_command_line_says_that_it_serves()
+    {
+        XElement metadata = packed.Metadata("Treepie.CommandLine");
+        Assert.Contains(
+            "treepie serve", metadata.Element(metadata.Name.Namespace + "description")?.Value, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -70,47 +112,30 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
         Assert.Equal(expected, dependencies);
     }
 
-    [Fact]
-    public async Task Fifteen_lines_in_a_new_console_project_open_store_query_and_print()
+    [Theory]
+    [InlineData("Treepie")]
+    [InlineData("Treepie.Storage")]
+    [InlineData("Treepie.Computing")]
+    public async Task The_program_on_the_page_of_a_package_prints_in_a_new_project_what_the_page_says(string id)
     {
+        string page = packed.Readme(id);
         string directory = await packed.ProjectAsync(
-            "console", ("shop.csproj", Project("Microsoft.NET.Sdk", "Treepie")), ("Program.cs", """
-            using Treepie;
-
-            using Database database = Database.Open(args[0]);
-
-            using (var session = database.OpenSession())
-            {
-                session.Store(new Order("Rouen", 14.5), "orders/1");
-                session.Store(new Order("Lyon", 90), "orders/2");
-                session.Store(new Order("Paris", 3), "orders/3");
-                await session.SaveChangesAsync();
-            }
-
-            using (var session = database.OpenSession())
-                foreach (Order order in await session.QueryAsync<Order>("from Orders where Freight > $least order by City", new { least = 10 }))
-                    Console.WriteLine(order);
-
-            record Order(string City, double Freight);
-            """));
+            id, ("shop.csproj", Project("Microsoft.NET.Sdk", id)), ("Program.cs", Block(page, "csharp")));
         using var data = new TemporaryDirectory();
 
         string output = await packed.DotnetAsync(directory, "run", "--", data.Path);
 
-        Assert.Equal(["Order { City = Lyon, Freight = 90 }", "Order { City = Rouen, Freight = 14.5 }"], Lines(output));
+        Assert.Equal(Lines(Block(page, "text")), Lines(output));
     }
 
-    [Fact]
-    public async Task New_web_project_builds_with_the_server_package()
+    [Theory]
+    [InlineData("Treepie.S3", "Microsoft.NET.Sdk")]
+    [InlineData("Treepie.Extensions.Hosting", "Microsoft.NET.Sdk.Web")]
+    [InlineData("Treepie.Server", "Microsoft.NET.Sdk.Web")]
+    public async Task The_program_on_the_page_of_a_package_builds_in_a_new_project(string id, string sdk)
     {
         string directory = await packed.ProjectAsync(
-            "web", ("web.csproj", Project("Microsoft.NET.Sdk.Web", "Treepie.Server")), ("Program.cs", """
-            var builder = WebApplication.CreateBuilder(args);
-            builder.Services.AddTreepie(options => options.DataDirectory = "data");
-            var app = builder.Build();
-            app.MapTreepie();
-            app.Run();
-            """));
+            id, ("web.csproj", Project(sdk, id)), ("Program.cs", Block(packed.Readme(id), "csharp")));
 
         string output = await packed.DotnetAsync(directory, "build", "-v", "quiet");
 
@@ -125,6 +150,12 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
         string tools = Path.Combine(directory, "bin");
         await packed.DotnetAsync(
             directory, "tool", "install", "Treepie.CommandLine", "--tool-path", tools, "--version", packed.Version);
+
+        if (OperatingSystem.IsLinux() && RuntimeInformation.OSArchitecture == Architecture.X64)
+        {
+            string core = Assert.Single(Directory.GetFiles(tools, "Treepie.dll", SearchOption.AllDirectories));
+            Assert.True(PackedSymbols.IsCompiledBeforehand(core), $"{core} has no native code");
+        }
 
         string program = Path.Combine(tools, OperatingSystem.IsWindows() ? "treepie.exe" : "treepie");
         using var process = System.Diagnostics.Process.Start(
@@ -150,6 +181,17 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
           </ItemGroup>
         </Project>
         """;
+
+    /// <summary>What stands on a page as text of one language.</summary>
+    private static string Block(string page, string language)
+    {
+        Match block = Regex.Match(page, $"^```{language}\n(.*?)^```$", RegexOptions.Multiline | RegexOptions.Singleline);
+        Assert.True(block.Success, $"The page has no block of {language}.");
+        return block.Groups[1].Value;
+    }
+
+    [GeneratedRegex("\\]\\(([^)\\s]+)")]
+    private static partial Regex Link();
 
     private static string[] Lines(string output) =>
         output.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);

@@ -87,6 +87,14 @@ public sealed class PackedSolution : IAsyncLifetime
         return ZipFile.OpenRead(Assert.Single(found));
     }
 
+    /// <summary>The page that galleries show of a package.</summary>
+    internal string Readme(string id)
+    {
+        using ZipArchive package = Open(id);
+        using var reader = new StreamReader(Assert.Single(package.Entries, entry => entry.FullName == "README.md").Open());
+        return reader.ReadToEnd();
+    }
+
     /// <summary>What a package says of itself.</summary>
     internal XElement Metadata(string id)
     {
