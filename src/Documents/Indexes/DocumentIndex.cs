@@ -60,6 +60,10 @@ internal sealed class DocumentIndex
             Maps.Read(committed.FindTree(MapCounters.TreeName), Reduces);
         Writer = new IndexWriter(store, definition.Schema, analyzers, AreNewFieldsEmpty);
         Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
+        foreach (CompoundField pair in (definition as StaticIndexMapping)?.Definition.CompoundFields ?? [])
+            if (definition.Resolve(new AutoIndexField(pair.Equal)) is { } equal
+                && definition.Resolve(new AutoIndexField(pair.Order)) is { } order)
+                WantCompound(new CompoundKey(equal.SchemaName, order.SchemaName, CompoundOrder.Text));
     }
 
     /// <summary>What is wanted; while it is widened, its writer has not all of the fields yet.</summary>

@@ -49,6 +49,12 @@ public sealed record IndexDefinition
     public IndexFieldDefinition? AllFields { get; init; }
 
     /// <summary>
+    /// Pairs of fields for which queries that compare the first for equality and order by the second, as texts, find their first
+    /// results at once, however many are equal. Other pairs, and orders as numbers, are learned from queries.
+    /// </summary>
+    public IReadOnlyList<CompoundField> CompoundFields { get; init; } = [];
+
+    /// <summary>
     /// Maps in C# or JavaScript. Those that only name paths are kept for who reads them: <see cref="Collections"/> and
     /// <see cref="Fields"/> say what they mean. None: it was not defined by maps.
     /// </summary>
@@ -84,3 +90,8 @@ public sealed record IndexDefinition
     /// </summary>
     public bool Computes { get; init; }
 }
+
+/// <summary>Two fields of whole values of an index that queries ask together.</summary>
+/// <param name="Equal">The field that is compared for equality.</param>
+/// <param name="Order">The field that orders the results.</param>
+public readonly record struct CompoundField(string Equal, string Order);

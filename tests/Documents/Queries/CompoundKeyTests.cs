@@ -1,4 +1,6 @@
 using System.Text;
+using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Indexing.Plans;
 using Treepie.Queries;
 using Treepie.Tests.Support;
@@ -50,6 +52,38 @@ public sealed class CompoundKeyTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task A_definition_names_the_keys_that_its_index_has_before_it_is_asked()
+    {
+        var random = new Random(Seed.Next());
+        var titles = new Dictionary<int, (int Year, string Title)>();
+        using Database database = Database.Open(_directory.Path);
+        await ChangeAsync(database, random, titles, 2_000);
+        Define("""[["year","title"]]""");
+        await database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, Cancel);
+        await Eventually.TrueAsync(
+            () => database.LookInto("Films").Structures(Cancel).Any(
+                static part => part.Name.Contains("compound", StringComparison.Ordinal) && part.Keys > 0),
+            "the compound key is there before any query");
+        Assert.Equal([new CompoundField("year", "title")], database.Indexes.Definition("Films")!.CompoundFields);
+        (string[] found, string? way) = await AskAsync(database, Text.Replace("Films", "index Films", StringComparison.Ordinal));
+        Assert.Equal(Expected(titles), found);
+        Assert.Equal("walk a compound key", way);
+
+        foreach (string wrong in (string[])["""[["year"]]""", """[["year","name"]]""", """[["year","words"]]""", "3", "[[1,2]]"])
+            Assert.Equal("CompoundFields", Assert.Throws<InvalidIndexDefinitionException>(() => Define(wrong)).Property);
+
+        void Define(string compounds)
+        {
+            using JsonDocument json = JsonDocument.Parse(
+                """{"Name":"Films","Collections":["Films"],"Fields":{"year":{},"title":{},"words":"""
+                    + """{"Path":"title","Indexing":"Search"}},"CompoundFields":"""
+                    + compounds
+                    + "}");
+            database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        }
+    }
+
     private static string[] Expected(Dictionary<int, (int Year, string Title)> titles) =>
         [.. titles.Values.Where(static film => film.Year == 1994)
             .Select(static film => film.Title)
@@ -80,10 +114,10 @@ public sealed class CompoundKeyTests : IDisposable
         await database.WriteAsync(batch, Cancel);
     }
 
-    private static async Task<(string[] Titles, string? Way)> AskAsync(Database database)
+    private static async Task<(string[] Titles, string? Way)> AskAsync(Database database, string text = Text)
     {
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = Text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience, WithPlan = true },
+            new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience, WithPlan = true },
             Cancel);
         var titles = new List<string>();
         while (results.MoveNext())

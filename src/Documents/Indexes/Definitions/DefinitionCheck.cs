@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Indexes.Fields;
+using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
 
@@ -17,6 +18,16 @@ internal static class DefinitionCheck
         RequireForm(definition);
         foreach (IndexFieldDefinition field in definition.AllFields is { } all ? [.. definition.Fields, all] : definition.Fields)
             CheckAnalyzer(definition, field, analyzers);
+        if (definition.CompoundFields.Count > IndexWriter.MaxCompounds)
+            throw Refuse(
+                definition, "CompoundFields",
+                $"it names {definition.CompoundFields.Count} pairs of fields; {IndexWriter.MaxCompounds} is the most.");
+        foreach (CompoundField pair in definition.CompoundFields)
+        {
+            CheckWhole(definition, pair.Equal);
+            CheckWhole(definition, pair.Order);
+        }
+
         return definition;
     }
 
@@ -56,6 +67,17 @@ internal static class DefinitionCheck
         if (IndexDefinitionJson.Write(definition).Length > IndexDefinition.MaxBytes)
             throw Refuse(definition, "Fields", $"it is longer than {IndexDefinition.MaxBytes:N0} bytes as JSON.");
         return definition;
+    }
+
+    private static void CheckWhole(IndexDefinition definition, string name)
+    {
+        if (definition.Fields.FirstOrDefault(field => field.Name == name) is not { } field)
+            throw Refuse(definition, "CompoundFields", $"it names the field '{name}', which the index has not.");
+        if (field.Spatial is not null || field.Vector is not null || (field.Indexing == FieldIndexing.Search && !field.Sort))
+            throw Refuse(
+                definition, "CompoundFields",
+                $"the field '{name}' has no whole values to be compared and ordered by: take one whose 'Indexing' is Default or "
+                    + $"Exact.");
     }
 
     private static void CheckName(IndexDefinition definition)

@@ -59,6 +59,22 @@ internal sealed class DefinitionReader(string indexName)
         return sources;
     }
 
+    public List<CompoundField> Compounds(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return [];
+        if (member.Value.ValueKind != JsonValueKind.Array
+            || member.Value.EnumerateArray()
+                .Any(
+                    static pair => pair.ValueKind != JsonValueKind.Array || pair.GetArrayLength() != 2
+                        || pair.EnumerateArray().Any(static field => field.ValueKind != JsonValueKind.String)))
+            throw Refuse(
+                member.Name, "'CompoundFields' is an array of pairs of fields: [[\"City\", \"Name\"]], the first compared for "
+                    + "equality, the second the order.");
+        return [.. member.Value.EnumerateArray()
+            .Select(static pair => new CompoundField(pair[0].GetString() ?? "", pair[1].GetString() ?? ""))];
+    }
+
     public bool IsTrue(JsonProperty member) => member.Value.ValueKind switch
     {
         JsonValueKind.True => true,

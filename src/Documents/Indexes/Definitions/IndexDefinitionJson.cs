@@ -76,6 +76,20 @@ internal static class IndexDefinitionJson
             json.WriteEndObject();
         }
 
+        if (definition.CompoundFields.Count > 0)
+        {
+            json.WriteStartArray("CompoundFields"u8);
+            foreach (CompoundField pair in definition.CompoundFields)
+            {
+                json.WriteStartArray();
+                json.WriteStringValue(pair.Equal);
+                json.WriteStringValue(pair.Order);
+                json.WriteEndArray();
+            }
+
+            json.WriteEndArray();
+        }
+
         if (definition.ArchivedDocuments != ArchivedDocuments.ExcludeArchived)
             json.WriteString(Archived, definition.ArchivedDocuments.ToString());
         if (definition.Computes)
@@ -100,6 +114,7 @@ internal static class IndexDefinitionJson
         var reader = new DefinitionReader(name);
         List<string> collections = [], maps = [];
         List<IndexFieldDefinition> fields = [];
+        List<CompoundField> compounds = [];
         string? boost = null, reduce = null, output = null, pattern = null, references = null;
         bool computes = false;
         var archived = ArchivedDocuments.ExcludeArchived;
@@ -134,6 +149,9 @@ internal static class IndexDefinitionJson
                 case "AdditionalSources":
                     sources = reader.Codes(member);
                     break;
+                case "CompoundFields":
+                    compounds = reader.Compounds(member);
+                    break;
                 case Archived:
                     archived = reader.Archived(member);
                     break;
@@ -164,6 +182,7 @@ internal static class IndexDefinitionJson
             PatternForOutputReduceToCollectionReferences = pattern,
             PatternReferencesCollectionName = references,
             AdditionalSources = sources,
+            CompoundFields = compounds,
             Computes = computes,
             ArchivedDocuments = archived,
             Fields = [.. fields.Where(static field => field.Name != AllFields)],

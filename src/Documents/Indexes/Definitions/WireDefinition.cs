@@ -10,12 +10,21 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal static class WireDefinition
 {
-    private static readonly string[] _code = ["AdditionalAssemblies", "CompoundFields"];
+    private const string Assemblies = "AdditionalAssemblies";
 
     /// <summary>
-    /// Settings that say which of another program's engines an index is for: here is one, which does what both do.
+    /// What settings begin with that say how another program does its work: which of its engines, how much at a time, how much
+    /// memory. The answers are the same without them.
     /// </summary>
-    private static readonly string[] _engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
+    private static readonly string[] _ofWork =
+    [
+        "Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType", "Indexing.Map", "Indexing.Scratch",
+        "Indexing.MaxTime", "Indexing.MinNumberOf", "Indexing.NumberOf", "Indexing.Throttling", "Indexing.QueryClauseCache",
+        "Indexing.Lucene.", "Indexing.Corax.", "Indexing.Encrypted.", "Indexing.ManagedAllocations", "Indexing.LargeSegment",
+        "Indexing.TransactionSizeLimit", "Indexing.MaxStepsForScript", "Indexing.AllowStringCompilation",
+        "Indexing.History", "Indexing.CleanupInterval", "Indexing.TimeSinceLastQuery", "Indexing.TimeToWaitBefore",
+        "Indexing.GlobalScratch", "Indexing.Optimization",
+    ];
 
     /// <summary>Members that texts, times, spans of time and arrays have when it is computed.</summary>
     private static readonly FrozenSet<string> _membersOfValues = FrozenSet.Create(
@@ -36,16 +45,14 @@ internal static class WireDefinition
         IndexDefinition definition = IndexDefinitionJson.Read(
             json,
             name => name is "Configuration"
-                || _code.Contains(name)
+                || name is Assemblies
                 || _passedOver.Contains(name)
                 || !IsGiven(json, name));
-        foreach (string part in _code)
-            if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(definition.Name, part, part == "AdditionalAssemblies"
-                    ? "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may "
-                        + "compute is in their maps; further functions in JavaScript are taken in 'AdditionalSources'."
-                    : $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its "
-                        + $"path.");
+        if (IsGiven(json, Assemblies))
+            throw new InvalidIndexDefinitionException(
+                definition.Name, Assemblies,
+                "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is in "
+                    + "their maps; further functions in JavaScript are taken in 'AdditionalSources'.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
         return OfMaps(definition);
@@ -89,12 +96,16 @@ internal static class WireDefinition
         string? unknown = settings.ValueKind == JsonValueKind.Object
             ? settings.EnumerateObject()
                 .Select(setting => setting.Name)
-                .FirstOrDefault(name => !_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
+                .FirstOrDefault(
+                    name => !Array.Exists(_ofWork, begin => name.StartsWith(begin, StringComparison.OrdinalIgnoreCase)))
             : settings.ToString();
         if (unknown is not null)
             throw new InvalidIndexDefinitionException(
                 index, "Configuration",
-                $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
+                unknown.StartsWith("Indexing.Analyzers.", StringComparison.OrdinalIgnoreCase)
+                    ? $"its setting '{unknown}' names an analyzer: give it to the fields ('Analyzer'), or to all of them under "
+                        + $"'__all_fields'."
+                    : $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
     }
 
     private static bool IsGiven(JsonElement json, string name) =>
