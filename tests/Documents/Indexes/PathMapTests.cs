@@ -142,6 +142,23 @@ public sealed class PathMapTests
     }
 
     [Fact]
+    public void Settings_of_how_another_program_works_are_passed_over_and_others_refused()
+    {
+        const string Begin = """{"Name":"X","Collections":["A"],"Fields":{"a":{}},"Configuration":{""";
+        Assert.Single(Read(Begin + "\"Indexing.MapBatchSize\":\"10\",\"indexing.corax.x\":\"1\"}}", isWhole: true).Fields);
+        foreach ((string setting, string advice) in new[]
+        {
+            ("Indexing.Analyzers.Search.Default", "names an analyzer"),
+            ("Indexing.IndexMissingFieldsAsNull", "has not"),
+        })
+            Assert.Contains(
+                advice,
+                Assert.Throws<InvalidIndexDefinitionException>(
+                    () => Read(Begin + $"\"{setting}\":\"x\"}}}}", isWhole: true)).Message,
+                StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Options_of_all_fields_hold_where_a_field_has_none_of_its_own()
     {
         const string Text =

@@ -51,8 +51,8 @@ internal static class WireDefinition
         if (IsGiven(json, Assemblies))
             throw new InvalidIndexDefinitionException(
                 definition.Name, Assemblies,
-                "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is in "
-                    + "their maps; further functions in JavaScript are taken in 'AdditionalSources'.");
+                "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is "
+                    + "in their maps; further functions in JavaScript are taken in 'AdditionalSources'.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
         return OfMaps(definition);
