@@ -1,4 +1,6 @@
 using Treepie.Computations;
+using Treepie.Indexing;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
 
@@ -87,6 +89,10 @@ internal abstract class IndexMapping
     /// </summary>
     /// <param name="wanted">Path: the name in the query. Kind: what is asked of it.</param>
     public abstract AutoIndexField? Resolve(AutoIndexField wanted);
+
+    /// <summary>The analyzers that its fields name, beside those of the program.</summary>
+    /// <exception cref="IndexSchemaException">One of them cannot be made.</exception>
+    public virtual AnalyzerSet AnalyzersOver(AnalyzerSet ofProgram) => ofProgram;
 
     /// <summary>Whether it is the same definition: an index built by one serves for the other.</summary>
     public abstract bool IsSameAs(IndexMapping other);
