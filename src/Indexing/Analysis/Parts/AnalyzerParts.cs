@@ -55,7 +55,7 @@ public static class AnalyzerParts
             string place = error.LineNumber is { } line
                 ? $" (line {line + 1}, column {(error.BytePositionInLine ?? 0) + 1})"
                 : "";
-            string reason = error.Message.Split(" LineNumber:")[0].Split(" Path:")[0];
+            string reason = error.Message.Split(" LineNumber:")[0].Split(" Path:")[0].Split(" Change the reader")[0];
             throw new ArgumentException($"It is not valid JSON{place}: {reason}", error);
         }
     }
