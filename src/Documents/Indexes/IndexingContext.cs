@@ -29,7 +29,9 @@ internal sealed record IndexingContext(
     /// <summary>Keeps something that is set of the database, or forgets it; null: nothing is kept.</summary>
     public Action<string, byte[]?>? WriteSetting { get; init; }
 
-    /// <summary>The analyzers that fields can name now: those of the program, and those that are kept with the database.</summary>
+    /// <summary>
+    /// The analyzers that fields can name now: those of the program, and those that are kept with the database.
+    /// </summary>
     public AnalyzerSet AllAnalyzers()
     {
         using DatabaseSnapshot snapshot = BeginRead();

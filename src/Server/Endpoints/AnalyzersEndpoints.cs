@@ -6,7 +6,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Analyzers that are kept with a database, as clients put and delete them; and sorters, of which none is taken, as they are code.
+/// Analyzers that are kept with a database, as clients put and delete them; and sorters, of which none is taken, as they are
+/// code.
 /// </summary>
 internal static class AnalyzersEndpoints
 {

@@ -47,7 +47,8 @@ public static class AnalyzerParts
             throw new ArgumentException($"It has {json.Length:N0} bytes; {MaxBytes:N0} is the most.");
         try
         {
-            using var document = JsonDocument.Parse(json, new JsonDocumentOptions { MaxDepth = 8, AllowDuplicateProperties = false });
+            using var document = JsonDocument.Parse(
+                json, new JsonDocumentOptions { MaxDepth = 8, AllowDuplicateProperties = false });
             return PartsReader.Read(document.RootElement);
         }
         catch (JsonException error)

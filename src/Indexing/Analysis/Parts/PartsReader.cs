@@ -14,9 +14,15 @@ internal static class PartsReader
     {
         RequireMembers(root, "the definition", "CharacterFilters", "Tokenizer", "Filters");
         CharacterFilter[] characters =
-            [.. Items(root, "CharacterFilters", AnalyzerParts.MaxCharacterFilters).Select(item => Character(item.Json, item.Place))];
-        Analyzer tokenizer = root.TryGetProperty("Tokenizer"u8, out JsonElement given) ? Tokenizer(given) : new StandardAnalyzer();
-        TermFilter[] filters = [.. Items(root, "Filters", AnalyzerParts.MaxFilters).Select(item => Filter(item.Json, item.Place))];
+        [
+            .. Items(root, "CharacterFilters", AnalyzerParts.MaxCharacterFilters)
+                .Select(static item => Character(item.Json, item.Place))
+        ];
+        Analyzer tokenizer = root.TryGetProperty("Tokenizer"u8, out JsonElement given)
+            ? Tokenizer(given)
+            : new StandardAnalyzer();
+        TermFilter[] filters =
+            [.. Items(root, "Filters", AnalyzerParts.MaxFilters).Select(static item => Filter(item.Json, item.Place))];
         // each makes many terms of one, and another would make as many of each of these
         if (filters.Count(static filter => filter is GramsFilter) > MaxGramFilters
             || filters.Count(static filter => filter is SynonymsFilter) > MaxGramFilters)
