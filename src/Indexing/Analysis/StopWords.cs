@@ -22,7 +22,9 @@ internal sealed class StopWords
         "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
     ]);
 
-    /// <summary>Words as they stand behind the filters before; longer ones than <see cref="MaxBytes"/> are never left out.</summary>
+    /// <summary>
+    /// Words as they stand behind the filters before; longer ones than <see cref="MaxBytes"/> are never left out.
+    /// </summary>
     public static StopWords Of(IEnumerable<string> words) => new(words);
 
     public bool Contains(ReadOnlySpan<byte> word)

@@ -67,7 +67,8 @@ public sealed class IndexAnalyzersTests : IDisposable
         Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromSeconds(30), null, Cancel));
         string[] before = Folders();
 
-        _database.Indexes.Analyzers.Put(new AnalyzerDefinition("Plain", """{"Filters": [ "LowerCase", "Accents" ]}""")); // blanks only
+        // blanks only
+        _database.Indexes.Analyzers.Put(new AnalyzerDefinition("Plain", """{"Filters": [ "LowerCase", "Accents" ]}"""));
         Assert.Equal(before, Folders());
         _database.Indexes.Analyzers.Put(new AnalyzerDefinition("PLAIN", """{"Filters":["LowerCase"]}"""));
         await SwappedAsync();
@@ -109,7 +110,8 @@ public sealed class IndexAnalyzersTests : IDisposable
         Assert.Empty(_database.Indexes.Analyzers.List());
         Assert.Contains(
             "There is no analyzer 'Plain'",
-            Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(_index)).Message, StringComparison.Ordinal);
+            Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(_index)).Message,
+            StringComparison.Ordinal);
     }
 
     [Theory]
@@ -171,7 +173,8 @@ public sealed class IndexAnalyzersTests : IDisposable
     {
         const string Dump = """
             {"BuildVersion":60000,"DatabaseRecord":{"DatabaseName":"x","Analyzers":{
-              "Plain":{"Name":"Plain","Code":"{\"Filters\":[\"LowerCase\",\"Accents\"]}"},"Sharp":{"Name":"Sharp","Code":"class Sharp {}"}}},
+              "Plain":{"Name":"Plain","Code":"{\"Filters\":[\"LowerCase\",\"Accents\"]}"},
+              "Sharp":{"Name":"Sharp","Code":"class Sharp {}"}}},
              "Docs":[{"Text":"Crème","@metadata":{"@id":"notes/1","@collection":"Notes"}}]}
             """;
         BackupReport report = await _database.ImportAsync(
@@ -209,7 +212,8 @@ public sealed class IndexAnalyzersTests : IDisposable
         Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, Cancel));
         IndexContent content = _database.LookInto("Notes");
         Assert.Equal(
-            Regex.Matches(example.Groups[3].Value, "`(.*?)`").Select(static word => word.Groups[1].Value).Order(StringComparer.Ordinal),
+            Regex.Matches(example.Groups[3].Value, "`(.*?)`").Select(static word => word.Groups[1].Value)
+                .Order(StringComparer.Ordinal),
             content.Terms("Text", null, 100, out _));
         Assert.Equal(["notes/1"], await FindAsync("CAFES"));
     }

@@ -16,7 +16,8 @@ public sealed class AnalyzersEndpointsTests
         await using TestServer server = await TestServer.StartAsync();
         Assert.Equal("""{"Analyzers":{}}""", (await server.GetAsync("analyzers")).GetRawText());
         await PutAsync(server, "Plain", """{"Filters":["LowerCase","Accents"]}""");
-        const string Kept = """{"Plain":{"Name":"Plain","Code":"{\u0022Filters\u0022:[\u0022LowerCase\u0022,\u0022Accents\u0022]}"}}""";
+        const string Kept =
+            """{"Plain":{"Name":"Plain","Code":"{\u0022Filters\u0022:[\u0022LowerCase\u0022,\u0022Accents\u0022]}"}}""";
         AssertSame(Kept, (await server.GetAsync("analyzers")).GetProperty("Analyzers"));
         AssertSame(Kept, (await server.GetAsync("admin/record")).GetProperty("Analyzers"));
         using (HttpResponseMessage defined = await server.SendAsync(HttpMethod.Put, "admin/indexes", Index))
@@ -39,7 +40,8 @@ public sealed class AnalyzersEndpointsTests
     [InlineData("""{"Analyzers":[{"Name":"A","Code":"{\n \"Filters\": [1,]}"}]}""", "line 2, column 16", true)]
     [InlineData("""{"Analyzers":[{"Name":"A","Code":"{\"Filters\":[{\"Stm\":\"German\"}]}"}]}""", "Did you mean 'Stem'?", true)]
     [InlineData("""{"Analyzers":[{"Name":"A","Code":"{\"Tokenizer\":{\"Pattern\":\"((a{99}){99}){99}\"}}"}]}""", "Pattern", true)]
-    [InlineData("""{"Analyzers":[{"Name":"Good","Code":"{}"},{"Name":"KeywordAnalyzer","Code":"{}"}]}""", "KeywordAnalyzer", true)]
+    [InlineData(
+        """{"Analyzers":[{"Name":"Good","Code":"{}"},{"Name":"KeywordAnalyzer","Code":"{}"}]}""", "KeywordAnalyzer", true)]
     [InlineData("""{"Analyzers":[{"Name":"A"}]}""", "'Code'", false)]
     [InlineData("""{"Analyzers":[]}""", "'Analyzers'", false)]
     [InlineData("""{"Analyzers":7}""", "'Analyzers'", false)]

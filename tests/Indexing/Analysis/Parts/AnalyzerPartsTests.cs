@@ -12,7 +12,8 @@ public sealed class AnalyzerPartsTests
     [InlineData("""{"Tokenizer":"whitespace"}""", "a-B c.d", "a-B|c.d")]
     [InlineData("""{"Tokenizer":"Keyword","Filters":["LowerCase"]}""", "A Straße", "a strasse")]
     [InlineData("""{"Tokenizer":{"Pattern":"[;,]"}}""", "Red;Dark green,", "Red|Dark green")]
-    [InlineData("""{"Filters":["LowerCase","Accents"]}""", "Crème Brûlée SØREN Łódź æon e\u0301", "creme|brulee|soren|lodz|aeon|e")]
+    [InlineData(
+        """{"Filters":["LowerCase","Accents"]}""", "Crème Brûlée SØREN Łódź æon e\u0301", "creme|brulee|soren|lodz|aeon|e")]
     [InlineData("""{"Filters":["LowerCase",{"StopWords":["the","of"]}]}""", "The End of Days", "end|days")]
     [InlineData("""{"Filters":["LowerCase",{"StopWords":"English"},{"Stem":"English"}]}""", "the running horses", "run|hors")]
     [InlineData("""{"Filters":[{"Length":{"Min":2,"Max":3}}]}""", "a ab abc abcd äöü", "ab|abc|äöü")]
@@ -39,7 +40,8 @@ public sealed class AnalyzerPartsTests
     [Fact]
     public void Places_are_those_in_the_text_that_was_given()
     {
-        const string Json = """{"CharacterFilters":[{"Map":{"&":" and "}},{"Replace":"<[^>]*>","With":" "}],"Filters":["LowerCase"]}""";
+        const string Json =
+            """{"CharacterFilters":[{"Map":{"&":" and "}},{"Replace":"<[^>]*>","With":" "}],"Filters":["LowerCase"]}""";
         const string Text = "<b>Éclairs</b> & <i>Tea</i>";
         byte[] utf8 = Encoding.UTF8.GetBytes(Text);
         Assert.Equal(
@@ -55,7 +57,8 @@ public sealed class AnalyzerPartsTests
     public void Queries_ask_for_whole_words_where_there_are_some(string json, string text, string terms) =>
         Assert.Equal(
             terms.Split('|'),
-            TokenList.Of(Read(json).ForQueries, Encoding.UTF8.GetBytes(text)).Select(static t => Encoding.UTF8.GetString(t.Form)));
+            TokenList.Of(Read(json).ForQueries, Encoding.UTF8.GetBytes(text))
+                .Select(static t => Encoding.UTF8.GetString(t.Form)));
 
     [Theory]
     [InlineData("""{"Filters":["LowerCase","Accents",{"Stem":"English"},{"StopWords":["creme"]}]}""", "Crème", "creme")]
