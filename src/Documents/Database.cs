@@ -61,7 +61,10 @@ public sealed class Database : IDocumentStore, ISessionHost
             IndexesDirectory,
             new IndexingContext(
                 BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing,
-                (batch, stop) => WriteAsync(batch, wantsResults: false, stop)),
+                (batch, stop) => WriteAsync(batch, wantsResults: false, stop))
+            {
+                WriteSetting = WriteSetting
+            },
             new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
@@ -478,6 +481,15 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
+    }
+
+    /// <summary>Keeps something that is set, or forgets it; durable when this returns.</summary>
+    private void WriteSetting(string name, byte[]? json)
+    {
+        using var batch = new WriteBatch(Options);
+        batch.Setting(name, json);
+        batch.BeginWrite(Options);
+        _writes.Run((writer, _) => writer.Apply(batch));
     }
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)

@@ -417,13 +417,13 @@ public sealed class IndexBatch
         _touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, also without a word
         _sink.Begin(target, field, owner);
         Analyzer analyzer = _analyzers[field];
-        if (analyzer.GetType().Assembly == typeof(Analyzer).Assembly)
+        if (!analyzer.MayThrow)
         {
             analyzer.Analyze(utf8, _sink);
         }
         else
         {
-            // What is not ours may throw midway: nothing of it is taken before it is done.
+            // Nothing is taken before it is done.
             foreach (TokenList.Token token in TokenList.Of(analyzer, utf8))
                 _sink.Add(token);
         }

@@ -85,6 +85,21 @@ public sealed class DynamicFieldTests : IDisposable
     }
 
     [Fact]
+    public async Task Words_of_all_fields_go_through_an_analyzer_from_parts()
+    {
+        _run.Database.Indexes.Analyzers.Put(new AnalyzerDefinition("Plain", """{"Filters":["LowerCase","Accents"]}"""));
+        _run.Define(
+            "Products", "from p in docs.Products select new { _ = p.Attributes.Select(a => CreateField(a.Name, a.Value)) }",
+            """{"__all_fields":{"Indexing":"Search","Analyzer":"Plain"}}""");
+        await PutAsync(1, "pot", ("Text", "\"Café Zürich\""));
+        for (int i = 0; i < 2; i++)
+        {
+            Assert.Equal(["products/1"], await _run.IdsAsync("from index Products where search(Text, 'cafe zurich', and)"));
+            _run.Reopen();
+        }
+    }
+
+    [Fact]
     public async Task A_name_given_in_two_ways_has_both()
     {
         _run.Define(

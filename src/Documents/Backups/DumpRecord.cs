@@ -1,5 +1,8 @@
 using System.Text;
 using System.Text.Json;
+using Treepie.Indexes;
+using Treepie.Indexes.Definitions;
+using Treepie.Json;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Store;
@@ -76,7 +79,10 @@ internal static class DumpRecord
                 JsonValueKind.Array => member.Value.GetArrayLength() > 0,
                 _ => false,
             };
-            if (asks && !_passedOver.Contains(member.Name))
+            if (asks && member.Name == "Analyzers")
+                foreach ((string, byte[]?) read in ReadAnalyzers(member.Value))
+                    yield return read;
+            else if (asks && !_passedOver.Contains(member.Name))
                 yield return Read(member);
         }
     }
@@ -113,6 +119,17 @@ internal static class DumpRecord
         {
             return (member.Name, null);
         }
+    }
+
+    /// <summary>Analyzers of parts; those in C# are not taken over.</summary>
+    private static IEnumerable<(string Name, byte[]? Json)> ReadAnalyzers(JsonElement json)
+    {
+        AnalyzerDefinition[] usable =
+            [.. CustomAnalyzers.Read(json).Where(static one => CustomAnalyzers.TryMake(one.Code) is not null)];
+        if (usable.Length > 0)
+            yield return (CustomAnalyzers.SettingName, JsonBytes.Of(writer => CustomAnalyzers.Write(writer, usable)));
+        if (json.ValueKind != JsonValueKind.Object || usable.Length < json.GetPropertyCount())
+            yield return ("Analyzers", null);
     }
 
     private static LifecycleSettings Read(LifecycleTask task, JsonElement json, string frequency)

@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
@@ -15,6 +16,9 @@ namespace Treepie.Backups;
 internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options) : IDumpSink
 {
     private const string CollectionOfRanges = "@hilo";
+
+    /// <summary>What is set under this name is added to what there is.</summary>
+    private static readonly byte[] _analyzers = Encoding.UTF8.GetBytes(CustomAnalyzers.SettingName);
 
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
@@ -100,6 +104,12 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         BackupContent content = DumpKinds.All.First(known => known.Kind == KindKey.KindOf(key.Span)).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
+
+        if (KindKey.KindOf(key.Span) == Kind.Setting && item.Name.Span.SequenceEqual(_analyzers))
+        {
+            database.Indexes.Analyzers.Merge(item.Value);
+            return true;
+        }
 
         if (KindKey.KindOf(key.Span) == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };

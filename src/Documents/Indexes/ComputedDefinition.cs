@@ -55,7 +55,7 @@ internal static class ComputedDefinition
     public static StaticIndexMapping Require(IndexDefinition definition, IndexingContext context)
     {
         StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
-        DefinitionCheck.Require(mapping.Definition, context.Analyzers);
+        DefinitionCheck.Require(mapping.Definition, context.AllAnalyzers());
         if (mapping.Reduction is not { } reduction)
             return mapping;
         using DatabaseSnapshot snapshot = context.BeginRead();
@@ -84,7 +84,7 @@ internal static class ComputedDefinition
     /// with.</exception>
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
         mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null } byHand
-            ? Compile(definition, engine).With(byHand.DynamicFields)
+            ? Compile(definition, engine).WithAnalyzers(byHand.Analyzers).With(byHand.DynamicFields)
             : mapping;
 
     private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)

@@ -47,10 +47,14 @@ public sealed class IndexCatalogue : IDisposable
         _statics = statics;
         _sealed = sealedDefinitions;
         Control = new IndexControl(settings, NameOf);
+        Analyzers = new IndexAnalyzers(context, _definitionsLock, Definitions, BuildAll);
     }
 
     /// <summary>Locks, priorities, and what is disabled or paused.</summary>
     public IndexControl Control { get; }
+
+    /// <summary>Analyzers that are kept with the database, for fields to name.</summary>
+    public IndexAnalyzers Analyzers { get; }
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
     internal static IndexCatalogue Open(
@@ -320,7 +324,7 @@ public sealed class IndexCatalogue : IDisposable
     {
         Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? [])
             .ToDictionary(
-                definition => definition.Name, static definition => (IndexMapping)new StaticIndexMapping(definition),
+                definition => definition.Name, definition => (IndexMapping)Analyzers.Attach(new StaticIndexMapping(definition)),
                 StringComparer.OrdinalIgnoreCase);
         var built = new List<(IndexDirectory Place, IndexMapping Definition)>();
         foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed))
@@ -372,13 +376,15 @@ public sealed class IndexCatalogue : IDisposable
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
         return DocumentIndex.Open(
-            ComputedDefinition.Compiled(definition, _context.Computing), place, _context.Analyzers, snapshot.LastEtag);
+            ComputedDefinition.Compiled(definition, _context.Computing), place,
+            definition.AnalyzersOver(_context.Analyzers), snapshot.LastEtag);
     }
 
     private DocumentIndex Make(IndexMapping definition) =>
         DocumentIndex.Create(
             ComputedDefinition.Compiled(definition, _context.Computing),
-            IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
+            IndexDirectory.Create(_directory, definition, ++_generation, _sealed),
+            definition.AnalyzersOver(_context.Analyzers));
 
     private void Put(StaticIndexMapping mapping)
     {
@@ -391,9 +397,15 @@ public sealed class IndexCatalogue : IDisposable
             if (!MayReplace(mapping))
                 return;
             _statics.Put(mapping.Definition);
-            lock (_lock)
-                Build(mapping);
+            BuildAll([Analyzers.Attach(mapping)]);
         }
+    }
+
+    private void BuildAll(IReadOnlyList<StaticIndexMapping> mappings)
+    {
+        lock (_lock)
+            foreach (StaticIndexMapping mapping in mappings)
+                Build(mapping);
     }
 
     /// <summary>

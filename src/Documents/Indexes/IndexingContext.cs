@@ -1,3 +1,4 @@
+using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Analysis;
 using Treepie.Store;
 using Treepie.Writes;
@@ -8,7 +9,7 @@ namespace Treepie.Indexes;
 /// <param name="BeginRead">Opens a snapshot of the documents.</param>
 /// <param name="Changes">Wakes whoever waits for changes.</param>
 /// <param name="TimeProvider">The clock.</param>
-/// <param name="Analyzers">The analyzers that fields can name.</param>
+/// <param name="Analyzers">The analyzers of the program.</param>
 /// <param name="Options">Threads and budgets.</param>
 /// <param name="Computing">Compiles what computes; null: nothing does.</param>
 /// <param name="Write">Writes documents that indexes make; null: they write none.</param>
@@ -24,4 +25,16 @@ internal sealed record IndexingContext(
 
     /// <summary>The threads they work on where there is much to do. Ended by the catalogue.</summary>
     public QuietWorkers Workers { get; } = new();
+
+    /// <summary>Keeps something that is set of the database, or forgets it; null: nothing is kept.</summary>
+    public Action<string, byte[]?>? WriteSetting { get; init; }
+
+    /// <summary>
+    /// The analyzers that fields can name now: those of the program, and those that are kept with the database.
+    /// </summary>
+    public AnalyzerSet AllAnalyzers()
+    {
+        using DatabaseSnapshot snapshot = BeginRead();
+        return CustomAnalyzers.Of(snapshot).Over(Analyzers);
+    }
 }

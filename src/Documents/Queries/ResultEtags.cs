@@ -26,7 +26,7 @@ internal static class ResultEtags
             || context.Query.ReadsBeside
             || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
         ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
-            name = MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan());
+            name = MemoryMarshal.AsBytes((index?.Folder ?? "").AsSpan()); // one built anew has the name of the one before
         ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined
             ? default
             : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);

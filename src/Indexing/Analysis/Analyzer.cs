@@ -26,4 +26,7 @@ public abstract class Analyzer
     /// </summary>
     /// <param name="fragment">UTF-8 of a query.</param>
     public virtual byte[] Normalize(ReadOnlySpan<byte> fragment) => CaseFolding.FoldFully(fragment);
+
+    /// <summary>Whether a text may be refused after some of its terms were given; what is not ours may do anything.</summary>
+    internal virtual bool MayThrow => GetType().Assembly != typeof(Analyzer).Assembly;
 }

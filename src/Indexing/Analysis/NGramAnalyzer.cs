@@ -20,6 +20,7 @@ internal sealed class NGramAnalyzer : Analyzer
 
     private readonly int _min;
     private readonly int _max;
+
     /// <exception cref="ArgumentException">The sizes are not 1 ≤ least ≤ most ≤ 32.</exception>
     public NGramAnalyzer(int min, int max)
     {
@@ -61,7 +62,7 @@ internal sealed class NGramAnalyzer : Analyzer
     }
 
     /// <summary>Where the characters of a word begin, and where the last one ends.</summary>
-    private static int Characters(ReadOnlySpan<byte> word, Span<int> starts)
+    public static int Characters(ReadOnlySpan<byte> word, Span<int> starts)
     {
         int count = 0;
         int place = 0;

@@ -27,17 +27,32 @@ internal sealed class PatternAnalyzer : Analyzer
     /// references).</exception>
     public PatternAnalyzer(string pattern)
     {
-        if (pattern.Length > MaxPatternCharacters)
-            throw new ArgumentException(
-                $"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
         try
         {
-            _separator = new Lazy<Regex>(Compile(pattern));
+            Regex separator = Create(pattern);
+            _separator = new Lazy<Regex>(separator);
         }
-        catch (Exception error) when (error is ArgumentException or NotSupportedException)
+        catch (ArgumentException error)
         {
             throw new ArgumentException(
-                $"The expression of the PatternAnalyzer({pattern}) cannot be used: {error.Message}", error);
+                $"The expression of the PatternAnalyzer({Shown(pattern)}) cannot be used: {error.Message}", error);
+        }
+    }
+
+    /// <summary>An expression that is matched without backtracking, in time in proportion to the text.</summary>
+    /// <exception cref="ArgumentException">It is too long, not valid, or needs backtracking (lookaround, back
+    /// references).</exception>
+    public static Regex Create(string pattern)
+    {
+        if (pattern.Length > MaxPatternCharacters)
+            throw new ArgumentException($"It has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
+        try
+        {
+            return Compile(pattern);
+        }
+        catch (NotSupportedException error)
+        {
+            throw new ArgumentException(error.Message, error);
         }
     }
 
@@ -57,6 +72,9 @@ internal sealed class PatternAnalyzer : Analyzer
     }
 
     private static Regex Compile(string pattern) => new(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
+
+    private static string Shown(string pattern) =>
+        pattern.Length <= MaxPatternCharacters ? pattern : pattern[..MaxPatternCharacters] + "…";
 
     private static void Take(ReadOnlySpan<char> piece, ref int startByte, int textBytes, TokenSink sink)
     {

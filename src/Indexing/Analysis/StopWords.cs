@@ -5,7 +5,8 @@ namespace Treepie.Indexing.Analysis;
 /// <summary>Words that are left out, in folded form. Immutable.</summary>
 internal sealed class StopWords
 {
-    private const int MaxBytes = 32;
+    /// <summary>Longest word in UTF-8.</summary>
+    public const int MaxBytes = 32;
 
     private readonly HashSet<string> _words;
 
@@ -20,6 +21,11 @@ internal sealed class StopWords
         "or",
         "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
     ]);
+
+    /// <summary>
+    /// Words as they stand behind the filters before; longer ones than <see cref="MaxBytes"/> are never left out.
+    /// </summary>
+    public static StopWords Of(IEnumerable<string> words) => new(words);
 
     public bool Contains(ReadOnlySpan<byte> word)
     {

@@ -25,6 +25,9 @@ public abstract class TokenSink
     /// <summary>Room for the word a stemmer is working on.</summary>
     internal Stemming.StemWord Word => _word ??= new Stemming.StemWord();
 
+    /// <summary>What an analyzer keeps from one text to the next; looked at by the one that put it there.</summary>
+    internal object? Kept { get; set; }
+
     /// <summary>The position behind the last term.</summary>
     internal int NextPosition => _position;
 

@@ -43,6 +43,7 @@ internal static class AllEndpoints
         MultiGetEndpoints.Map(routes);
         IndexesEndpoints.Map(routes);
         IndexControlEndpoints.Map(routes);
+        AnalyzersEndpoints.Map(routes);
         IndexContentEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         DocumentCompressionEndpoints.Map(routes);

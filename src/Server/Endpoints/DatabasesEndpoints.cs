@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Server.Databases;
@@ -19,7 +20,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications");
+        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "Sorters");
 
     public static void Map(Routes routes)
     {
@@ -57,6 +58,8 @@ internal static class DatabasesEndpoints
         DocumentCompressionConfiguration? compression = record is null
             ? null
             : DocumentCompressionEndpoints.ReadRecord(record.RootElement);
+        IReadOnlyList<AnalyzerDefinition> analyzers = record is null ? [] : AnalyzersEndpoints.ReadRecord(record.RootElement);
+        IndexAnalyzers.Check(analyzers, request.Server.Options.Database);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -66,7 +69,7 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count > 0 || revisions is not null || series is not null || compression is not null)
+        if (lifecycle.Count > 0 || revisions is not null || series is not null || compression is not null || analyzers.Count > 0)
         {
             using DatabaseLease lease = request.Server.Databases.Enter(name);
             foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
@@ -77,6 +80,8 @@ internal static class DatabasesEndpoints
                 await lease.Database.TimeSeriesPolicies.ConfigureAsync(series, request.Aborted).ConfigureAwait(false);
             if (compression is not null)
                 await lease.Database.Compression.ConfigureAsync(compression, request.Aborted).ConfigureAwait(false);
+            if (analyzers.Count > 0)
+                lease.Database.Indexes.Analyzers.Put(analyzers);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -232,13 +237,14 @@ internal static class DatabasesEndpoints
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
             foreach (string empty in (ReadOnlySpan<string>)[
-                "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
-                             "RavenConnectionStrings", "SqlConnectionStrings"])
+                "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters",
+                "RavenConnectionStrings", "SqlConnectionStrings"])
             {
                 json.WriteStartObject(empty);
                 json.WriteEndObject();
             }
 
+            AnalyzersEndpoints.WriteRecord(json, state.database);
             ConfigurationEndpoints.WriteRecord(json, state.database);
             if (state.database is not null)
             {

@@ -8,9 +8,7 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class UnbuiltEndpoints
 {
-    private const string Analyzers =
-        "Analyzers of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.Analyzers; many "
-            + "are there by name)";
+    private const string Analyzers = "Analyzers of all databases (each database has its own: /databases/{name}/admin/analyzers)";
 
     private const string Sorters =
         "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
@@ -33,7 +31,6 @@ internal static class UnbuiltEndpoints
         ("/admin/etl", "ETL"), ("/admin/etl/{**rest}", "ETL"), ("/admin/queue-sink", "Queue sinks"),
         ("/tasks/{**rest}", "Other ongoing tasks than backups"), ("/admin/tasks/{**rest}", "Other ongoing tasks than backups"),
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
-        ("/admin/analyzers", Analyzers), ("/analyzers", Analyzers),
         ("/admin/sorters", Sorters), ("/sorters", Sorters),
         ("/admin/configuration/{**rest}", "Other configurations of a database"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),

@@ -67,6 +67,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         DestinationException or BackupTaskException or BackupException or KeySourceException =>
             new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
+        InvalidAnalyzerException => new(StatusCodes.Status400BadRequest, WireTypes.AnalyzerCompilation, exception.Message),
         InvalidIndexDefinitionException definition => new(
             StatusCodes.Status400BadRequest, WireTypes.IndexCompilation,
             definition.Message)

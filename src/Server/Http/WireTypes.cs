@@ -13,6 +13,8 @@ internal static class WireTypes
     public const string InvalidQuery = "Raven.Client.Exceptions.InvalidQueryException";
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
     public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
+    public const string AnalyzerCompilation =
+        "Raven.Client.Exceptions.Documents.Compilation.AnalyzerCompilationException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string DatabaseDisabled = "Raven.Client.Exceptions.Database.DatabaseDisabledException";
     public const string DatabaseLoadFailure = "Raven.Client.Exceptions.Database.DatabaseLoadFailureException";

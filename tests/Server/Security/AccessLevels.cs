@@ -22,7 +22,6 @@ internal static class AccessLevels
         * /cluster/{**rest} ValidUser
         * /databases/{**rest} ValidUser
         * /databases/{database}/admin/ai/{**rest} DatabaseAdmin
-        * /databases/{database}/admin/analyzers DatabaseAdmin
         * /databases/{database}/admin/attachments/{**rest} DatabaseAdmin
         * /databases/{database}/admin/backup/{**rest} DatabaseAdmin
         * /databases/{database}/admin/configuration/{**rest} DatabaseAdmin
@@ -38,7 +37,6 @@ internal static class AccessLevels
         * /databases/{database}/admin/timeseries/{**rest} DatabaseAdmin
         * /databases/{database}/admin/transactions/{**rest} DatabaseAdmin
         * /databases/{database}/ai/{**rest} DatabaseRead
-        * /databases/{database}/analyzers DatabaseRead
         * /databases/{database}/attachments/{**rest} DatabaseRead
         * /databases/{database}/changes DatabaseRead
         * /databases/{database}/info/tcp DatabaseRead
@@ -58,6 +56,7 @@ internal static class AccessLevels
         DELETE /admin/databases/orchestrator Operator
         DELETE /admin/databases/shard Operator
         DELETE /admin/tokens Operator
+        DELETE /databases/{database}/admin/analyzers DatabaseAdmin
         DELETE /databases/{database}/admin/revisions DatabaseAdmin
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
         DELETE /databases/{database}/admin/timeseries/policy DatabaseAdmin
@@ -84,6 +83,7 @@ internal static class AccessLevels
         GET /databases/{database}/admin/expiration/config DatabaseAdmin
         GET /databases/{database}/admin/record DatabaseAdmin
         GET /databases/{database}/admin/refresh/config DatabaseAdmin
+        GET /databases/{database}/analyzers DatabaseRead
         GET /databases/{database}/attachments DatabaseRead
         GET /databases/{database}/cmpxchg DatabaseRead
         GET /databases/{database}/collections/stats DatabaseRead
@@ -197,15 +197,19 @@ internal static class AccessLevels
         POST /databases/{database}/studio/sample-data DatabaseAdmin
         POST /databases/{database}/timeseries DatabaseReadWrite
         POST /databases/{database}/timeseries/names/config DatabaseReadWrite
+        PUT /admin/analyzers Operator
         PUT /admin/certificates Operator
         PUT /admin/databases Operator
         PUT /admin/databases/node Operator
         PUT /admin/databases/orchestrator Operator
         PUT /admin/databases/shard Operator
+        PUT /admin/sorters Operator
+        PUT /databases/{database}/admin/analyzers DatabaseAdmin
         PUT /databases/{database}/admin/configuration/client DatabaseAdmin
         PUT /databases/{database}/admin/configuration/settings DatabaseAdmin
         PUT /databases/{database}/admin/configuration/studio DatabaseAdmin
         PUT /databases/{database}/admin/indexes DatabaseAdmin
+        PUT /databases/{database}/admin/sorters DatabaseAdmin
         PUT /databases/{database}/admin/timeseries/policy DatabaseAdmin
         PUT /databases/{database}/attachments DatabaseReadWrite
         PUT /databases/{database}/cmpxchg DatabaseReadWrite

@@ -1,4 +1,6 @@
 using Treepie.Computations;
+using Treepie.Indexing;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
 
@@ -93,6 +95,10 @@ internal abstract class IndexMapping
 
     /// <summary>As this one, for an index that begins anew: without what was learned of documents.</summary>
     public virtual IndexMapping Anew => this;
+
+    /// <summary>The analyzers that its fields name, beside those of the program.</summary>
+    /// <exception cref="IndexSchemaException">One of them cannot be made.</exception>
+    public virtual AnalyzerSet AnalyzersOver(AnalyzerSet ofProgram) => ofProgram;
 
     /// <summary>Whether it is the same definition: an index built by one serves for the other.</summary>
     public abstract bool IsSameAs(IndexMapping other);

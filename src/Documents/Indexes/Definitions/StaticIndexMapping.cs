@@ -1,4 +1,6 @@
 using Treepie.Computations;
+using Treepie.Indexing;
+using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
@@ -100,6 +102,12 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// <summary>Fields whose names documents have said, in the order in which they were met.</summary>
     public IReadOnlyList<DynamicField> DynamicFields { get; }
 
+    /// <summary>
+    /// The analyzers it is built with that are kept with the database, as JSON by name: another one under the same name makes
+    /// another index.
+    /// </summary>
+    public IReadOnlyDictionary<string, string> Analyzers { get; private init; } = new Dictionary<string, string>();
+
     public override IndexMap? Map { get; }
 
     public override Reduction? Reduction { get; }
@@ -124,11 +132,14 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// <summary>As this one, with more fields that documents have named: as many as there may be.</summary>
     public StaticIndexMapping With(IEnumerable<DynamicField> more) => new(
         Definition, Map, Reduction,
-        [.. DynamicFields.Concat(more).Distinct().Take(IndexDefinition.MaxDynamicFields)]);
+        [.. DynamicFields.Concat(more).Distinct().Take(IndexDefinition.MaxDynamicFields)])
+    {
+        Analyzers = Analyzers
+    };
 
     public override IndexMapping AsBuilt(IndexMapping built) => With(((StaticIndexMapping)built).DynamicFields);
 
-    public override IndexMapping Anew => new StaticIndexMapping(Definition, Map, Reduction);
+    public override IndexMapping Anew => new StaticIndexMapping(Definition, Map, Reduction) { Analyzers = Analyzers };
 
     /// <summary>What a field holds, in words, for whoever asks something else of it; null: there is no such field.</summary>
     public string? Uses(string name) => Definition.Fields.FirstOrDefault(field => field.Name == name) switch
@@ -202,7 +213,26 @@ internal sealed class StaticIndexMapping : IndexMapping
     }
 
     public override bool IsSameAs(IndexMapping other) =>
-        other is StaticIndexMapping mapping && IndexDefinitionJson.AreSame(mapping.Definition, Definition);
+        other is StaticIndexMapping mapping
+            && IndexDefinitionJson.AreSame(mapping.Definition, Definition)
+            && mapping.Analyzers.Count == Analyzers.Count
+            && mapping.Analyzers.All(one => Analyzers.GetValueOrDefault(one.Key) == one.Value);
+
+    /// <summary>The same with these analyzers in the place of those it has.</summary>
+    public StaticIndexMapping WithAnalyzers(IReadOnlyDictionary<string, string> analyzers) =>
+        analyzers.Count == 0 && Analyzers.Count == 0
+            ? this
+            : new StaticIndexMapping(Definition, Map, Reduction, DynamicFields) { Analyzers = analyzers };
+
+    public override AnalyzerSet AnalyzersOver(AnalyzerSet ofProgram)
+    {
+        foreach ((string name, string code) in Analyzers)
+            ofProgram = ofProgram.With(
+                name,
+                CustomAnalyzers.TryMake(code)
+                    ?? throw new IndexSchemaException($"The parts of the analyzer '{name}' are not those of this program."));
+        return ofProgram;
+    }
 
     /// <summary>The only path of a field; null for a point, which has two.</summary>
     private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch

@@ -28,7 +28,8 @@ internal static class DefinitionJson
             if (root.GetProperty("Version"u8).GetInt32() != Version)
                 return null;
             if (root.TryGetProperty("Static"u8, out JsonElement byHand))
-                return new StaticIndexMapping(IndexDefinitionJson.Read(byHand), dynamicFields: ReadDynamic(root));
+                return new StaticIndexMapping(IndexDefinitionJson.Read(byHand), dynamicFields: ReadDynamic(root))
+                    .WithAnalyzers(ReadAnalyzers(root));
 
             string? collection = root.GetProperty("Collection"u8).GetString();
             if (root.TryGetProperty("GroupBy"u8, out JsonElement keys))
@@ -68,6 +69,15 @@ internal static class DefinitionJson
         return groups.With(ReadFields(root).Select(groups.Resolve).OfType<AutoIndexField>());
     }
 
+    private static Dictionary<string, string> ReadAnalyzers(JsonElement root)
+    {
+        var analyzers = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
+        if (root.TryGetProperty("Analyzers"u8, out JsonElement given))
+            foreach (JsonProperty analyzer in given.EnumerateObject())
+                analyzers.Add(analyzer.Name, analyzer.Value.GetString() ?? "");
+        return analyzers;
+    }
+
     private static List<AutoIndexField> ReadFields(JsonElement root)
     {
         var fields = new List<AutoIndexField>();
@@ -92,6 +102,13 @@ internal static class DefinitionJson
             writer.WritePropertyName("Static"u8);
             IndexDefinitionJson.Write(writer, byHand.Definition);
             WriteDynamic(writer, byHand.DynamicFields);
+            if (byHand.Analyzers.Count > 0)
+            {
+                writer.WriteStartObject("Analyzers"u8);
+                foreach ((string analyzer, string code) in byHand.Analyzers)
+                    writer.WriteString(analyzer, code);
+                writer.WriteEndObject();
+            }
         }
         else if (mapping is GroupDefinition groups)
         {
