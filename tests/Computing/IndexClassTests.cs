@@ -1,8 +1,8 @@
 using System.Linq.Expressions;
 using System.Text.Json;
 using System.Text.Json.Serialization;
-using Treepie.Indexes;
 using Treepie.IndexClasses;
+using Treepie.Indexes;
 using Treepie.Sessions;
 using Treepie.Tests.Support;
 

@@ -76,6 +76,7 @@ internal sealed class StaticIndexMapping : IndexMapping
 
         Fields = fields;
         Schema = new IndexSchema(schema);
+        DynamicPositions = PositionsOfDynamic();
         IEnumerable<StoredField> ofDefinition = definition.Fields.Select((field, place) => (field, place))
             .Where(f => PathOf(f.field) is not null)
             // what is computed and not kept is not to be had from documents; of groups the whole object is kept
@@ -183,7 +184,9 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// Positions of the fields that take values under a name which a document says: those of the definition, if it names it, or
     /// else the one that was met in this use; empty: it was not met yet.
     /// </summary>
-    public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions()
+    public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions { get; }
+
+    private Dictionary<DynamicField, int[]> PositionsOfDynamic()
     {
         var positions = new Dictionary<DynamicField, List<int>>();
         for (int i = 0; i < Fields.Count; i++)
@@ -195,7 +198,7 @@ internal sealed class StaticIndexMapping : IndexMapping
 
         foreach (((string name, _), AutoIndexField source) in _byName)
         {
-            if (source.IsDynamic)
+            if (source.IsDynamic || !HasDynamicFields)
                 continue;
             int position = Schema.IndexOf(source.SchemaName);
             foreach (DynamicFieldUse use in (ReadOnlySpan<DynamicFieldUse>)

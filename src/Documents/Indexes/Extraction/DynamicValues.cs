@@ -23,7 +23,7 @@ internal sealed class DynamicValues
     public DynamicValues(StaticIndexMapping mapping, int endField)
     {
         (_mapping, _endField) = (mapping, endField);
-        _positions = mapping.DynamicPositions();
+        _positions = mapping.DynamicPositions;
         foreach (StoredField field in mapping.StoredFields)
             if (field.IsStored)
                 _slots.TryAdd(field.Name, field.Slot);
