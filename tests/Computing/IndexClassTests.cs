@@ -117,6 +117,8 @@ public sealed class IndexClassTests : IDisposable
             ("HasLimit", o => o.Limit.HasValue && o.Limit.Value > 2),
             ("Nested", o => o.Lines.SelectMany(l => l.Product.Split('e'), (l, part) => part).Count()),
             ("FirstLine", o => o.Lines.Count > 0 ? o.Lines[0].Product : null),
+            ("First", o => o.City![0]),
+            ("Object", o => new { o.City, Other = new { A = 1, B = wanted } }),
             ("Attribute", o => o.Attributes["size"]),
             ("Id", o => o.Id),
         ];
@@ -186,6 +188,7 @@ public sealed class IndexClassTests : IDisposable
         { new Orders_Now(), "function of its documents" },
         { new OneValue("A", o => Guid.NewGuid()), "function of its documents" },
         { new OneValue("A", o => o.Number ^ 3), "no such operator" },
+        { new OneValue("A", o => o.Status.ToString()), "have a number for Status" },
         { new OneValue("A", o => o.Shout), "is not written to documents" },
     };
 

@@ -64,7 +64,8 @@ internal static class DumpRevisions
         return new RestoredKind(
             KindKey.OfRevision(folded, etag), document.IdUtf8.ToArray(),
             RevisionRecord.Encode(
-                document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body, attachments), etag,
+                document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body, attachments,
+                isForced: document.Flags.Contains(Revision.ForcedFlag, StringComparison.Ordinal)), etag,
             writtenTicks, IsDeleted: false)
         {
             SharedBody = shared > 0 ? document.Body.ToArray() : default,

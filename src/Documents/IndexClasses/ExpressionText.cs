@@ -54,6 +54,8 @@ internal sealed class ExpressionText(SessionOptions session)
                 : throw Refusal.Of(node, "This parameter belongs to no function of the index."),
             MethodCallExpression { Method.Name: "op_Implicit", Arguments: [{ } converted] } when node.Type.IsByRefLike =>
                 Of(converted),
+            NewExpression { Members: not null } made => OfNew(made),
+            MemberInitExpression made => OfInitialized(made),
             _ when IsValue(node) => _literals.Of(node, Interpreter.ValueOf(node)),
             LambdaExpression lambda => OfFunction(lambda),
             UnaryExpression unary => OfUnary(unary),
@@ -62,7 +64,6 @@ internal sealed class ExpressionText(SessionOptions session)
             MemberExpression member => OfMember(member),
             MethodCallExpression call => OfCall(call),
             NewExpression made => OfNew(made),
-            MemberInitExpression made => OfInitialized(made),
             NewArrayExpression { NodeType: ExpressionType.NewArrayInit } array =>
                 array.Expressions.Count == 0 ? "new object[0]" : $"new[] {{ {List(array.Expressions)} }}",
             ListInitExpression list when list.Initializers.All(static item => item.Arguments.Count == 1) =>
@@ -235,7 +236,13 @@ internal sealed class ExpressionText(SessionOptions session)
         MethodInfo method = call.Method;
         if (method.DeclaringType == typeof(IndexClass))
             return OfWord(call);
-        if (method.Name == "get_Item" && call.Object is { } indexed)
+        if (method.Name == nameof(ToString) && call.Object is { Type.IsEnum: true } named)
+            return _literals.IsText(named.Type)
+                ? Of(named)
+                : throw Refusal.Of(
+                    call,
+                    $"Documents have a number for {named.Type.Name}, unless JsonStringEnumConverter is among the JSON options.");
+        if (method.Name is "get_Item" or "get_Chars" && call.Object is { } indexed)
             return $"{Of(indexed)}[{List(call.Arguments)}]";
         if (call.Object is { } self)
             return $"{Of(self)}.{method.Name}({List(call.Arguments)})";

@@ -45,6 +45,11 @@ internal sealed class LiteralText(JsonSerializerOptions json)
         _ => Written(node, value),
     };
 
+    /// <summary>Whether values of an enumeration are texts in documents.</summary>
+    public bool IsText(Type type) =>
+        json.TryGetTypeInfo(type, out JsonTypeInfo? known)
+            && JsonSerializer.SerializeToElement(Interpreter.DefaultOf(type), known).ValueKind == JsonValueKind.String;
+
     /// <summary>A text in quotes.</summary>
     public static string Quoted(string text)
     {

@@ -16,6 +16,12 @@ namespace Treepie.Kinds;
 public sealed record Revision(
     string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
 {
+    /// <summary>Its flag in metadata, where <see cref="IsForced"/>.</summary>
+    internal const string ForcedFlag = "ForceCreated";
+
+    /// <summary>Whether somebody asked for it, where the configuration would have made none.</summary>
+    public bool IsForced { get; private init; }
+
     /// <summary>Its metadata: a JSON object, minified UTF-8.</summary>
     public ReadOnlyMemory<byte> Metadata { get; private init; }
 
@@ -56,6 +62,8 @@ public sealed record Revision(
             IsDeletion
                 ? ",\"@flags\":\"HasRevisions, DeleteRevision"u8
                 : ",\"@flags\":\"HasRevisions, Revision"u8);
+        if (IsForced)
+            output.Write(", ForceCreated"u8);
         if (!AttachmentList.IsEmpty)
         {
             output.Write(", HasAttachments\",\"@attachments\":"u8);
@@ -87,6 +95,7 @@ public sealed record Revision(
             Encoding.UTF8.GetString(record.Name), etag, changeVectors.Format(etag), Encoding.UTF8.GetString(revision.Collection),
             new DateTime(revision.Ticks, DateTimeKind.Utc), revision.IsDeletion)
         {
+            IsForced = revision.IsForced,
             Metadata = revision.Metadata.ToArray(),
             Body = metadataOnly ? default : items.RevisionBody(key).ToArray(),
             AttachmentList = revision.Attachments.ToArray(),

@@ -52,9 +52,11 @@ internal sealed class RevisionWriter
     /// <param name="body">Its body.</param>
     /// <param name="packed">The same packed, where the document has it so; else empty.</param>
     /// <param name="hasAttachments">Whether it may have attachments, which are then kept as they are now.</param>
+    /// <param name="isForced">Whether it is asked for; its mark says so where no rule would make it.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
-        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments)
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments,
+        bool isForced)
     {
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
@@ -63,7 +65,8 @@ internal sealed class RevisionWriter
         _host.Kinds.Put(
             key, id,
             RevisionRecord.Encode(
-                collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments, isPacked),
+                collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments, isPacked,
+                isForced && RuleOf(collection) is null),
             etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
@@ -81,7 +84,11 @@ internal sealed class RevisionWriter
                 : 0;
 
     /// <summary>Deletes revisions that a rule does not keep, the oldest first, at most so many; gives how many.</summary>
-    public int Enforce(ReadOnlySpan<byte> folded, RevisionsRule rule, long most)
+    /// <param name="folded">The document's id, folded.</param>
+    /// <param name="rule">The rule.</param>
+    /// <param name="most">Most that are deleted.</param>
+    /// <param name="keepsForced">Whether those stay that were asked for.</param>
+    public int Enforce(ReadOnlySpan<byte> folded, RevisionsRule rule, long most, bool keepsForced = false)
     {
         List<byte[]> keys = _host.Kinds.Items.Revisions(folded);
         long surplus = rule.MinimumToKeep is { } keep ? keys.Count - keep : keys.Count;
@@ -93,6 +100,8 @@ internal sealed class RevisionWriter
                 || !_host.Kinds.TryGet(key, out KindRecord record)
                 || new RevisionRecord(record.Value).Ticks > youngest)
                 break;
+            if (keepsForced && new RevisionRecord(record.Value).IsForced)
+                continue;
             _host.Kinds.Delete(key, _host.NextEtag(), _host.NowTicks);
             deleted++;
         }

@@ -38,10 +38,15 @@ public sealed class DocumentRevisions
     /// Deletes revisions that the configuration does not keep, those of collections without one too, in small durable steps.
     /// Gives how many.
     /// </summary>
-    public Task<long> EnforceAsync(CancellationToken cancellationToken = default) => EnforceAsync([], cancellationToken);
+    public Task<long> EnforceAsync(CancellationToken cancellationToken = default) =>
+        EnforceAsync([], cancellationToken: cancellationToken);
 
     /// <summary>The same for some collections alone; for all where none are given.</summary>
-    public async Task<long> EnforceAsync(IReadOnlyList<string> collections, CancellationToken cancellationToken = default)
+    /// <param name="collections">The collections.</param>
+    /// <param name="includesForced">Whether those of collections without a configuration go too that somebody asked for.</param>
+    /// <param name="cancellationToken">Ends it between two steps.</param>
+    public async Task<long> EnforceAsync(
+        IReadOnlyList<string> collections, bool includesForced = false, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(collections);
         var wanted = new HashSet<string>(collections, StringComparer.OrdinalIgnoreCase);
@@ -52,7 +57,7 @@ public sealed class DocumentRevisions
             do
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted), cancellationToken)
+                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted, includesForced), cancellationToken)
                     .ConfigureAwait(false);
                 deleted += inStep;
             }
@@ -149,15 +154,18 @@ public sealed class DocumentRevisions
         return changed;
     }
 
-    private static int Enforce(DocumentWriter writer, byte[] folded, HashSet<string> wanted)
+    private static int Enforce(DocumentWriter writer, byte[] folded, HashSet<string> wanted, bool includesForced)
     {
         if (writer.Kinds.Items.LastRevision(folded) is not { } last || !writer.Kinds.TryGet(last, out KindRecord record))
             return 0;
         string collection = System.Text.Encoding.UTF8.GetString(new RevisionRecord(record.Value).Collection);
         if (wanted.Count > 0 && !wanted.Contains(collection))
             return 0;
-        RevisionsRule rule = writer.Revisions.RuleOf(collection) ?? new RevisionsRule { MinimumToKeep = 0 };
-        int deleted = rule.HasLimit ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep) : 0;
+        RevisionsRule? ofCollection = writer.Revisions.RuleOf(collection);
+        RevisionsRule rule = ofCollection ?? new RevisionsRule { MinimumToKeep = 0 };
+        int deleted = rule.HasLimit
+            ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep, keepsForced: ofCollection is null && !includesForced)
+            : 0;
         if (deleted > 0 && writer.Kinds.Items.LastRevision(folded) is null)
             writer.TouchUnrevised(folded); // its flag goes
         writer.Save();

@@ -7,7 +7,8 @@ namespace Treepie.Store;
 /// A revision as the value of its key, which holds the etag of the document it is of. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata; 8 the body is packed
+///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata; 8 the body is packed;
+///             16 it was asked for, where no rule makes any
 ///      1    1 how many revisions before, at most, have the body
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
@@ -25,11 +26,14 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     public const int MaxShared = 16;
 
     private const int HeaderBytes = 16;
-    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8;
+    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8, ForcedFlag = 16;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
     public bool IsDeletion => (_bytes[0] & DeletionFlag) != 0;
+
+    /// <summary>Whether somebody asked for it, where the rules would have made none.</summary>
+    public bool IsForced => (_bytes[0] & ForcedFlag) != 0;
 
     public bool IsShared => (_bytes[0] & SharedFlag) != 0;
 
@@ -63,7 +67,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     /// <summary>A revision; shared is 0 where it has its own body.</summary>
     public static byte[] Encode(
         string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> attachments, bool isPacked = false)
+        ReadOnlySpan<byte> attachments, bool isPacked = false, bool isForced = false)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
@@ -73,7 +77,8 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
-            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0));
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0)
+            | (isForced ? ForcedFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
@@ -89,9 +94,9 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>The same with a body of its own.</summary>
     public byte[] WithBody(ReadOnlySpan<byte> body) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments);
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, isForced: IsForced);
 
     /// <summary>The same with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked);
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked, IsForced);
 }

@@ -213,7 +213,7 @@ internal sealed class DocumentWriter : IKindHost
                 || (!Revisions.IsIdle
                     && Revisions.RuleOf(collection.Name) is not null
                     && !flags.HasFlag(DocumentFlags.HasRevisions)))
-                etag = AddOldRevision(folded, etag, collection.Name, ref flags);
+                etag = AddOldRevision(folded, etag, collection.Name, command.ForcesRevision, ref flags);
         }
         else
         {
@@ -316,7 +316,7 @@ internal sealed class DocumentWriter : IKindHost
             return flags;
         Revisions.Add(
             folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body, packed,
-            flags.HasFlag(DocumentFlags.HasAttachments));
+            flags.HasFlag(DocumentFlags.HasAttachments), isForced);
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
             : flags | DocumentFlags.HasRevisions;
@@ -325,7 +325,8 @@ internal sealed class DocumentWriter : IKindHost
     /// <summary>
     /// Makes a revision of what a document is now, which a put is about to change; gives the etag that is left for the put.
     /// </summary>
-    private long AddOldRevision(ReadOnlySpan<byte> folded, long etag, string collection, ref DocumentFlags flags)
+    private long AddOldRevision(
+        ReadOnlySpan<byte> folded, long etag, string collection, bool isForced, ref DocumentFlags flags)
     {
         _documents.TryGet(folded, out ReadOnlySpan<byte> value);
         byte[] copy = value.ToArray();
@@ -337,7 +338,7 @@ internal sealed class DocumentWriter : IKindHost
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
             MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing), PackedOf(existing),
-            existing.Flags.HasFlag(DocumentFlags.HasAttachments));
+            existing.Flags.HasFlag(DocumentFlags.HasAttachments), isForced);
         return _lastEtag + 1;
     }
 
@@ -426,8 +427,9 @@ internal sealed class DocumentWriter : IKindHost
         if (rule is { PurgeOnDelete: true })
             Revisions.Purge(folded);
         else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
-            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, default,
-                hasAttachments: false);
+            Revisions.Add(
+                folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, default, hasAttachments: false,
+                isForced: false);
     }
 
     /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>

@@ -152,18 +152,21 @@ internal static class RevisionsEndpoints
     private static async Task Enforce(HttpServerRequest request, Database database)
     {
         List<string> collections = [];
+        bool includesForced = false;
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         {
             if (body.Length > 0)
             {
                 using JsonDocument json = WireJson.ParseObject(body, "{\"Collections\":[…]}");
                 ReadTexts(json.RootElement, "Collections", collections);
+                includesForced = json.RootElement.TryGetProperty("IncludeForceCreated", out JsonElement included)
+                    && included.ValueKind == JsonValueKind.True;
             }
         }
 
         await StartAsync(
             request, database, "enforcing revisions", "RemovedRevisions",
-            (revisions, stop) => revisions.EnforceAsync(collections, stop)).ConfigureAwait(false);
+            (revisions, stop) => revisions.EnforceAsync(collections, includesForced, stop)).ConfigureAwait(false);
     }
 
     /// <summary>Begins an operation that holds the database open for itself.</summary>
@@ -191,6 +194,7 @@ internal static class RevisionsEndpoints
     {
         List<string> ids = [], vectors = [];
         DateTime? from, to;
+        bool keepsForced;
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"DocumentIds\":[…]}"))
         {
@@ -198,6 +202,8 @@ internal static class RevisionsEndpoints
             ReadTexts(json.RootElement, "RevisionsChangeVectors", vectors);
             from = ReadTime(json.RootElement, "From");
             to = ReadTime(json.RootElement, "To");
+            keepsForced = json.RootElement.TryGetProperty("RemoveForceCreatedRevisions", out JsonElement forced)
+                && forced.ValueKind == JsonValueKind.False;
         }
 
         bool isOfTime = from is not null || to is not null;
@@ -210,8 +216,9 @@ internal static class RevisionsEndpoints
         long deleted = 0;
         foreach (string id in ids)
         {
-            List<string> wanted = isOfTime ? Between(database, id, from, to) : vectors;
-            if (wanted.Count > 0 || !isOfTime)
+            bool chooses = vectors.Count == 0 && (isOfTime || keepsForced);
+            List<string> wanted = chooses ? Between(database, id, from, to, keepsForced) : vectors;
+            if (wanted.Count > 0 || !chooses)
                 deleted += await database.Revisions.DeleteAsync(id, wanted, request.Aborted).ConfigureAwait(false);
         }
 
@@ -223,13 +230,16 @@ internal static class RevisionsEndpoints
         }).ConfigureAwait(false);
     }
 
-    /// <summary>Change vectors of the revisions of a time, both ends included.</summary>
-    private static List<string> Between(Database database, string id, DateTime? from, DateTime? to)
+    /// <summary>
+    /// Change vectors of the revisions of a time, both ends included, maybe without those that somebody asked for.
+    /// </summary>
+    private static List<string> Between(Database database, string id, DateTime? from, DateTime? to, bool keepsForced)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         return [
             .. snapshot.Revisions(id, metadataOnly: true)
-                .Where(revision => !(revision.LastModified < from) && !(revision.LastModified > to))
+                .Where(revision => !(revision.LastModified < from) && !(revision.LastModified > to)
+                    && !(keepsForced && revision.IsForced))
                 .Select(static revision => revision.ChangeVector)];
     }
 

@@ -239,3 +239,26 @@ test("a configuration is enforced for some collections alone", () => withDatabas
     await enforce(null);
     assert.deepEqual(await counts(), [1, 1]);
 }));
+
+test("revisions that were asked for stay where nothing is configured", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ age: 1 }), "users/2": new User({ age: 1 }) });
+    for (const id of ["users/1", "users/2"]) {
+        const session = store.openSession();
+        session.advanced.revisions.forceRevisionCreationFor(id);
+        await session.saveChanges();
+    }
+    const count = id => store.openSession().advanced.revisions.getCountFor(id);
+    const [metadata] = await store.openSession().advanced.revisions.getMetadataFor("users/1");
+    assert.match(metadata["@flags"], /ForceCreated/);
+    const enforce = async includeForceCreated => {
+        const command = new EnforceRevisionsConfigurationOperation({ collections: null, includeForceCreated }).getCommand(store, store.conventions);
+        await store.getRequestExecutor().execute(command);
+        await complete(store, { OperationId: command.result.operationId });
+    };
+    await enforce(false);
+    assert.equal(await count("users/1"), 1);
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], RemoveForceCreatedRevisions: false })).TotalDeletes, 0);
+    assert.equal((await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], RemoveForceCreatedRevisions: true })).TotalDeletes, 1);
+    await enforce(true);
+    assert.equal(await count("users/2"), 0);
+}));

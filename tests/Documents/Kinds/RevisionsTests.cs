@@ -131,6 +131,50 @@ public sealed class RevisionsTests : IDisposable
     }
 
     [Fact]
+    public async Task A_revision_that_was_asked_for_is_marked_and_stays_where_nothing_is_configured()
+    {
+        await using Database database = Open();
+        await PutAsync(database, "d/1", 0);
+        await database.WriteAsync(new WriteBatch().ForceRevision("d/1"), Cancel);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "d/1", 1);
+        await database.WriteAsync(new WriteBatch().ForceRevision("d/1"), Cancel); // it is there
+        Assert.Equal([false, true], Forced(database));
+        var dump = new MemoryStream();
+        await database.BackupAsync(dump, new BackupOptions(), null, Cancel);
+        await database.Revisions.ConfigureAsync(null, Cancel);
+        Assert.Equal(1, await database.Revisions.EnforceAsync(Cancel));
+        Assert.Equal([true], Forced(database));
+        await database.Compression.ConfigureAsync(
+            new DocumentCompressionConfiguration { AllCollections = true, Revisions = true }, Cancel);
+        Assert.Equal(0, await database.Revisions.EnforceAsync(["Others"], includesForced: true, cancellationToken: Cancel));
+        Assert.Equal(1, await database.Revisions.EnforceAsync([], includesForced: true, cancellationToken: Cancel));
+        Assert.Equal(0, Count(database, "d/1"));
+        dump.Position = 0;
+        await database.ImportAsync(dump, new ImportOptions(), null, Cancel);
+        Assert.Equal([false, true], Forced(database));
+        KindInvariants.Check(database);
+
+        static bool[] Forced(Database database)
+        {
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            return
+            [
+                .. snapshot.Revisions("d/1")
+                    .Select(revision =>
+                    {
+                        var output = new System.Buffers.ArrayBufferWriter<byte>();
+                        revision.WriteTo(output);
+                        Assert.Equal(
+                            revision.IsForced,
+                            Encoding.UTF8.GetString(output.WrittenSpan).Contains("ForceCreated", StringComparison.Ordinal));
+                        return revision.IsForced;
+                    })
+            ];
+        }
+    }
+
+    [Fact]
     public async Task Where_all_revisions_are_deleted_none_is_made_of_that()
     {
         await using Database database = Database.Open(_directory.Path);
