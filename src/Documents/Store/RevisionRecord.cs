@@ -77,8 +77,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
-            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0)
-            | (isForced ? ForcedFlag : 0));
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (isForced ? ForcedFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
@@ -98,5 +97,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>The same with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked, IsForced);
+        Encode(
+            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked,
+            IsForced);
 }
