@@ -72,7 +72,7 @@ internal sealed class MapEngine : IDisposable
     /// <param name="host">What it may look at.</param>
     /// <param name="output">Takes the results.</param>
     /// <param name="namesFields">Whether it may give fields whose names only the document says.</param>
-    public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output, bool namesFields = false)
+    public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output, bool namesFields)
     {
         _host = host;
         try

@@ -48,7 +48,8 @@ internal static class MapPrelude
             globalThis.loadAttachments = document => attachmentsFor(document).map(one => loadAttachment(document, one.Name));
             globalThis.boost = (value, weight) => ({ ...value, '@boost': weight });
             globalThis.createSpatialField = (latitude, longitude) => longitude === undefined ? latitude : latitude == null || longitude == null ? undefined : `POINT (${longitude} ${latitude})`;
-            const made = new WeakSet(), isMade = value => Array.isArray(value) ? value.length > 0 && value.every(isMade) : typeof value === 'object' && made.has(value);
+            const made = new WeakSet();
+            const isMade = value => Array.isArray(value) ? value.length > 0 && value.every(isMade) : made.has(value);
             globalThis.createField = (name, value, options) => {
                 const get = key => options?.[key] ?? options?.[key[0].toUpperCase() + key.slice(1)];
                 const field = { Name: String(name), Value: value, Indexing: get('indexing'), Storage: get('storage') };
@@ -57,7 +58,8 @@ internal static class MapPrelude
             };
             globalThis.$withFields = results => {
                 const one = result => {
-                    if (typeof result !== 'object' || result === null || !Object.values(result).some(isMade)) return result;
+                    if (typeof result !== 'object' || result === null) return result;
+                    if (!Object.values(result).some(isMade)) return result;
                     const plain = {}, fields = [];
                     for (const [name, value] of Object.entries(result))
                         if (isMade(value)) fields.push(...[value].flat(Infinity)); else plain[name] = value;

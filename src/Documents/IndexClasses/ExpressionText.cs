@@ -2,7 +2,6 @@ using System.Linq.Expressions;
 using System.Reflection;
 using System.Runtime.CompilerServices;
 using System.Text;
-using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using Treepie.Linq;
 using Treepie.Sessions;
@@ -188,7 +187,8 @@ internal sealed class ExpressionText(SessionOptions session)
         Type type = owner.Type;
         if (Nullable.GetUnderlyingType(type) is not null)
             return node.Member.Name == "Value" ? Of(owner) : $"{Of(owner)}.{node.Member.Name}";
-        if (_documents.GetValueOrDefault(type)?.Id is { } id && Encoding.UTF8.GetString(id.Member) == WrittenName(node.Member))
+        if (_documents.GetValueOrDefault(type)?.Id is { } id
+            && Encoding.UTF8.GetString(id.Member) == MemberNames.Of(node.Member, session.Json))
             return $"Id({Of(owner)})";
         string name = NameOf(node.Member, type);
         return IsName(name) ? $"{Of(owner)}.{name}" : $"{Of(owner)}[{LiteralText.Quoted(name)}]";
@@ -200,25 +200,13 @@ internal sealed class ExpressionText(SessionOptions session)
         if (IsAnonymous(owner))
             return member.Name.Contains('<', StringComparison.Ordinal)
                 ? string.Concat(member.Name.Where(char.IsLetterOrDigit))
-                : WrittenName(member);
-        if (!IsObject(owner, out JsonTypeInfo? json))
-            return member.Name;
-        foreach (JsonPropertyInfo property in json.Properties)
-            if (property.AttributeProvider is MemberInfo own ? own.Name == member.Name : property.Name == WrittenName(member))
-                return property.Get is null ? throw NotWritten(owner, member) : property.Name;
-        if (member.DeclaringType is { } declaring && declaring != owner && IsObject(declaring, out _))
-            return NameOf(member, declaring);
-        throw NotWritten(owner, member);
+                : MemberNames.Of(member, session.Json);
+        return !IsObject(owner, out JsonTypeInfo? json)
+            ? member.Name
+            : MemberNames.Of(member, json) ?? throw new NotSupportedException(
+                $"{owner.Name}.{member.Name} is not written to documents, so no index can have it. Store it, or write the "
+                    + "expression that computes it into the map.");
     }
-
-    private static NotSupportedException NotWritten(Type owner, MemberInfo member) => new(
-        $"{owner.Name}.{member.Name} is not written to documents, so no index can have it. Store it, or write the expression "
-            + "that computes it into the map.");
-
-    private string WrittenName(MemberInfo member) =>
-        member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name
-            ?? session.Json.PropertyNamingPolicy?.ConvertName(member.Name)
-            ?? member.Name;
 
     private bool IsObject(Type type, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out JsonTypeInfo? json)
     {

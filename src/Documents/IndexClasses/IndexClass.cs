@@ -8,7 +8,7 @@ namespace Treepie.IndexClasses;
 /// <summary>
 /// An index as a class: what <see cref="Index{TDocument}"/>, <see cref="Index{TDocument, TResult}"/> and
 /// <see cref="MultiMapIndex{TResult}"/> share. Its expressions are written out as the C# text of an
-/// <see cref="IndexDefinition"/>, so that the index is the same as one that is put as text.
+/// <see cref="IndexDefinition"/>, so the index is identical to one defined as text.
 /// </summary>
 public abstract class IndexClass
 {
@@ -20,7 +20,7 @@ public abstract class IndexClass
     {
     }
 
-    /// <summary>The name that queries say: that of the class, with <c>/</c> for <c>_</c>.</summary>
+    /// <summary>The name used in queries: the name of the class, with <c>_</c> replaced by <c>/</c>.</summary>
     public virtual string Name => GetType().Name.Replace('_', '/');
 
     /// <summary>The definition.</summary>

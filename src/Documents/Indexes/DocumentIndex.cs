@@ -224,8 +224,10 @@ internal sealed class DocumentIndex
         try
         {
             IndexBatch batch = tail.BeginBatch();
+            IndexMapping definition = Definition;
+            var extractor = new FieldExtractor(definition, 0, searcher.Schema.Fields.Count);
             Func<long> held = FillTail(
-                searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, out Func<bool> namesFields,
+                searcher, definition, extractor, batch, timeProvider, out Action<MappedChanges> add, out Action finish,
                 cancellationToken);
             int count = 0;
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
@@ -248,7 +250,7 @@ internal sealed class DocumentIndex
             }
 
             finish();
-            if (namesFields())
+            if (extractor.NewFields.Count > 0)
             {
                 refusal = "is behind by documents that name fields which it has yet to be given";
                 tail.Dispose();
@@ -269,13 +271,10 @@ internal sealed class DocumentIndex
     /// How changes become entries of a tail: each as it comes, or, where the index reduces, all at once in copies of the groups
     /// they touch.
     /// </summary>
-    private Func<long> FillTail(
-        IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish,
-        out Func<bool> namesFields, CancellationToken cancellationToken)
+    private static Func<long> FillTail(
+        IndexSearcher searcher, IndexMapping definition, FieldExtractor extractor, IndexBatch batch, TimeProvider timeProvider,
+        out Action<MappedChanges> add, out Action finish, CancellationToken cancellationToken)
     {
-        IndexMapping definition = Definition;
-        var extractor = new FieldExtractor(definition, 0, searcher.Schema.Fields.Count);
-        namesFields = () => extractor.NewFields.Count > 0;
         if (definition.Map is { } map)
         {
             var computed = new ComputedEntries(map, extractor, timeProvider, batch, new MapCounters());

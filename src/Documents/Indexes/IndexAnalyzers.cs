@@ -106,10 +106,7 @@ public sealed class IndexAnalyzers
 
     /// <summary>What is wanted of an index, with the analyzers it names as they are now.</summary>
     internal StaticIndexMapping Attach(StaticIndexMapping mapping) =>
-        mapping.WithAnalyzers(
-            mapping.Definition.Fields.Append(mapping.Definition.AllFields).All(static field => field?.Analyzer is null)
-                ? new Dictionary<string, string>()
-                : Kept().UsedBy(mapping.Definition, _context.Analyzers));
+        mapping.WithAnalyzers(Kept().UsedBy(mapping.Definition, _context.Analyzers));
 
     private static InvalidAnalyzerException TooMany(string name) =>
         new(name, $"a database has at most {CustomAnalyzers.MaxCount} analyzers. Delete one first.");

@@ -48,6 +48,9 @@ public sealed record IndexDefinition
     /// </summary>
     public IndexFieldDefinition? AllFields { get; init; }
 
+    /// <summary>The options of its fields, and those of all fields.</summary>
+    internal IEnumerable<IndexFieldDefinition> FieldOptions => AllFields is null ? Fields : Fields.Append(AllFields);
+
     /// <summary>
     /// Pairs of fields for which queries that compare the first for equality and order by the second, as texts, find their first
     /// results at once, however many are equal. Other pairs, and orders as numbers, are learned from queries.

@@ -1,7 +1,5 @@
 using System.Collections;
 using System.Linq.Expressions;
-using System.Reflection;
-using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
@@ -132,22 +130,11 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         JsonTypeInfo json = JsonOf(owner)
             ?? throw Refusal.Of(
                 node, $"The JSON options of the session do not know the type {owner.Name}. Add it to the JsonSerializerContext.");
-        string written = node.Member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name
-            ?? json.Options.PropertyNamingPolicy?.ConvertName(node.Member.Name) ?? node.Member.Name;
-        foreach (JsonPropertyInfo property in json.Properties)
-            if (property.AttributeProvider is MemberInfo own ? own.Name == node.Member.Name : property.Name == written)
-                return property.Get is null ? throw NotWritten(node, owner) : property.Name;
-        return JsonOf(node.Member.DeclaringType ?? owner) is { } declaring
-            && declaring.Type != owner
-            && declaring.Properties.Any(property => property.Name == written)
-            ? written
-            : throw NotWritten(node, owner);
+        return MemberNames.Of(node.Member, json) ?? throw Refusal.Of(
+            node,
+            $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for the "
+                + "members it is computed of.");
     }
-
-    private static NotSupportedException NotWritten(MemberExpression node, Type owner) => Refusal.Of(
-        node,
-        $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for the "
-            + "members it is computed of.");
 
     private DocumentPath? OfCall(MethodCallExpression call)
     {

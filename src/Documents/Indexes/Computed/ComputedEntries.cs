@@ -32,7 +32,7 @@ internal sealed class ComputedEntries(
     public IndexBatch Batch => batch;
 
     /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
-    public HashSet<DynamicField> NewFields { get; } = [];
+    public HashSet<DynamicField> NewFields => extractor.NewFields;
 
     /// <summary>What each document of the batch looks at.</summary>
     public IReadOnlyDictionary<byte[], UInt128[]> References => _references;
@@ -93,7 +93,6 @@ internal sealed class ComputedEntries(
         _counts.Clear();
         _references.Clear();
         NewFields.Clear();
-        extractor.ClearNewFields();
     }
 
     /// <summary>Maps what has the key that was written.</summary>
@@ -166,7 +165,6 @@ internal sealed class ComputedEntries(
             }
         }
 
-        NewFields.UnionWith(extractor.NewFields);
         byte[] document = _key[..length];
         if (count == 0)
             batch.Delete(document);

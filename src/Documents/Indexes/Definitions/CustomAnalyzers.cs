@@ -104,8 +104,7 @@ internal sealed class CustomAnalyzers
     public IReadOnlyDictionary<string, string> UsedBy(IndexDefinition definition, AnalyzerSet others)
     {
         var used = new SortedDictionary<string, string>(StringComparer.OrdinalIgnoreCase);
-        string[] named =
-            [.. definition.Fields.Append(definition.AllFields).Select(static field => field?.Analyzer).OfType<string>()];
+        string[] named = [.. definition.FieldOptions.Select(static field => field.Analyzer).OfType<string>()];
         if (Count == 0 || named.Length == 0)
             return used;
 

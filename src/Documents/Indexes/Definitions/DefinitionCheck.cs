@@ -16,7 +16,7 @@ internal static class DefinitionCheck
     public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
     {
         RequireForm(definition);
-        foreach (IndexFieldDefinition field in definition.AllFields is { } all ? [.. definition.Fields, all] : definition.Fields)
+        foreach (IndexFieldDefinition field in definition.FieldOptions)
             CheckAnalyzer(definition, field, analyzers);
         if (definition.CompoundFields.Count > IndexWriter.MaxCompounds)
             throw Refuse(

@@ -12,7 +12,7 @@ internal readonly record struct DynamicField(string Name, DynamicFieldUse Use)
 {
     private const int MaxNameLength = 512;
 
-    /// <summary>What is wrong with a name, as the end of a sentence that begins with it; null: nothing.</summary>
+    /// <summary>Why a name cannot be used, as a sentence; null where it can.</summary>
     public static string? Problem(string name)
     {
         if (string.IsNullOrWhiteSpace(name) || name.Length > MaxNameLength || name.Any(char.IsControl))

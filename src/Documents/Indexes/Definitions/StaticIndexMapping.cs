@@ -61,11 +61,13 @@ internal sealed class StaticIndexMapping : IndexMapping
             schema.Add(new IndexField(_unmet.SchemaName));
         }
 
+        var positions = new Dictionary<DynamicField, List<int>>();
         foreach (DynamicField field in DynamicFields)
         {
             if (KindOf(field.Use) is not { } kind)
                 continue;
             var source = new AutoIndexField(field.Name, kind) { IsDynamic = true };
+            positions.Add(field, [fields.Count]);
             fields.Add(source);
             schema.Add(new IndexField(source.SchemaName, source.Analysis)
             {
@@ -76,7 +78,7 @@ internal sealed class StaticIndexMapping : IndexMapping
 
         Fields = fields;
         Schema = new IndexSchema(schema);
-        DynamicPositions = PositionsOfDynamic();
+        DynamicPositions = WithFieldsOfDefinition(positions);
         IEnumerable<StoredField> ofDefinition = definition.Fields.Select((field, place) => (field, place))
             .Where(f => PathOf(f.field) is not null)
             // what is computed and not kept is not to be had from documents; of groups the whole object is kept
@@ -186,16 +188,8 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// </summary>
     public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions { get; }
 
-    private Dictionary<DynamicField, int[]> PositionsOfDynamic()
+    private Dictionary<DynamicField, int[]> WithFieldsOfDefinition(Dictionary<DynamicField, List<int>> positions)
     {
-        var positions = new Dictionary<DynamicField, List<int>>();
-        for (int i = 0; i < Fields.Count; i++)
-        {
-            AutoIndexField field = Fields[i];
-            if (field.IsDynamic && field != _unmet)
-                positions.Add(new DynamicField(field.Path, UseOf(field.Kind)), [i]);
-        }
-
         foreach (((string name, _), AutoIndexField source) in _byName)
         {
             if (source.IsDynamic || !HasDynamicFields)
@@ -251,13 +245,6 @@ internal sealed class StaticIndexMapping : IndexMapping
         DynamicFieldUse.Search => AutoIndexFieldKind.Search,
         DynamicFieldUse.Exact => AutoIndexFieldKind.Exact,
         _ => null,
-    };
-
-    private static DynamicFieldUse UseOf(AutoIndexFieldKind kind) => kind switch
-    {
-        AutoIndexFieldKind.Search => DynamicFieldUse.Search,
-        AutoIndexFieldKind.Exact => DynamicFieldUse.Exact,
-        _ => DynamicFieldUse.Value,
     };
 
     private static IEnumerable<AutoIndexField> SourcesOf(IndexFieldDefinition field)

@@ -17,20 +17,19 @@ internal sealed class DynamicValues
     private readonly Dictionary<string, int> _slots = new(StringComparer.Ordinal);
     private readonly Dictionary<string, byte[]> _members = new(StringComparer.Ordinal);
     private readonly int _endField;
+    private readonly HashSet<DynamicField> _newFields;
 
     /// <param name="mapping">The index.</param>
     /// <param name="endField">Fields from this position on are not in the index yet.</param>
-    public DynamicValues(StaticIndexMapping mapping, int endField)
+    /// <param name="newFields">Takes fields that documents name and the index does not have.</param>
+    public DynamicValues(StaticIndexMapping mapping, int endField, HashSet<DynamicField> newFields)
     {
-        (_mapping, _endField) = (mapping, endField);
+        (_mapping, _endField, _newFields) = (mapping, endField, newFields);
         _positions = mapping.DynamicPositions;
         foreach (StoredField field in mapping.StoredFields)
             if (field.IsStored)
                 _slots.TryAdd(field.Name, field.Slot);
     }
-
-    /// <summary>Fields that documents have named and the index has not.</summary>
-    public HashSet<DynamicField> New { get; } = [];
 
     /// <summary>Values of the document read last, with the positions of the fields that take them.</summary>
     public List<(DynamicField Field, int[] Positions, ReadOnlyMemory<byte> Json)> Found { get; } = [];
@@ -165,8 +164,8 @@ internal sealed class DynamicValues
 
     private void Meet(DynamicField field, Action<string, string> refuse)
     {
-        if (_mapping.DynamicFields.Count + New.Count < IndexDefinition.MaxDynamicFields || New.Contains(field))
-            New.Add(field);
+        if (_mapping.DynamicFields.Count + _newFields.Count < IndexDefinition.MaxDynamicFields || _newFields.Contains(field))
+            _newFields.Add(field);
         else
             refuse(
                 field.Name,

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Collections.Frozen;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
@@ -72,7 +71,7 @@ internal sealed class FieldExtractor
             ? new StoredExtractor(definition)
             : null;
         _dynamic = definition is StaticIndexMapping { HasDynamicFields: true } mapping
-            ? new DynamicValues(mapping, endField)
+            ? new DynamicValues(mapping, endField, NewFields)
             : null;
         _refuse = _refused.Add;
         _slots = [.. slots];
@@ -121,10 +120,7 @@ internal sealed class FieldExtractor
     /// <summary>
     /// Fields that documents have named and the index has not: what has them is to be extracted again when it has.
     /// </summary>
-    public IReadOnlySet<DynamicField> NewFields => _dynamic is null ? FrozenSet<DynamicField>.Empty : _dynamic.New;
-
-    /// <summary>Forgets <see cref="NewFields"/>.</summary>
-    public void ClearNewFields() => _dynamic?.New.Clear();
+    public HashSet<DynamicField> NewFields { get; } = [];
 
     private void ExtractDynamic(DynamicValues values, IndexBatch batch)
     {

@@ -1,0 +1,31 @@
+using System.Reflection;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Text.Json.Serialization.Metadata;
+
+namespace Treepie.Linq;
+
+/// <summary>Names that members of C# types have in JSON.</summary>
+internal static class MemberNames
+{
+    /// <summary>The name of a member of a type that the serializer is not asked about, as of an anonymous one.</summary>
+    public static string Of(MemberInfo member, JsonSerializerOptions options) =>
+        member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name
+            ?? options.PropertyNamingPolicy?.ConvertName(member.Name)
+            ?? member.Name;
+
+    /// <summary>The name of a member of a type; null where it is not written to documents.</summary>
+    public static string? Of(MemberInfo member, JsonTypeInfo owner)
+    {
+        string written = Of(member, owner.Options);
+        foreach (JsonPropertyInfo property in owner.Properties)
+            if (property.AttributeProvider is MemberInfo own ? own.Name == member.Name : property.Name == written)
+                return property.Get is null ? null : property.Name;
+        return member.DeclaringType is { } declaring
+            && declaring != owner.Type
+            && owner.Options.TryGetTypeInfo(declaring, out JsonTypeInfo? json)
+            && json.Properties.Any(property => property.Name == written)
+                ? written
+                : null;
+    }
+}
