@@ -114,7 +114,7 @@ internal sealed class ReaderTable
                     readers.Add((slots, i, Volatile.Read(ref slots[i + 2]) | 1));
         }
 
-        return new GracePeriod(readers);
+        return new GracePeriod([.. readers]);
     }
 
     private void AddSegment(int segment)
@@ -179,18 +179,18 @@ internal sealed class ReaderTable
         }
     }
 
-    /// <summary>The readers of one moment.</summary>
-    internal sealed class GracePeriod(List<(long[] Slots, int Index, long Claim)> readers)
+    /// <summary>The readers of one moment. It never changes: any number of threads may ask at once.</summary>
+    internal sealed class GracePeriod((long[] Slots, int Index, long Claim)[] readers)
     {
         /// <summary>Whether none of them reads any more what it could look up then.</summary>
         public bool IsOver
         {
             get
             {
-                readers.RemoveAll(
-                    static reader => Volatile.Read(ref reader.Slots[reader.Index]) == 0
-                        || Volatile.Read(ref reader.Slots[reader.Index + 2]) > reader.Claim);
-                return readers.Count == 0;
+                foreach ((long[] slots, int index, long claim) in readers)
+                    if (Volatile.Read(ref slots[index]) != 0 && Volatile.Read(ref slots[index + 2]) <= claim)
+                        return false;
+                return true;
             }
         }
     }
