@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Runtime.CompilerServices;
 using Treepie.Archiving;
 using Treepie.Encryption;
 using Treepie.IndexClasses;
@@ -31,6 +32,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     private readonly ChangeSignal _changes = new();
     private readonly QueryExecutor _queries;
     private readonly DatabaseWrites _writes;
+    private readonly ConditionalWeakTable<SessionOptions, EntityTypes> _entityTypes = [];
     private SessionOptions? _reflectionOptions;
     private TemporaryPlace? _place;
     private int _disposed;
@@ -121,10 +123,8 @@ public sealed class Database : IDocumentStore, ISessionHost
     /// <summary>Its log.</summary>
     internal DatabaseLog Log { get; }
 
-    /// <summary>What sessions know of types.</summary>
-    internal EntityTypes EntityTypes { get; } = new();
-
-    EntityTypes ISessionHost.EntityTypes => EntityTypes;
+    EntityTypes ISessionHost.EntityTypesOf(SessionOptions options) =>
+        _entityTypes.GetValue(options, static own => new EntityTypes(own));
 
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }

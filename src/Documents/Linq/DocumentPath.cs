@@ -1,3 +1,5 @@
+using System.Collections.Frozen;
+
 namespace Treepie.Linq;
 
 /// <summary>Where in a document a value stands, as RQL writes it.</summary>
@@ -5,11 +7,10 @@ namespace Treepie.Linq;
 /// <param name="Type">The C# type of what stands there.</param>
 internal sealed record DocumentPath(string Text, Type Type)
 {
-    private static readonly string[] _words =
-    [
+    private static readonly FrozenSet<string> _words = FrozenSet.Create(
+        StringComparer.OrdinalIgnoreCase,
         "as", "select", "where", "load", "group", "order", "include", "update", "offset", "limit", "filter", "filter_limit",
-        "scale", "true", "false", "null", "and", "or", "not", "in", "all", "between",
-    ];
+        "scale", "true", "false", "null", "and", "or", "not", "in", "all", "between");
 
     /// <summary>Whether it is the document's id.</summary>
     public bool IsId { get; init; }
@@ -39,7 +40,7 @@ internal sealed record DocumentPath(string Text, Type Type)
         bool isPlain = name.Length > 0
             && (char.IsLetter(name[0]) || name[0] is '_' or '@')
             && name.All(sign => char.IsLetterOrDigit(sign) || sign is '_' or '@')
-            && !_words.Contains(name, StringComparer.OrdinalIgnoreCase);
+            && !_words.Contains(name);
         if (isPlain)
             return name;
         return name.Length > 0 && name.AsSpan().IndexOfAny(".[]\\") < 0

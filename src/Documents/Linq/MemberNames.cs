@@ -17,10 +17,13 @@ internal static class MemberNames
     /// <summary>The name of a member of a type; null where it is not written to documents.</summary>
     public static string? Of(MemberInfo member, JsonTypeInfo owner)
     {
-        string written = Of(member, owner.Options);
+        string? written = null; // found by reflection, which most types can do without
         foreach (JsonPropertyInfo property in owner.Properties)
-            if (property.AttributeProvider is MemberInfo own ? own.Name == member.Name : property.Name == written)
+            if (property.AttributeProvider is MemberInfo own
+                ? own.Name == member.Name
+                : property.Name == (written ??= Of(member, owner.Options)))
                 return property.Get is null ? null : property.Name;
+        written ??= Of(member, owner.Options);
         return member.DeclaringType is { } declaring
             && declaring != owner.Type
             && owner.Options.TryGetTypeInfo(declaring, out JsonTypeInfo? json)

@@ -70,9 +70,14 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             && !type.IsAssignableTo(typeof(IDictionary));
 
     /// <summary>Whether an expression refers to the document or an element of it.</summary>
-    public bool DependsOnDocument(Expression expression) =>
-        Search.Any(
-            expression, node => node is GroupValue || (node is ParameterExpression parameter && _scope.ContainsKey(parameter)));
+    public bool DependsOnDocument(Expression expression) => expression switch
+    {
+        ConstantExpression => false,
+        ParameterExpression parameter => _scope.ContainsKey(parameter),
+        MemberExpression member => member.Expression is { } owner && DependsOnDocument(owner), // a chain of members is common
+        _ => Search.Any(
+            expression, node => node is GroupValue || (node is ParameterExpression other && _scope.ContainsKey(other))),
+    };
 
     /// <summary>Whether an expression refers to one parameter.</summary>
     public static bool DependsOn(Expression expression, ParameterExpression parameter) =>

@@ -224,7 +224,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             .Append(IndexName is null && isPlain ? collection : Quoted(IndexName ?? collection));
         if (GroupKey is { } key)
             text.Append(" group by ").AppendJoin(", ", KeysOf(key, translation));
-        Clause where = Clause.And(Conditions.Select(condition => condition(translation)));
+        Clause where = Conditions is [{ } single]
+            ? single(translation)
+            : Clause.And(Conditions.Select(condition => condition(translation)));
         translation.Rest = where.Check;
         if (where with { Check = null } is var most && most != Clause.Always)
             text.Append(" where ").Append(most.Whole);

@@ -44,15 +44,15 @@ internal sealed class RowReader
     /// <param name="isLeftOut">Whether there is none, because its document was deleted in this session.</param>
     public object? Read(QueryResults results, out bool isLeftOut)
     {
+        object? document = _needsDocument ? _model.Read(results) : null;
+        isLeftOut = _needsDocument && document is null;
+        if (_needsDocument && (isLeftOut || _model.Projection is null))
+            return document;
+
         var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance);
         var documents = new LoadedDocuments(_model.Session, results.Snapshot);
-        isLeftOut = false;
-        if (_needsDocument)
+        if (_needsDocument && _model.Projection is { } whole)
         {
-            object? document = _model.Read(results);
-            isLeftOut = document is null;
-            if (isLeftOut || _model.Projection is not { } whole)
-                return document;
             values[whole.Parameter] = document;
             return new Interpreter(values, documents).Evaluate(whole.Body);
         }

@@ -33,6 +33,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private HashSet<string>? _missing; // that were looked for in vain
     private readonly SessionIncludes _included;
     private SessionQueries? _queries;
+    private EntityTypes? _types;
     private LazyOperations? _lazy;
     private SessionAdvanced? _advanced;
     private bool _disposed;
@@ -390,7 +391,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>When an object's document was last modified (UTC); null while it is new.</summary>
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
-    public DateTime? GetLastModifiedFor(object entity) => Tracked(entity).LastModified;
+    public DateTime? GetLastModifiedFor(object entity) => Tracked(entity).Document?.LastModified;
 
     /// <summary>
     /// The metadata of an object's document. Changes to it are saved; <c>@id</c>, <c>@change-vector</c> and <c>@last-modified</c>
@@ -498,7 +499,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         using SessionGuard.Scope scope = _guard.Enter();
         if (_included.HasRoom && document.IdText() is var id && !_objects.TryGet(id, out _))
-            _included.Keep(IncludedDocument.Of(document, Guarded(document, id)));
+            _included.Keep(id, DocumentCopy.Of(document, Guarded(document, id)));
     }
 
     internal bool IsClusterWide => _options.IsClusterWide;
@@ -524,7 +525,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
                 return true;
             if (_included.Take(id) is not { } included)
                 return false;
-            entity = Track<T>(included);
+            entity = Track<T>(included.Id, included.Document);
             return true;
         }
 
@@ -536,7 +537,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal T? Track<T>(DatabaseSnapshot snapshot, string id)
         where T : class
     {
-        return snapshot.TryGet(id, out Document document) ? Track<T>(document) : Missing<T>(id);
+        if (!snapshot.TryGet(id, out Document document))
+            return Missing<T>(id);
+        return document.IdText(id) is var own && ReferenceEquals(own, id) // which was looked for before
+            ? Track<T>(own, DocumentCopy.Of(document, Guarded(document, own)))
+            : Track<T>(document);
     }
 
     /// <summary>What the session has of a document that is not stored: an object that is to be, if anything.</summary>
@@ -554,7 +559,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class
     {
         string id = document.IdText();
-        return TryFindTracked(id, out T? known) ? known : Track<T>(IncludedDocument.Of(document, Guarded(document, id)));
+        return TryFindTracked(id, out T? known) ? known : Track<T>(id, DocumentCopy.Of(document, Guarded(document, id)));
     }
 
     internal string? Guarded(Document document, string id) =>
@@ -566,18 +571,18 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>Brings an object to what its document is now.</summary>
     internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
-        document, _saver.Json.Read(tracked.Type, tracked.Id, document.Body), Guarded(document, tracked.Id));
+        DocumentCopy.Of(document, Guarded(document, tracked.Id)), _saver.Json.Read(tracked.Type, tracked.Id, document.Body));
 
-    private T Track<T>(IncludedDocument document)
+    private T Track<T>(string id, DocumentCopy document)
         where T : class
     {
         using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(typeof(T));
-        object read = _saver.Json.Read(type, document.Id, document.Body);
+        object read = _saver.Json.Read(type, id, document.Body);
         T entity = read as T ?? throw new TreepieException(
-            $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
+            $"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
                 + $"{type.Json.Type.Name}.");
-        _objects.Add(TrackedEntity.Of(read, type, document));
+        _objects.Add(TrackedEntity.Of(read, type, id, document));
         return entity;
     }
 
@@ -591,5 +596,5 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
                 $"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
     }
 
-    internal EntityType TypeOf(Type type) => _database.EntityTypes.Of(type, _options);
+    internal EntityType TypeOf(Type type) => (_types ??= _database.EntityTypesOf(_options)).Of(type);
 }

@@ -23,6 +23,9 @@ internal sealed class EntityId
         (_property, _json, _type) = (property, json, type);
         _prefix = tag + "/";
         Member = Encoding.UTF8.GetBytes(property.Name);
+        IsPlain = (type == typeof(string) || type == typeof(Guid) || IsNumber) && property.CustomConverter is null
+            && json.Converter.GetType().Assembly == typeof(JsonSerializer).Assembly;
+        CanFollow = IsPlain && property is { Set: not null, IsRequired: false, AssociatedParameter: null };
     }
 
     /// <summary>Its name in JSON, UTF-8.</summary>
@@ -30,6 +33,15 @@ internal sealed class EntityId
 
     /// <summary>Whether ids without a value are numbers behind the tag.</summary>
     public bool IsNumber => _type == typeof(int) || _type == typeof(long);
+
+    /// <summary>
+    /// Whether an object that was read without its id may be given it afterwards; else it must stand in the JSON that the object
+    /// is read from.
+    /// </summary>
+    public bool CanFollow { get; }
+
+    /// <summary>Whether values are strings, Guids or numbers that no converter of the program's own reads.</summary>
+    private bool IsPlain { get; }
 
     /// <summary>The id of a type; null where it has no member of that name.</summary>
     /// <exception cref="TreepieException">It has one that can be no id.</exception>
@@ -86,12 +98,9 @@ internal sealed class EntityId
     /// </summary>
     public void Set(object entity, string id)
     {
-        if (_property.Set is not { } set)
-            return;
-
         try
         {
-            set(entity, JsonSerializer.Deserialize(Value(id), _json));
+            Give(entity, id);
         }
         catch (InvalidOperationException)
         {
@@ -99,32 +108,49 @@ internal sealed class EntityId
         }
     }
 
+    /// <summary>Sets the member, if it can be set.</summary>
+    /// <exception cref="InvalidOperationException">It can be set only while the object is made.</exception>
+    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    public void Give(object entity, string id) => _property.Set?.Invoke(entity, ValueOf(id));
+
     /// <summary>The member's value for an id.</summary>
     /// <exception cref="TreepieException">The id is not of the member's form.</exception>
-    public object? ValueOf(string id) => JsonSerializer.Deserialize(Value(id), _json);
+    public object? ValueOf(string id) => IsPlain ? Plain(id) : JsonSerializer.Deserialize(Value(id), _json);
 
     /// <summary>The member's value for an id, as JSON.</summary>
     /// <exception cref="TreepieException">The id is not of the member's form.</exception>
     public byte[] Value(string id)
     {
-        if (_type == typeof(string))
-            return Quoted(id);
-
-        bool isBehindTag = id.StartsWith(_prefix, StringComparison.OrdinalIgnoreCase);
-        string own = isBehindTag ? id[_prefix.Length..] : id;
         if (_type == typeof(Guid))
-            return isBehindTag && Guid.TryParse(own, CultureInfo.InvariantCulture, out _)
-                ? Quoted(own)
-                : throw Unfit(id, "a Guid");
-
-        bool isNumber = long.TryParse(own, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number)
-            && isBehindTag;
-        if (IsNumber)
-            return isNumber && (_type == typeof(long) || number == (int)number)
-                ? Encoding.UTF8.GetBytes(own)
-                : throw Unfit(id, "a number");
-        return isNumber && IsWrittenAsNumber(number) ? Encoding.UTF8.GetBytes(own) : Quoted(id);
+            return Quoted(Plain(id).ToString() ?? "");
+        long number = IsNumber ? Convert.ToInt64(Plain(id), CultureInfo.InvariantCulture) : 0;
+        return IsNumber || (_type != typeof(string) && TryNumber(id, out number) && IsWrittenAsNumber(number))
+            ? Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture))
+            : Quoted(id);
     }
+
+    private object Plain(string id)
+    {
+        if (_type == typeof(string))
+            return id;
+        if (_type == typeof(Guid))
+            return IsBehindTag(id) && Guid.TryParse(id.AsSpan(_prefix.Length), CultureInfo.InvariantCulture, out Guid guid)
+                ? guid
+                : throw Unfit(id, "a Guid");
+        if (!TryNumber(id, out long number) || (_type == typeof(int) && number != (int)number))
+            throw Unfit(id, "a number");
+        return _type == typeof(long) ? number : (object)(int)number;
+    }
+
+    private bool TryNumber(string id, out long number)
+    {
+        number = 0;
+        return IsBehindTag(id)
+            && long.TryParse(
+                id.AsSpan(_prefix.Length), NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out number);
+    }
+
+    private bool IsBehindTag(string id) => id.StartsWith(_prefix, StringComparison.OrdinalIgnoreCase);
 
     private static byte[] Quoted(string text)
     {

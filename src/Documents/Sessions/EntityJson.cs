@@ -29,8 +29,12 @@ internal sealed class EntityJson
     {
         try
         {
-            return JsonSerializer.Deserialize(type.Id is { } own ? WithId(own, id, body) : body, type.Json)
+            object read = JsonSerializer.Deserialize(
+                type.Id is { } own && !type.IdFollows ? WithId(own, id, body) : body, type.Json)
                 ?? throw new JsonException("The document became null.");
+            if (type.IdFollows)
+                type.Id?.Give(read, id);
+            return read;
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
         {
@@ -91,15 +95,16 @@ internal sealed class EntityJson
         {
             JsonObject copy = (JsonObject)metadata.DeepClone();
             if (!copy.ContainsKey("@collection"))
-                copy["@collection"] = entity.Collection ?? entity.Type.Collection;
+                copy["@collection"] = entity.Collection;
             using var writer = new Utf8JsonWriter(Buffer, _plain);
             copy.WriteTo(writer);
         }
         else
         {
-            Buffer.Write(entity.StoredMetadata.AsSpan()[..^1]);
-            Buffer.Write(entity.StoredMetadata.Length > 2 ? ",\"@collection\":"u8 : "\"@collection\":"u8);
-            JsonStrings.Write(Buffer, Encoding.UTF8.GetBytes(entity.Collection ?? entity.Type.Collection));
+            ReadOnlySpan<byte> stored = entity.Document is { } document ? document.Metadata : "{}"u8;
+            Buffer.Write(stored[..^1]);
+            Buffer.Write(stored.Length > 2 ? ",\"@collection\":"u8 : "\"@collection\":"u8);
+            JsonStrings.Write(Buffer, Encoding.UTF8.GetBytes(entity.Collection));
             Buffer.Write("}"u8);
         }
 

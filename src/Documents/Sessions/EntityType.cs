@@ -16,7 +16,10 @@ internal sealed class EntityType
         EntityShape.Check(Json);
         Collection = options.CollectionOf?.Invoke(Json.Type) ?? EnglishPlural.Of(PlainName(Json.Type));
         Tag = TagOf(Collection);
-        Id = Json.Kind == JsonTypeInfoKind.Object ? EntityId.Find(options.Json.GetTypeInfo(type), Tag) : null;
+        JsonTypeInfo own = options.Json.GetTypeInfo(type);
+        Id = Json.Kind == JsonTypeInfoKind.Object ? EntityId.Find(own, Tag) : null;
+        IdFollows = Id is { CanFollow: true } && own.Type == Json.Type && Json.PolymorphismOptions is null
+            && Json.OnDeserialized is null;
     }
 
     /// <summary>How it is written: as the base type that tells its derived types apart, if there is one.</summary>
@@ -29,6 +32,9 @@ internal sealed class EntityType
 
     /// <summary>Its id; null where it has none. It is not kept in the document.</summary>
     public EntityId? Id { get; }
+
+    /// <summary>Whether an object is read first and given its id then, as nothing would notice the difference.</summary>
+    public bool IdFollows { get; }
 
     /// <summary>Name of the id's member in JSON, UTF-8; empty without one.</summary>
     public byte[] IdMember => Id?.Member ?? [];

@@ -9,8 +9,8 @@ internal interface ISessionHost : IWriteHost
 {
     IndexCatalogue Indexes { get; }
 
-    /// <summary>What sessions know of types.</summary>
-    EntityTypes EntityTypes { get; }
+    /// <summary>What sessions of these options know of types.</summary>
+    EntityTypes EntityTypesOf(SessionOptions options);
 
     /// <summary>Ids for objects that have none.</summary>
     HiLoIds HiLoIds { get; }

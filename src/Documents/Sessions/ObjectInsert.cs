@@ -9,13 +9,13 @@ namespace Treepie.Sessions;
 public sealed class ObjectInsert : IAsyncDisposable
 {
     private readonly ISessionHost _database;
-    private readonly SessionOptions _options;
+    private readonly EntityTypes _types;
     private readonly EntityJson _json;
     private readonly BulkInsert _insert;
 
     internal ObjectInsert(ISessionHost database, SessionOptions session, BulkInsertOptions options)
     {
-        (_database, _options) = (database, session);
+        (_database, _types) = (database, database.EntityTypesOf(session));
         _json = new EntityJson(database.Options);
         _insert = new BulkInsert(database, options);
     }
@@ -31,7 +31,7 @@ public sealed class ObjectInsert : IAsyncDisposable
     public async ValueTask<string> StoreAsync(object entity, string? id = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entity);
-        EntityType type = _database.EntityTypes.Of(entity.GetType(), _options);
+        EntityType type = _types.Of(entity.GetType());
         string own = !string.IsNullOrEmpty(id)
             ? id
             : type.Id?.Get(entity) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);

@@ -62,10 +62,10 @@ public sealed class SessionAdvanced
         {
             if (tracked.IsDeleted)
                 changes[tracked.Id] = [new SessionChange(SessionChangeKind.DocumentDeleted)];
-            else if (tracked.IsNew)
+            else if (tracked.Document is not { } document)
                 changes[tracked.Id] = [new SessionChange(SessionChangeKind.DocumentAdded)];
             else if (_session.Saver.NeedsPut(tracked, out byte[] now))
-                changes[tracked.Id] = SessionDiff.Of(_session.Saver.Before(tracked), now);
+                changes[tracked.Id] = SessionDiff.Of(_session.Saver.Before(tracked, document), now);
         }
 
         foreach (IGrouping<string, (string Id, SessionChange Change)> beside in _session.Commands

@@ -7,7 +7,7 @@ namespace Treepie.Sessions;
 /// <param name="most">Most documents.</param>
 internal sealed class SessionIncludes(int most)
 {
-    private Dictionary<string, IncludedDocument>? _documents;
+    private Dictionary<string, (string Id, DocumentCopy Document)>? _documents;
 
     /// <summary>What lies beside documents; null: nothing.</summary>
     public IncludedBeside? Beside { get; private set; }
@@ -15,15 +15,15 @@ internal sealed class SessionIncludes(int most)
     /// <summary>Whether there is room for a document.</summary>
     public bool HasRoom => _documents is null || _documents.Count < most;
 
-    public void Keep(IncludedDocument document) =>
-        (_documents ??= new Dictionary<string, IncludedDocument>(IdComparer.Instance))[document.Id] = document;
+    public void Keep(string id, DocumentCopy document) =>
+        (_documents ??= new(IdComparer.Instance))[id] = (id, document);
 
     public void Keep(BesideIncluded included, DatabaseSnapshot snapshot) =>
         (Beside ??= new IncludedBeside()).Keep(included, snapshot);
 
-    /// <summary>Hands over a document, which the session then follows.</summary>
-    public IncludedDocument? Take(string id) =>
-        _documents is not null && _documents.Remove(id, out IncludedDocument? document) ? document : null;
+    /// <summary>Hands over a document with its id as it is stored; the session then follows it.</summary>
+    public (string Id, DocumentCopy Document)? Take(string id) =>
+        _documents is not null && _documents.Remove(id, out (string, DocumentCopy) document) ? document : null;
 
     /// <summary>What lies beside documents was changed.</summary>
     public void ForgetBeside() => Beside = null;

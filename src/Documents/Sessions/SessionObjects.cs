@@ -5,57 +5,84 @@ namespace Treepie.Sessions;
 /// <summary>The objects that a session follows, by themselves and by the ids of their documents.</summary>
 internal sealed class SessionObjects(int most)
 {
-    // Made by the first object: sessions are opened for every request.
+    // Sessions are opened for every request, and many follow one object: the dictionaries are made by the second.
+    private TrackedEntity? _single;
     private Dictionary<object, TrackedEntity>? _byEntity;
     private Dictionary<string, TrackedEntity>? _byId;
 
-    public IReadOnlyCollection<TrackedEntity> All => _byEntity is null ? [] : _byEntity.Values;
-
-    private Dictionary<object, TrackedEntity> ByEntity => _byEntity ??= new(ReferenceEqualityComparer.Instance);
-
-    private Dictionary<string, TrackedEntity> ById => _byId ??= new(IdComparer.Instance);
+    public IReadOnlyCollection<TrackedEntity> All =>
+        _byEntity is not null ? _byEntity.Values : _single is not null ? [_single] : [];
 
     public bool TryGet(object entity, [NotNullWhen(true)] out TrackedEntity? tracked)
     {
-        tracked = null;
-        return _byEntity?.TryGetValue(entity, out tracked) == true;
+        if (_byEntity is not null)
+            return _byEntity.TryGetValue(entity, out tracked);
+        tracked = ReferenceEquals(_single?.Entity, entity) ? _single : null;
+        return tracked is not null;
     }
 
     public bool TryGet(string id, [NotNullWhen(true)] out TrackedEntity? tracked)
     {
-        tracked = null;
-        return _byId?.TryGetValue(id, out tracked) == true;
+        if (_byId is not null)
+            return _byId.TryGetValue(id, out tracked);
+        tracked = _single is { HasOpenId: false } && IdComparer.Instance.Equals(_single.Id, id) ? _single : null;
+        return tracked is not null;
     }
 
     /// <summary>Follows an object.</summary>
     /// <exception cref="InvalidOperationException">There are as many as there may be.</exception>
     public void Add(TrackedEntity tracked)
     {
-        if (ByEntity.Count >= most)
+        int count = _byEntity?.Count ?? (_single is null ? 0 : 1);
+        if (count >= most)
         {
             throw new InvalidOperationException(
                 $"The session follows {most:N0} documents, its limit (MaxTrackedDocuments). Clear it, use several sessions, or a "
                     + $"bulk insert.");
         }
 
-        ByEntity.Add(tracked.Entity, tracked);
-        if (!tracked.HasOpenId)
-            ById[tracked.Id] = tracked;
+        if (_byEntity is null && _single is null)
+        {
+            _single = tracked;
+            return;
+        }
+
+        if (_byEntity is null || _byId is null)
+        {
+            _byEntity = new(ReferenceEqualityComparer.Instance);
+            _byId = new(IdComparer.Instance);
+            Enter(_byEntity, _byId, _single);
+            _single = null;
+        }
+
+        Enter(_byEntity, _byId, tracked);
     }
 
     /// <summary>The save completed the id of an object.</summary>
-    public void Name(TrackedEntity tracked) => ById[tracked.Id] = tracked;
+    public void Name(TrackedEntity tracked)
+    {
+        if (_byId is not null)
+            _byId[tracked.Id] = tracked;
+    }
 
     public void Remove(TrackedEntity tracked)
     {
-        ByEntity.Remove(tracked.Entity);
-        if (ById.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
-            ById.Remove(tracked.Id);
+        if (ReferenceEquals(_single, tracked))
+            _single = null;
+        _byEntity?.Remove(tracked.Entity);
+        if (_byId is not null && _byId.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
+            _byId.Remove(tracked.Id);
     }
 
-    public void Clear()
+    public void Clear() => (_single, _byEntity, _byId) = (null, null, null);
+
+    private static void Enter(
+        Dictionary<object, TrackedEntity> byEntity, Dictionary<string, TrackedEntity> byId, TrackedEntity? tracked)
     {
-        _byEntity?.Clear();
-        _byId?.Clear();
+        if (tracked is null)
+            return;
+        byEntity.Add(tracked.Entity, tracked);
+        if (!tracked.HasOpenId)
+            byId[tracked.Id] = tracked;
     }
 }

@@ -14,19 +14,19 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
     public bool NeedsPut(TrackedEntity tracked, out byte[] body)
     {
         body = _json.Write(tracked.Type, tracked.Id, tracked.Entity);
-        if (tracked.IsNew || tracked.HasChangedMetadata)
+        if (tracked.Document is not { } document || tracked.HasChangedMetadata)
             return true;
-        if (body.AsSpan().SequenceEqual(tracked.Body))
+        if (body.AsSpan().SequenceEqual(document.Body))
             return false;
 
         // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type
         // makes of it.
-        return !body.AsSpan().SequenceEqual(Before(tracked));
+        return !body.AsSpan().SequenceEqual(Before(tracked, document));
     }
 
     /// <summary>The document as this program's type would have written it when it was loaded.</summary>
-    public byte[] Before(TrackedEntity tracked) =>
-        tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, tracked.Body));
+    public byte[] Before(TrackedEntity tracked, DocumentCopy document) =>
+        tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, document.Body));
 
     /// <summary>Writes all changes in one batch; null where there are none.</summary>
     /// <param name="entities">The objects of the session.</param>
@@ -52,7 +52,7 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         foreach (TrackedEntity entity in deleted)
             batch.Delete(
                 entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector),
-                options.IsClusterWide ? entity.GuardedChangeVector : null);
+                entity.Document?.GuardedChangeVector);
         int putStart = batch.Count;
         var forced = new HashSet<string>(
             commands.OfType<ForcedRevision>().Select(static command => command.DocumentId), IdComparer.Instance);
@@ -64,7 +64,7 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
             string? expected = entity.ExpectedChangeVector ?? Checked(entity.ChangeVector ?? "");
             byte[] whole = Whole(entity, body);
             batch.Put(
-                entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.GuardedChangeVector,
+                entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.Document?.GuardedChangeVector,
                 forceRevision: forced.Remove(entity.Id));
             puts.Add((entity, whole, body));
         }
@@ -99,13 +99,13 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
     /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
     private byte[] Whole(TrackedEntity tracked, byte[] body)
     {
-        if (tracked.IsNew || !options.PreserveUnknownProperties)
+        if (tracked.Document is not { } document || !options.PreserveUnknownProperties)
             return body;
 
-        byte[] before = Before(tracked);
-        return before.AsSpan().SequenceEqual(tracked.Body)
+        byte[] before = Before(tracked, document);
+        return before.AsSpan().SequenceEqual(document.Body)
             ? body
-            : new BodyMerge(options.Json.PropertyNameCaseInsensitive).Merge(tracked.Body, before, body);
+            : new BodyMerge(options.Json.PropertyNameCaseInsensitive).Merge(document.Body, before, body);
     }
 
     private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)
@@ -117,17 +117,18 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         }
 
         // A cluster-wide batch gives the guard's index behind the change vector.
-        tracked.ChangeVector = result.ChangeVector?.Split(',')[0];
-        tracked.GuardedChangeVector = options.IsClusterWide ? result.ChangeVector : null;
-        tracked.Collection = result.Collection;
-        tracked.LastModified = result.LastModified;
-        tracked.ExpectedChangeVector = null;
-        tracked.Body = whole;
-        tracked.BodyAsWritten = asWritten;
-        if (tracked.Metadata is { } metadata)
+        string changeVector = result.ChangeVector ?? "";
+        var saved = new DocumentCopy(changeVector.Split(',')[0])
         {
-            tracked.StoredMetadata = Encoding.UTF8.GetBytes(metadata.ToJsonString());
-            tracked.MetadataBefore = metadata.DeepClone();
-        }
+            GuardedChangeVector = options.IsClusterWide ? changeVector : null,
+            Collection = result.Collection ?? tracked.Collection,
+            LastModified = result.LastModified,
+            Body = whole,
+        };
+        if (tracked.Metadata is { } metadata)
+            saved = saved with { Metadata = Encoding.UTF8.GetBytes(metadata.ToJsonString()) };
+        else if (tracked.Document is { } before)
+            saved = saved with { Metadata = before.Metadata };
+        tracked.Saved(saved, asWritten);
     }
 }

@@ -1,8 +1,6 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
 using System.Text.Json.Serialization.Metadata;
-using Treepie.Kinds;
-using Treepie.Store;
 
 namespace Treepie.Sessions;
 
@@ -18,31 +16,19 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     public string Id { get; set; } = id;
 
-    /// <summary>Change vector of the document as it was loaded or saved; null while it is new.</summary>
-    public string? ChangeVector { get; set; }
+    /// <summary>The document as it was loaded or saved; null while it is new.</summary>
+    public DocumentCopy? Document { get; private set; }
 
-    /// <summary>
-    /// In a cluster-wide session the change vector with the index of the document's atomic guard; null while it is new.
-    /// </summary>
-    public string? GuardedChangeVector { get; set; }
+    public string? ChangeVector => Document?.ChangeVector;
+
+    /// <summary>Name of the document's collection, or of the one it will be in.</summary>
+    public string Collection => Document?.Collection ?? Type.Collection;
 
     /// <summary>Change vector the caller insists on at the next save; null: what the session's options say.</summary>
     public string? ExpectedChangeVector { get; set; }
 
-    /// <summary>The document's collection; null while it is new.</summary>
-    public string? Collection { get; set; }
-
-    /// <summary>When it was last modified; null while it is new.</summary>
-    public DateTime? LastModified { get; set; }
-
-    /// <summary>The body as it is in the database; empty while it is new.</summary>
-    public byte[] Body { get; set; } = [];
-
-    /// <summary>The same as this program's type would write it; null until it was needed.</summary>
+    /// <summary>The document's body as this program's type would write it; null until it was needed.</summary>
     public byte[]? BodyAsWritten { get; set; }
-
-    /// <summary>The document's metadata as it is in the database.</summary>
-    public byte[] StoredMetadata { get; set; } = "{}"u8.ToArray();
 
     /// <summary>The metadata handed out, which may have been changed since; null if nobody asked.</summary>
     public JsonObject? Metadata { get; set; }
@@ -52,7 +38,7 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     public bool IsDeleted { get; set; }
 
-    public bool IsNew => ChangeVector is null;
+    public bool IsNew => Document is null;
 
     public bool HasChangedMetadata => Metadata is not null && !JsonNode.DeepEquals(Metadata, MetadataBefore);
 
@@ -60,15 +46,8 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
 
     /// <summary>The object of a document.</summary>
-    public static TrackedEntity Of(object read, EntityType type, IncludedDocument document) => new(read, type, document.Id)
-    {
-        ChangeVector = document.ChangeVector,
-        GuardedChangeVector = document.GuardedChangeVector,
-        Collection = document.Collection,
-        LastModified = document.LastModified,
-        Body = document.Body,
-        StoredMetadata = document.Metadata,
-    };
+    public static TrackedEntity Of(object read, EntityType type, string id, DocumentCopy document) =>
+        new(read, type, id) { Document = document };
 
     /// <summary>The object as one of a type.</summary>
     /// <exception cref="InvalidOperationException">It is none.</exception>
@@ -83,41 +62,37 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
         if (Metadata is null)
         {
             // the store keeps objects
-            Metadata = (JsonObject)JsonNode.Parse(
-                StoredMetadata, documentOptions: new JsonDocumentOptions { MaxDepth = maxDepth })!;
-            Metadata["@collection"] = Collection ?? Type.Collection;
+            Metadata = Document is null
+                ? []
+                : (JsonObject)JsonNode.Parse(Document.Metadata, documentOptions: new JsonDocumentOptions { MaxDepth = maxDepth })!;
+            Metadata["@collection"] = Collection;
             MetadataBefore = Metadata.DeepClone();
         }
 
         return Metadata;
     }
 
-    /// <summary>Takes over the change vector that something beside the document gave it; its guard stays.</summary>
-    public void Move(string changeVector)
+    /// <summary>Takes over the change vector that something beside the document gave it.</summary>
+    public void Move(string changeVector) => Document = Document?.At(changeVector);
+
+    /// <summary>Takes over what was saved.</summary>
+    /// <param name="document">The document now.</param>
+    /// <param name="asWritten">Its body as this program's type writes it.</param>
+    public void Saved(DocumentCopy document, byte[] asWritten)
     {
-        if (GuardedChangeVector is not null)
-            GuardedChangeVector = AtomicGuard.ChangeVector(changeVector, AtomicGuard.IndexIn(GuardedChangeVector));
-        ChangeVector = changeVector;
+        (Document, BodyAsWritten, ExpectedChangeVector) = (document, asWritten, null);
+        MetadataBefore = Metadata?.DeepClone();
     }
 
     /// <summary>Brings the object to what the document is now.</summary>
     /// <param name="document">What it is.</param>
     /// <param name="fresh">An object made of it.</param>
-    /// <param name="guardedChangeVector">In a cluster-wide session, with the index of its guard.</param>
-    public void Refresh(Document document, object fresh, string? guardedChangeVector)
+    public void Refresh(DocumentCopy document, object fresh)
     {
         foreach (JsonPropertyInfo property in Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties)
             if (property is { Get: { } get, Set: { } set })
                 set(Entity, get(fresh));
-        Refresh(document, guardedChangeVector);
-    }
-
-    /// <summary>Takes over what the document is now.</summary>
-    private void Refresh(Document document, string? guardedChangeVector)
-    {
-        (ChangeVector, GuardedChangeVector, Collection) = (document.ChangeVector, guardedChangeVector, document.CollectionName);
-        LastModified = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc);
-        (Body, BodyAsWritten, StoredMetadata) = (document.Body.ToArray(), null, document.Metadata.ToArray());
+        (Document, BodyAsWritten) = (document, null);
         (Metadata, MetadataBefore, ExpectedChangeVector, IsDeleted) = (null, null, null, false);
     }
 }

@@ -16,14 +16,15 @@ internal sealed class CollectionNames
     private readonly Lock _lock = new();
     private CollectionName?[] _names = [];
 
-    /// <summary>The name of a number that <paramref name="collections"/>, of a snapshot, holds.</summary>
-    public CollectionName Get(int collectionId, Tree collections)
+    /// <summary>The name of a number; null where it was not loaded yet.</summary>
+    public CollectionName? Find(int collectionId)
     {
         CollectionName?[] names = Volatile.Read(ref _names);
-        return collectionId < names.Length && names[collectionId] is { } name ? name : Load(collectionId, collections);
+        return collectionId < names.Length ? names[collectionId] : null;
     }
 
-    private CollectionName Load(int collectionId, Tree collections)
+    /// <summary>The name of a number that <paramref name="collections"/>, of a snapshot, holds.</summary>
+    public CollectionName Load(int collectionId, Tree collections)
     {
         Span<byte> key = stackalloc byte[4];
         BinaryPrimitives.WriteInt32BigEndian(key, collectionId);

@@ -285,7 +285,8 @@ public sealed class DatabaseSnapshot : IDisposable
     /// <summary>A tree of its transaction; null where there is none.</summary>
     internal Tree? FindTree(string name) => _transaction.FindTree(name);
 
-    internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
+    internal CollectionName NameOf(int collectionId) =>
+        _collectionNames.Find(collectionId) ?? _collectionNames.Load(collectionId, CollectionsTree);
 
     /// <summary>For <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
     internal Cursor OpenDocuments() => _documents.OpenCursor();

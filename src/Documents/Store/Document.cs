@@ -152,4 +152,7 @@ public readonly ref struct Document
 
     /// <summary>The id as a string, for messages and maps.</summary>
     public string IdText() => Encoding.UTF8.GetString(_record.Id);
+
+    /// <summary>The id as a string: the given one, where that is how it is written.</summary>
+    internal string IdText(string given) => Ascii.Equals(_record.Id, given) ? given : IdText();
 }
