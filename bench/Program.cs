@@ -24,6 +24,9 @@ switch (args)
     case [EmbeddedSuite.ColdVerb, string engine, string path]:
         EmbeddedSuite.RunCold(engine, path);
         return 0;
+    case [EmbeddedSuite.RowsVerb, string orders, string isQuick]:
+        await EmbeddedSuite.RunRowsAsync(int.Parse(orders, CultureInfo.InvariantCulture), bool.Parse(isQuick));
+        return 0;
     case [FdbLoad.Verb, string engine, string path, string rows]:
         FdbLoad.Run(engine, path, int.Parse(rows, CultureInfo.InvariantCulture));
         return 0;

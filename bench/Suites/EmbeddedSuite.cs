@@ -1,8 +1,11 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Runtime.InteropServices;
+using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
+using Treepie.Bench.Embedded;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Peers;
-using Treepie.Bench.Suites.Embedded;
 using Treepie.Sessions;
 
 namespace Treepie.Bench.Suites;
@@ -12,6 +15,14 @@ internal sealed class EmbeddedSuite : ISuite
 {
     /// <summary>First argument of the process that opens a database once, asks once and says how long it took.</summary>
     public const string ColdVerb = "embedded-cold";
+
+    /// <summary>First argument of the process that measures all engines, with the settings that a program has by itself.</summary>
+    public const string RowsVerb = "embedded-rows";
+
+    private const int BatchOrders = 1_000;
+
+    /// <summary>Seconds for each kind of call in the native program.</summary>
+    private const string NativeSeconds = "2";
 
     /// <summary>More take LiteDB longer than everything else of the suite together.</summary>
     private const int MostForLiteDb = 20_000;
@@ -25,7 +36,8 @@ internal sealed class EmbeddedSuite : ISuite
         What does the API cost that a program meets, with objects on one side and a durable file on the other? Orders of some 700 bytes. SQLite: JSON texts, indexes on two
         expressions, prepared statements, WAL, `synchronous=full`, System.Text.Json. LiteDB: its mapper and two indexes, as it comes; with 20,000 orders only, since storing a million takes it more than ten minutes.
         One caller. The engines take turns, so that they meet the same machine; what they give is compared. Figures are of one call, session included.
-        *Cold*: in a new process from the first line of the program to the order that was asked for, files in the page cache.
+        *Cold*: in a new process from the first line of the program to the order that was asked for, files in the page cache; with code that is compiled as it runs, compiled beforehand
+        (`PublishReadyToRun`), or native (`PublishAot`). *Native*: the same calls in that native program, the engines one after the other.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -34,8 +46,23 @@ internal sealed class EmbeddedSuite : ISuite
             return [new BenchRow("SQLite is not on this machine", "absent", false, 0)];
         var rows = new List<BenchRow>();
         foreach (int orders in quick ? [500] : (int[])[20_000, 1_000_000])
-            rows.AddRange(await MeasureAsync(orders, quick, progress, cancellationToken));
+        {
+            await progress.WriteLineAsync($"embedded: {orders} orders");
+            string json = await RunAsync(
+                "dotnet",
+                [typeof(EmbeddedSuite).Assembly.Location, RowsVerb, orders.ToString(CultureInfo.InvariantCulture), $"{quick}"],
+                cancellationToken);
+            rows.AddRange(JsonSerializer.Deserialize<BenchRow[]>(json) ?? []);
+        }
+
         return rows;
+    }
+
+    /// <summary>What the process of <see cref="RowsVerb"/> does.</summary>
+    public static async Task RunRowsAsync(int orders, bool quick)
+    {
+        List<BenchRow> rows = await MeasureAsync(orders, quick, Console.Error, CancellationToken.None);
+        await Console.Out.WriteAsync(JsonSerializer.Serialize(rows));
     }
 
     /// <summary>What the process of <see cref="ColdVerb"/> does.</summary>
@@ -52,8 +79,11 @@ internal sealed class EmbeddedSuite : ISuite
 
     private static IEmbeddedEngine Open(string engine, string folder) => engine switch
     {
-        "treepie" => new TreepieEngine(Path.Combine(folder, "treepie")),
-        "sqlite" => new SqliteEngine(Path.Combine(folder, "orders.sqlite")),
+        "treepie" => new TreepieEngine(
+            folder, database => database.OpenSession(),
+            database => database.BulkInsertObjects(new() { MaxBatchDocuments = BatchOrders })),
+        "sqlite" => new SqliteEngine(
+            folder, (JsonTypeInfo<BenchOrder>)JsonSerializerOptions.Default.GetTypeInfo(typeof(BenchOrder))),
         _ => new LiteDbEngine(Path.Combine(folder, "orders.litedb")),
     };
 
@@ -78,9 +108,8 @@ internal sealed class EmbeddedSuite : ISuite
             }
 
             double[][] rates = [.. filled.Select(rate => new[] { rate })];
-            rows.Add(Row($"store {size} orders and their indexes", "orders/s", true, engines, rates));
-            var random = new Random(1);
-            int[] ids = [.. Enumerable.Range(0, 1 << 12).Select(_ => 1 + random.Next(orders))];
+            rows.Add(Row($"store {size} orders and their indexes", "orders/s", true, [.. engines.Select(one => one.Name)], rates));
+            int[] ids = BenchOrder.SomeOf(orders);
             string[] codes = [.. ids.Select(BenchOrder.CodeOf)];
             Agree(engines, ids);
 
@@ -119,14 +148,61 @@ internal sealed class EmbeddedSuite : ISuite
                 engine.Dispose();
         }
 
-        await progress.WriteLineAsync($"embedded: cold, {size} orders");
-        foreach (BenchRow row in rows)
-            await progress.WriteLineAsync(
-                $"{row.Row}: {row.Ours} {row.Unit}, {string.Join(", ", row.Peers.Select(peer => $"{peer.Key} {peer.Value}"))}");
+        string[] inCode = [.. names.Select((_, at) => engines[at].Name)];
+        string bench = typeof(EmbeddedSuite).Assembly.Location;
         rows.Add(
             await ColdAsync(
-                $"cold: open and first answer, {size}", names, engines, folder.Path, quick ? 1 : 9, cancellationToken));
+                $"cold, {size}", inCode, quick ? 1 : 9,
+                at => RunAsync("dotnet", [bench, ColdVerb, names[at], folder.Path], cancellationToken)) with
+            {
+                Goals = [new Goal(1 / 1.2, "SQLite")]
+            });
+        if (quick)
+            return rows; // publishing takes minutes, and tests publish such a program elsewhere
+
+        foreach ((string how, string[] options) in (IReadOnlyList<(string, string[])>)[
+            ("compiled beforehand", ["-p:PublishReadyToRun=true", "--self-contained", "false"]),
+            ("native", ["-p:PublishAot=true", $"-p:CppCompilerAndLinker={Compiler()}"])])
+        {
+            await progress.WriteLineAsync($"embedded: {how}");
+            using var published = new Scratch();
+            await PublishAsync(published.Path, options, cancellationToken);
+            string program = Path.Combine(published.Path, "Treepie.Bench.Embedded");
+            Task<string> Start(int at, params string[] more) => RunAsync(
+                program, [more[0], names[at], folder.Path, .. more[1..]], cancellationToken);
+            rows.Add(
+                await ColdAsync($"cold, {how}, {size}", inCode[..2], 9, at => Start(at, "cold")) with
+                {
+                    Goals = [new Goal(1 / 1.2, "SQLite")]
+                });
+            if (how == "native")
+                rows.AddRange(
+                    await NativeAsync(size, inCode[..2], at => Start(at, "warm", $"{orders}", NativeSeconds)));
+        }
+
         return rows;
+    }
+
+    /// <summary>What the published program measures of each engine, some times in turn.</summary>
+    private static async Task<IEnumerable<BenchRow>> NativeAsync(string size, string[] names, Func<int, Task<string>> run)
+    {
+        const int Turns = 3;
+        string[] what = ["load", "equality", "sorted, first 20", "load, change, save"];
+        double[] goals = [3, 3, 1, 1];
+        var times = what.Select(_ => names.Select(_ => new List<double>()).ToArray()).ToArray();
+        for (int turn = 0; turn < Turns; turn++)
+            for (int at = 0; at < names.Length; at++)
+            {
+                string[] lines = (await run(at)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
+                for (int row = 0; row < what.Length; row++)
+                    times[row][at].Add(double.Parse(lines[row], CultureInfo.InvariantCulture));
+            }
+
+        return what.Select((call, row) => Row(
+            $"{call}, native, {size}", "µs", false, names, [.. times[row].Select(list => list.ToArray())]) with
+        {
+            Goals = [new Goal(goals[row], "SQLite")]
+        });
     }
 
     private static void Agree(IEmbeddedEngine[] engines, int[] ids)
@@ -162,16 +238,16 @@ internal sealed class EmbeddedSuite : ISuite
             }
         }
 
-        return Row(what, "µs", false, engines, [.. times.Select(list => list.ToArray())]) with
+        return Row(what, "µs", false, [.. engines.Select(one => one.Name)], [.. times.Select(list => list.ToArray())]) with
         {
             Note = string.Create(CultureInfo.InvariantCulture, $"{bytes:N0} bytes allocated")
         };
     }
 
-    private static BenchRow Row(string what, string unit, bool higherIsBetter, IEmbeddedEngine[] engines, double[][] rounds) =>
+    private static BenchRow Row(string what, string unit, bool higherIsBetter, IReadOnlyList<string> names, double[][] rounds) =>
         BenchRow.Of(what, unit, higherIsBetter, rounds[0]) with
         {
-            Peers = engines.Skip(1).Select((engine, at) => (engine.Name, Value: Statistics.Median(rounds[at + 1])))
+            Peers = names.Skip(1).Select((name, at) => (Name: name, Value: Statistics.Median(rounds[at + 1])))
                 .ToDictionary(peer => peer.Name, peer => peer.Value)
         };
 
@@ -213,32 +289,38 @@ internal sealed class EmbeddedSuite : ISuite
         };
     }
 
-    private static async Task<BenchRow> ColdAsync(
-        string what, string[] names, IEmbeddedEngine[] engines, string folder, int rounds, CancellationToken cancellationToken)
+    private static async Task<BenchRow> ColdAsync(string what, string[] names, int rounds, Func<int, Task<string>> run)
     {
         var times = names.Select(_ => new List<double>()).ToArray();
         for (int round = 0; round < rounds; round++)
             for (int at = 0; at < names.Length; at++)
-                times[at].Add(await ColdAsync(names[at], folder, cancellationToken));
-        return Row(what, "ms", false, engines, [.. times.Select(list => list.ToArray())]) with
-        {
-            Goals = [new Goal(1 / 1.2, "SQLite")],
-            Note = "compiled as it runs (JIT): no package is precompiled here"
-        };
+                times[at].Add(double.Parse(await run(at), CultureInfo.InvariantCulture));
+        return Row(what, "ms", false, names, [.. times.Select(list => list.ToArray())]);
     }
 
-    private static async Task<double> ColdAsync(string engine, string folder, CancellationToken cancellationToken)
+    private static Task<string> PublishAsync(string folder, string[] options, CancellationToken cancellationToken)
     {
-        var start = new ProcessStartInfo("dotnet", [typeof(EmbeddedSuite).Assembly.Location, ColdVerb, engine, folder])
-        {
-            RedirectStandardOutput = true
-        };
+        string project = Path.Combine(Corpus.RepositoryRoot, "bench", "Embedded", "Embedded.csproj");
+        string runtime = RuntimeInformation.OSArchitecture == Architecture.Arm64 ? "linux-arm64" : "linux-x64";
+        return RunAsync(
+            "dotnet", ["publish", project, "-c", "Release", "-r", runtime, "-o", folder, "-v", "quiet", .. options],
+            cancellationToken);
+    }
+
+    private static string Compiler() => File.Exists("/usr/bin/clang") ? "clang" : "gcc";
+
+    /// <summary>Runs a program with the settings that programs have by themselves; gives what it prints.</summary>
+    private static async Task<string> RunAsync(string program, string[] arguments, CancellationToken cancellationToken)
+    {
+        var start = new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true };
+        start.Environment["DOTNET_TieredPGO"] = "1"; // this one has the server's settings
+        start.Environment["DOTNET_GCgen0MaxBudget"] = "0";
         using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start a process.");
-        string line = await process.StandardOutput.ReadToEndAsync(cancellationToken);
+        string output = await process.StandardOutput.ReadToEndAsync(cancellationToken);
         await process.WaitForExitAsync(cancellationToken);
         return process.ExitCode == 0
-            ? double.Parse(line, CultureInfo.InvariantCulture)
+            ? output
             : throw new InvalidOperationException(
-                $"The process that opens {engine} in {folder} ended with code {process.ExitCode}.");
+                $"'{program} {string.Join(' ', arguments)}' ended with code {process.ExitCode}: {output}");
     }
 }

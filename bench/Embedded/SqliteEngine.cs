@@ -1,7 +1,8 @@
 using System.Text.Json;
+using System.Text.Json.Serialization.Metadata;
 using Treepie.Bench.Peers;
 
-namespace Treepie.Bench.Suites.Embedded;
+namespace Treepie.Bench.Embedded;
 
 /// <summary>
 /// SQLite with JSON texts, indexes on two expressions, prepared statements, WAL and <c>synchronous=full</c>; objects by
@@ -11,12 +12,16 @@ internal sealed class SqliteEngine : IEmbeddedEngine
 {
     private const int BatchOrders = 1000;
 
+    private readonly JsonTypeInfo<BenchOrder> _json;
     private readonly Sqlite _connection;
     private readonly Sqlite.Statement _load, _byCode, _cheapest, _update, _begin, _commit;
 
-    public SqliteEngine(string path)
+    /// <param name="folder">Where the database is.</param>
+    /// <param name="json">How orders are written.</param>
+    public SqliteEngine(string folder, JsonTypeInfo<BenchOrder> json)
     {
-        _connection = new Sqlite(path, isShared: false);
+        _json = json;
+        _connection = new Sqlite(Path.Combine(folder, "orders.sqlite"), isShared: false);
         _connection.Execute("pragma journal_mode=wal");
         _connection.Execute("pragma synchronous=full");
         _connection.Execute("create table if not exists orders(id integer primary key, json text)");
@@ -37,7 +42,7 @@ internal sealed class SqliteEngine : IEmbeddedEngine
         {
             if ((id - from) % BatchOrders == 0)
                 _connection.Execute("begin");
-            insert.Bind(1, id).Bind(2, JsonSerializer.SerializeToUtf8Bytes(BenchOrder.Of(id))).Step();
+            insert.Bind(1, id).Bind(2, JsonSerializer.SerializeToUtf8Bytes(BenchOrder.Of(id), _json)).Step();
             insert.Reset();
             if ((id - from) % BatchOrders == BatchOrders - 1 || id == from + count - 1)
                 _connection.Execute("commit");
@@ -77,7 +82,7 @@ internal sealed class SqliteEngine : IEmbeddedEngine
         _begin.Reset();
         BenchOrder order = Load(id);
         order.Version++;
-        _update.Bind(1, JsonSerializer.SerializeToUtf8Bytes(order)).Bind(2, id).Step();
+        _update.Bind(1, JsonSerializer.SerializeToUtf8Bytes(order, _json)).Bind(2, id).Step();
         _update.Reset();
         _commit.Step();
         _commit.Reset();
@@ -90,7 +95,7 @@ internal sealed class SqliteEngine : IEmbeddedEngine
         _connection.Dispose();
     }
 
-    private static BenchOrder One(Sqlite.Statement statement)
+    private BenchOrder One(Sqlite.Statement statement)
     {
         if (!statement.Step())
             throw new InvalidOperationException("There is no such order.");
@@ -99,6 +104,6 @@ internal sealed class SqliteEngine : IEmbeddedEngine
         return order;
     }
 
-    private static BenchOrder Read(Sqlite.Statement statement) =>
-        JsonSerializer.Deserialize<BenchOrder>(statement.Text(0)) ?? throw new InvalidOperationException("The order is null.");
+    private BenchOrder Read(Sqlite.Statement statement) =>
+        JsonSerializer.Deserialize(statement.Text(0), _json) ?? throw new InvalidOperationException("The order is null.");
 }

@@ -1,6 +1,6 @@
 using System.Globalization;
 
-namespace Treepie.Bench.Suites.Embedded;
+namespace Treepie.Bench.Embedded;
 
 /// <summary>What the suite <c>embedded</c> stores: an order of some 700 bytes of JSON.</summary>
 public sealed class BenchOrder
@@ -44,6 +44,14 @@ public sealed class BenchOrder
                 Amount = (int)((mixed >> 8) % 9) + 1,
             });
         return order;
+    }
+
+    /// <summary>Ids of orders, in an order that jumps, the same in every run.</summary>
+    /// <param name="orders">How many there are.</param>
+    public static int[] SomeOf(int orders)
+    {
+        var random = new Random(1);
+        return [.. Enumerable.Range(0, 1 << 12).Select(_ => 1 + random.Next(orders))];
     }
 
     public static string CodeOf(int id) => string.Create(CultureInfo.InvariantCulture, $"code-{unchecked((uint)id * 40503u):x8}");

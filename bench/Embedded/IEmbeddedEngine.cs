@@ -1,4 +1,4 @@
-namespace Treepie.Bench.Suites.Embedded;
+namespace Treepie.Bench.Embedded;
 
 /// <summary>
 /// A database in this process that keeps orders as objects. All do the same work, and what they give is compared.

@@ -1,6 +1,7 @@
 using LiteDB;
+using Treepie.Bench.Embedded;
 
-namespace Treepie.Bench.Suites.Embedded;
+namespace Treepie.Bench.Suites;
 
 /// <summary>LiteDB with its mapper and two indexes.</summary>
 internal sealed class LiteDbEngine : IEmbeddedEngine
