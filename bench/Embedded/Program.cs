@@ -1,15 +1,13 @@
 using System.Diagnostics;
 using System.Globalization;
+using Treepie;
 using Treepie.Bench.Embedded;
 using Treepie.Sessions;
 
 // cold <engine> <folder>: milliseconds from the first line to the order that was asked for.
 // warm <engine> <folder> <orders> <seconds>: microseconds of a load, a query for equality, the first 20 in an order, a change.
 long began = Stopwatch.GetTimestamp();
-var options = new SessionOptions { Json = OrderContext.Default.Options };
-using IEmbeddedEngine engine = args[1] == "treepie"
-    ? new TreepieEngine(args[2], database => database.OpenSession(options), database => database.BulkInsert(options))
-    : new SqliteEngine(args[2], OrderContext.Default.BenchOrder);
+using IEmbeddedEngine engine = Open(args[1], args[2]);
 if (args[0] == "cold")
 {
     BenchOrder found = engine.ByCode(BenchOrder.CodeOf(7));
@@ -45,3 +43,11 @@ void Measure(int calls, Action<int> call)
 }
 
 static void Print(double value) => Console.WriteLine(value.ToString(CultureInfo.InvariantCulture));
+
+static IEmbeddedEngine Open(string engine, string folder)
+{
+    if (engine != "treepie")
+        return new SqliteEngine(folder, OrderContext.Default.BenchOrder);
+    var options = new SessionOptions { Json = OrderContext.Default.Options };
+    return new TreepieEngine(folder, database => database.OpenSession(options), database => database.BulkInsert(options));
+}

@@ -24,14 +24,13 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
     private readonly ISessionHost _database;
     private readonly SessionOptions _options;
-    private readonly SessionSaver _saver;
     private readonly SessionGuard _guard = new();
     private readonly SessionObjects _objects;
     // of documents not loaded; value: expected change vector
     private Dictionary<string, string?>? _deletions;
     private List<SessionCommand>? _commands;
     private HashSet<string>? _missing; // that were looked for in vain
-    private readonly SessionIncludes _included;
+    private SessionIncludes? _included;
     private SessionQueries? _queries;
     private EntityTypes? _types;
     private LazyOperations? _lazy;
@@ -42,10 +41,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         _database = database;
         _options = options;
-        _saver = new SessionSaver(database, options);
         _objects = new SessionObjects(options.MaxTrackedDocuments);
         Requests = new SessionRequests(database);
-        _included = new SessionIncludes(options.MaxTrackedDocuments);
     }
 
     /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
@@ -55,7 +52,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public bool HasChanges =>
         _deletions?.Count > 0
             || _commands?.Count > 0
-            || _objects.All.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
+            || _objects.All.Any(entity => entity.IsDeleted || Saver.Changed(entity) is not null);
 
     /// <summary>
     /// The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this
@@ -294,12 +291,12 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.EnterSave())
         {
-            if (await _saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
+            if (await Saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
             Requests.Add();
             if (_commands?.Count > 0)
-                _included.ForgetBeside();
+                _included?.ForgetBeside();
             _deletions?.Clear();
             _commands?.Clear();
             _missing = null;
@@ -413,7 +410,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         if (_objects.TryGet(entity, out TrackedEntity? tracked))
             _objects.Remove(tracked);
         if (tracked is not null)
-            _included.Beside?.Forget(tracked.Id);
+            _included?.Beside?.Forget(tracked.Id);
     }
 
     /// <summary>Forgets everything.</summary>
@@ -442,7 +439,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         _objects.Clear();
         _deletions?.Clear();
-        _included.Clear();
+        _included?.Clear();
         _missing = null;
         _commands?.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
         _commands?.Clear();
@@ -459,12 +456,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal LazyOperations LazyOperations => _lazy ??= new LazyOperations(this, _options.MaxTrackedDocuments);
 
     /// <summary>What lies beside documents and was brought along; null: nothing.</summary>
-    internal IncludedBeside? Beside => _included.Beside;
+    internal IncludedBeside? Beside => _included?.Beside;
+
+    private SessionIncludes Included => _included ??= new SessionIncludes(_options.MaxTrackedDocuments);
 
     /// <summary>Begins to read, which is a request.</summary>
     internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
 
-    internal SessionSaver Saver => _saver;
+    internal SessionSaver Saver => field ??= new SessionSaver(_database, _options);
 
     internal IReadOnlyCollection<TrackedEntity> Entities => _objects.All;
 
@@ -491,15 +490,15 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal void Keep(BesideIncluded included, DatabaseSnapshot snapshot)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        _included.Keep(included, snapshot);
+        Included.Keep(included, snapshot);
     }
 
     /// <summary>Keeps a document until it is loaded.</summary>
     internal void Keep(Document document)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        if (_included.HasRoom && document.IdText() is var id && !_objects.TryGet(id, out _))
-            _included.Keep(id, DocumentCopy.Of(document, Guarded(document, id)));
+        if (Included.HasRoom && document.IdText() is var id && !_objects.TryGet(id, out _))
+            Included.Keep(id, DocumentCopy.Of(document, Guarded(document, id)));
     }
 
     internal bool IsClusterWide => _options.IsClusterWide;
@@ -523,7 +522,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         {
             if (_deletions?.ContainsKey(id) == true)
                 return true;
-            if (_included.Take(id) is not { } included)
+            if (_included?.Take(id) is not { } included)
                 return false;
             entity = Track<T>(included.Id, included.Document);
             return true;
@@ -571,14 +570,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>Brings an object to what its document is now.</summary>
     internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
-        DocumentCopy.Of(document, Guarded(document, tracked.Id)), _saver.Json.Read(tracked.Type, tracked.Id, document.Body));
+        DocumentCopy.Of(document, Guarded(document, tracked.Id)), Saver.Json.Read(tracked.Type, tracked.Id, document.Body));
 
     private T Track<T>(string id, DocumentCopy document)
         where T : class
     {
         using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(typeof(T));
-        object read = _saver.Json.Read(type, id, document.Body);
+        object read = Saver.Json.Read(type, id, document.Body);
         T entity = read as T ?? throw new TreepieException(
             $"Document '{id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
                 + $"{type.Json.Type.Name}.");

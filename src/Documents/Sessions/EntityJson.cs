@@ -15,6 +15,7 @@ internal sealed class EntityJson
     private static readonly JsonWriterOptions _plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly DatabaseOptions _options;
+    private Utf8JsonWriter? _writer;
 
     public EntityJson(DatabaseOptions options) => _options = options;
 
@@ -67,12 +68,35 @@ internal sealed class EntityJson
 
     /// <summary>The body of an object, minified.</summary>
     /// <exception cref="InvalidDocumentException">What the object became is no document, or over a limit.</exception>
-    public byte[] Write(EntityType type, string id, object entity)
+    public byte[] Write(EntityType type, string id, object entity) => Minify(type, id, Serialize(type, id, entity));
+
+    /// <summary>
+    /// The body of an object, minified; null where it is what one of two bodies says, which costs little more than to write it.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">What the object became is no document, or over a limit.</exception>
+    public byte[]? WriteUnless(
+        EntityType type, string id, object entity, ReadOnlySpan<byte> known, ReadOnlySpan<byte> alsoKnown)
     {
-        byte[] json;
+        ReadOnlySpan<byte> json = Serialize(type, id, entity);
+        if (IsOf(type.Id, json, known) || IsOf(type.Id, json, alsoKnown))
+            return null;
+        byte[] body = Minify(type, id, json);
+        return known.SequenceEqual(body) || alsoKnown.SequenceEqual(body) ? null : body;
+    }
+
+    private ReadOnlySpan<byte> Serialize(EntityType type, string id, object entity)
+    {
+        Buffer.ResetWrittenCount();
+        _writer ??= new Utf8JsonWriter(
+            Buffer, new JsonWriterOptions
+            {
+                Encoder = type.Json.Options.Encoder, MaxDepth = type.Json.Options.MaxDepth, SkipValidation = true
+            });
+        _writer.Reset(Buffer);
         try
         {
-            json = JsonSerializer.SerializeToUtf8Bytes(entity, type.Json);
+            JsonSerializer.Serialize(_writer, entity, type.Json);
+            _writer.Flush();
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
         {
@@ -80,9 +104,30 @@ internal sealed class EntityJson
                 $"The object with id '{id}' of type {type.Json.Type.Name} cannot be written as JSON: {error.Message}", error);
         }
 
+        return Buffer.WrittenSpan;
+    }
+
+    private byte[] Minify(EntityType type, string id, ReadOnlySpan<byte> json)
+    {
         byte[] body = new byte[Math.Min(json.Length, _options.MaxDocumentBytes)];
         ParsedDocument parsed = Parser.Parse(id, json, body, type.IdMember);
         return body[..parsed.BodyLength];
+    }
+
+    /// <summary>
+    /// Whether JSON is a body with the id before its other members, where most types have it. False says nothing.
+    /// </summary>
+    private static bool IsOf(EntityId? own, ReadOnlySpan<byte> json, ReadOnlySpan<byte> body)
+    {
+        if (own is null)
+            return json.SequenceEqual(body);
+        if (body.Length <= 2 || !json.EndsWith(body[1..]))
+            return false;
+        ReadOnlySpan<byte> first = json[..^(body.Length - 1)]; // {"Id":7,
+        return first.StartsWith("{\""u8)
+            && first[2..].StartsWith(own.Member)
+            && first[(2 + own.Member.Length)..].StartsWith("\":"u8)
+            && first.IndexOf((byte)',') == first.Length - 1; // nothing but the id
     }
 
     /// <summary>A body and its metadata as one document. The result lives until the next call.</summary>

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using Treepie.Store;
 
 namespace Treepie.Sessions;
@@ -7,6 +8,7 @@ internal sealed class IdComparer : IEqualityComparer<string>
 {
     public static IdComparer Instance { get; } = new();
 
+    [SkipLocalsInit]
     public bool Equals(string? x, string? y)
     {
         if (x is null || y is null)
@@ -20,6 +22,7 @@ internal sealed class IdComparer : IEqualityComparer<string>
             && left[..leftLength].SequenceEqual(right[..rightLength]);
     }
 
+    [SkipLocalsInit]
     public int GetHashCode(string obj)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];

@@ -64,7 +64,7 @@ public sealed class SessionAdvanced
                 changes[tracked.Id] = [new SessionChange(SessionChangeKind.DocumentDeleted)];
             else if (tracked.Document is not { } document)
                 changes[tracked.Id] = [new SessionChange(SessionChangeKind.DocumentAdded)];
-            else if (_session.Saver.NeedsPut(tracked, out byte[] now))
+            else if (_session.Saver.Changed(tracked) is { } now)
                 changes[tracked.Id] = SessionDiff.Of(_session.Saver.Before(tracked, document), now);
         }
 
@@ -80,7 +80,7 @@ public sealed class SessionAdvanced
     public bool HasChanged(object entity)
     {
         TrackedEntity tracked = _session.Tracked(entity);
-        return tracked.IsDeleted || _session.Saver.NeedsPut(tracked, out _);
+        return tracked.IsDeleted || _session.Saver.Changed(tracked) is not null;
     }
 
     /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>

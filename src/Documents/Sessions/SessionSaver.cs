@@ -10,18 +10,17 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
 
     public EntityJson Json => _json;
 
-    /// <summary>Whether an object differs from its document, and the body it has now.</summary>
-    public bool NeedsPut(TrackedEntity tracked, out byte[] body)
+    /// <summary>The body of an object that is to be put; null where it is as its document.</summary>
+    public byte[]? Changed(TrackedEntity tracked)
     {
-        body = _json.Write(tracked.Type, tracked.Id, tracked.Entity);
         if (tracked.Document is not { } document || tracked.HasChangedMetadata)
-            return true;
-        if (body.AsSpan().SequenceEqual(document.Body))
-            return false;
+            return _json.Write(tracked.Type, tracked.Id, tracked.Entity);
+        byte[]? body = _json.WriteUnless(
+            tracked.Type, tracked.Id, tracked.Entity, document.Body, tracked.BodyAsWritten);
 
         // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type
         // makes of it.
-        return !body.AsSpan().SequenceEqual(Before(tracked, document));
+        return body is null || body.AsSpan().SequenceEqual(Before(tracked, document)) ? null : body;
     }
 
     /// <summary>The document as this program's type would have written it when it was loaded.</summary>
@@ -59,7 +58,7 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
         foreach (TrackedEntity entity in entities)
         {
-            if (entity.IsDeleted || !NeedsPut(entity, out byte[] body))
+            if (entity.IsDeleted || Changed(entity) is not { } body)
                 continue;
             string? expected = entity.ExpectedChangeVector ?? Checked(entity.ChangeVector ?? "");
             byte[] whole = Whole(entity, body);

@@ -64,7 +64,8 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
             // the store keeps objects
             Metadata = Document is null
                 ? []
-                : (JsonObject)JsonNode.Parse(Document.Metadata, documentOptions: new JsonDocumentOptions { MaxDepth = maxDepth })!;
+                : (JsonObject)JsonNode.Parse(
+                    Document.Metadata, documentOptions: new JsonDocumentOptions { MaxDepth = maxDepth })!;
             Metadata["@collection"] = Collection;
             MetadataBefore = Metadata.DeepClone();
         }

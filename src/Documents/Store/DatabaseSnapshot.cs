@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
 using System.Text;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -59,6 +60,7 @@ public sealed class DatabaseSnapshot : IDisposable
     internal long PageVisits => _transaction.PageVisits;
 
     /// <summary>The document of that id (case-insensitive).</summary>
+    [SkipLocalsInit]
     public bool TryGet(scoped ReadOnlySpan<char> id, out Document document)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
@@ -67,6 +69,7 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>The document of that id in UTF-8 (case-insensitive).</summary>
+    [SkipLocalsInit]
     public bool TryGet(scoped ReadOnlySpan<byte> id, out Document document)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];

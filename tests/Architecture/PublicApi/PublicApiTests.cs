@@ -1,6 +1,3 @@
-using System.Reflection;
-using System.Runtime.Loader;
-
 namespace Treepie.Architecture.Tests.PublicApi;
 
 /// <summary>
@@ -21,7 +18,7 @@ public sealed class PublicApiTests
         string assemblyPath = Assemblies.PathOf(name);
         // a file lies in a folder
         string accepted = Path.Combine(Path.GetDirectoryName(assemblyPath)!, "..", "..", "..", "PublicApi.txt");
-        string text = string.Join('\n', PublicApiText.Of(Load(assemblyPath))) + "\n";
+        string text = string.Join('\n', PublicApiText.Of(LoadedPackage.Of(assemblyPath))) + "\n";
         if (Environment.GetEnvironmentVariable("TREEPIE_ACCEPT_API") == "1")
             File.WriteAllText(accepted, text);
 
@@ -34,21 +31,5 @@ public sealed class PublicApiTests
             + string.Join(
                 '\n',
                 before.Except(now).Select(line => "- " + line).Concat(now.Except(before).Select(line => "+ " + line)).Take(40)));
-    }
-
-    private static Assembly Load(string path)
-    {
-        // Not collectible: nobody holds the context while the types are looked at, and one that is collected refuses to load what
-        // they refer to.
-        var context = new AssemblyLoadContext(path, isCollectible: false);
-        // A library's output does not hold the packages it uses; that of the command line holds those of all it stands on.
-        string packages = Path.GetDirectoryName(Assemblies.PathOf("Treepie.CommandLine"))!; // a file lies in a folder
-        context.Resolving += (_, wanted) =>
-            new[] { Path.GetDirectoryName(path)!, packages }
-                .Select(folder => Path.Combine(folder, wanted.Name + ".dll"))
-                .FirstOrDefault(File.Exists) is { } found
-                ? context.LoadFromAssemblyPath(found)
-                : null;
-        return context.LoadFromAssemblyPath(path);
     }
 }

@@ -18,12 +18,18 @@ internal static class PublicApiText
         var lines = new List<string>();
         foreach (Type type in assembly.GetTypes().Where(IsVisible).OrderBy(NameOf, StringComparer.Ordinal))
         {
-            lines.Add($"{KindOf(type)} {NameOf(type)}{BasesOf(type)}");
-            lines.AddRange(MembersOf(type).Order(StringComparer.Ordinal).Select(member => "  " + member));
+            lines.Add(Heading(type));
+            lines.AddRange(MembersOf(type).Select(member => "  " + member.Text).Order(StringComparer.Ordinal));
         }
 
         return lines;
     }
+
+    /// <summary>The types of an assembly that others may use.</summary>
+    public static IEnumerable<Type> TypesOf(Assembly assembly) => assembly.GetTypes().Where(IsVisible);
+
+    /// <summary>A type with its kind and its bases.</summary>
+    public static string Heading(Type type) => $"{KindOf(type)} {NameOf(type)}{BasesOf(type)}";
 
     private static bool IsVisible(Type type) =>
         (type.IsPublic || ((type.IsNestedPublic || type.IsNestedFamily) && IsVisible(type.DeclaringType!))) // a nested type has one
@@ -54,30 +60,35 @@ internal static class PublicApiText
         return bases.Length == 0 ? "" : " : " + string.Join(", ", bases);
     }
 
-    private static IEnumerable<string> MembersOf(Type type)
+    /// <summary>The members of a type that others may use, each with its line.</summary>
+    public static IEnumerable<(MemberInfo Member, string Text)> MembersOf(Type type)
     {
         if (type.IsEnum)
-            return Enum.GetNames(type).Select(name =>
-                $"{name} = {Convert.ToInt64(Enum.Parse(type, name), CultureInfo.InvariantCulture)}");
+            return Enum.GetNames(type).Select(name => (
+                (MemberInfo)type.GetField(name)!, // an enumeration has a field for each name
+                $"{name} = {Convert.ToInt64(Enum.Parse(type, name), CultureInfo.InvariantCulture)}"));
         if (typeof(Delegate).IsAssignableFrom(type))
-            return [Signature(type.GetMethod("Invoke")!)]; // every delegate has one
+            return type.GetMethod("Invoke") is { } call ? [(call, Signature(call))] : [];
 
-        return type.GetConstructors(Declared).Where(made => IsVisible(made)).Select(made => $"new({Parameters(made)})")
+        return type.GetConstructors(Declared).Where(made => IsVisible(made))
+            .Select(made => ((MemberInfo)made, $"new({Parameters(made)})"))
             .Concat(
                 type.GetFields(Declared)
                     .Where(field => field.IsPublic || field.IsFamily || field.IsFamilyOrAssembly)
-                    .Select(Field))
-            .Concat(type.GetProperties(Declared).Select(Property).OfType<string>())
+                    .Select(field => ((MemberInfo)field, Field(field))))
+            .Concat(type.GetProperties(Declared)
+                .Where(property => IsVisible(property.GetMethod) || IsVisible(property.SetMethod))
+                .Select(property => ((MemberInfo)property, Property(property))))
             .Concat(
                 type.GetEvents(Declared)
                     .Where(one => IsVisible(one.AddMethod))
-                    .Select(one => $"event {NameOf(one.EventHandlerType!)} {one.Name}"))
+                    .Select(one => ((MemberInfo)one, $"event {NameOf(one.EventHandlerType!)} {one.Name}")))
             .Concat(type.GetMethods(Declared)
                 .Where(
                     method => IsVisible(method)
                         && (!method.IsSpecialName || method.Name.StartsWith("op_", StringComparison.Ordinal)))
                 .Where(method => !method.IsDefined(typeof(CompilerGeneratedAttribute)))
-                .Select(Signature));
+                .Select(method => ((MemberInfo)method, Signature(method))));
     }
 
     private static bool IsVisible(MethodBase? method) =>
@@ -87,11 +98,9 @@ internal static class PublicApiText
         $"{(field.IsLiteral ? "const " : field.IsStatic ? "static " : "")}{NameOf(field.FieldType)} {field.Name}"
         + (field.IsLiteral ? " = " + Literal(field.GetRawConstantValue()) : "");
 
-    private static string? Property(PropertyInfo property)
+    private static string Property(PropertyInfo property)
     {
         bool reads = IsVisible(property.GetMethod), writes = IsVisible(property.SetMethod);
-        if (!reads && !writes)
-            return null;
         // writes: there is one
         bool isInit = writes && property.SetMethod!.ReturnParameter.GetRequiredCustomModifiers().Contains(typeof(IsExternalInit));
         bool isStatic = (property.GetMethod ?? property.SetMethod)!.IsStatic; // a property has one of them
@@ -136,7 +145,8 @@ internal static class PublicApiText
         _ => Convert.ToString(value, CultureInfo.InvariantCulture) ?? "",
     };
 
-    private static string NameOf(Type type)
+    /// <summary>The name of a type, with its namespace unless that is of the framework.</summary>
+    public static string NameOf(Type type)
     {
         if (type.IsByRef)
             return NameOf(type.GetElementType()!); // a reference is to something
