@@ -31,15 +31,16 @@ public sealed class TextComputingEngine : ComputingEngine
         _limits = limits;
     }
 
-    internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions)
+    internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions, bool takesAnyStatements = false)
     {
         // Clients send the same texts again and again, and engines are kept with what was compiled.
-        string key = string.Join(
+        string key = (takesAnyStatements ? "any " : "") + string.Join(
             '\0', functions.Select(static one => $"{one.Name}({string.Join(',', one.Parameters)}){one.Body}"));
         if (_scripts.TryGetValue(key, out CompiledScript? known))
             return known;
 
-        var compiled = CompiledScript.Compile(functions, _limits);
+        var compiled = CompiledScript.Compile(
+            functions, takesAnyStatements ? _limits with { MaxStatements = int.MaxValue } : _limits);
         if (_scripts.Count >= MostScripts)
             _scripts.Clear();
         _scripts[key] = compiled;

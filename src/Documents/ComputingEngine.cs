@@ -13,8 +13,10 @@ public abstract class ComputingEngine
     }
 
     /// <summary>Compiles functions that can call each other, in JavaScript.</summary>
+    /// <param name="functions">The functions.</param>
+    /// <param name="takesAnyStatements">Whether their statements are not counted; the other limits hold.</param>
     /// <exception cref="ScriptException">One of them is no script, with line and column.</exception>
-    internal abstract Script CompileScript(IReadOnlyList<ScriptFunction> functions);
+    internal abstract Script CompileScript(IReadOnlyList<ScriptFunction> functions, bool takesAnyStatements = false);
 
     /// <summary>Compiles a map of an index, in C# or JavaScript.</summary>
     /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>

@@ -67,7 +67,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             {
                 WriteSetting = WriteSetting
             },
-            new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
+            new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         Revisions = new DocumentRevisions(this);

@@ -52,6 +52,10 @@ internal sealed class CompiledScript : Script
             engine.Call(function, call, host, output, cancellationToken);
             reusable = _idle.Count < Environment.ProcessorCount;
         }
+        catch (Exception error) when (cancellationToken.IsCancellationRequested && error is not ScriptException)
+        {
+            throw new OperationCanceledException("The script was ended.", error, cancellationToken);
+        }
         catch (JavaScriptException error)
         {
             throw Failed(error.Message, error.Location, error);

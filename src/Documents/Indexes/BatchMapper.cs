@@ -35,7 +35,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         bool isComplete = isAlone
             ? MapAlone(batch, snapshot, feed, afterEtag, untilEtag, begun, out long reached, stop)
             : MapTogether(batch, snapshot, feed, afterEtag, untilEtag, begun, out reached, stop);
-        return new MappedBatch(batch, isComplete ? Math.Min(untilEtag, snapshot.LastEtag) : reached, isComplete, begun);
+        return new MappedBatch(
+            batch, isComplete ? Math.Min(untilEtag, snapshot.LastEtag) : reached, isComplete, begun,
+            context.TimeProvider.GetTimestamp());
     }
 
     /// <summary>Whether there is more than can be mapped and written at once without anybody noticing.</summary>
@@ -197,4 +199,5 @@ internal readonly record struct FieldRange(int First, int End);
 /// <param name="Reached">It has all changes up to this etag.</param>
 /// <param name="IsComplete">Whether there were no more.</param>
 /// <param name="Begun">When it was begun, by the clock's timestamp.</param>
-internal sealed record MappedBatch(MapBatch Batch, long Reached, bool IsComplete, long Begun);
+/// <param name="Ended">When all of it was mapped, by the same.</param>
+internal sealed record MappedBatch(MapBatch Batch, long Reached, bool IsComplete, long Begun, long Ended);

@@ -299,8 +299,9 @@ internal sealed class DocumentIndexer
         int changes = batch.Batch.Count;
         if (changes > 0)
         {
+            long begun = _context.TimeProvider.GetTimestamp();
             batch.Batch.Commit(batch.Reached, stop);
-            Report(changes, batch);
+            Report(changes, batch, begun);
         }
 
         if (_outputs is null)
@@ -315,15 +316,17 @@ internal sealed class DocumentIndexer
         var fields = new FieldRange(pending.FirstField, pending.EndField);
         MappedBatch batch = _mapper.Map(Batch(0, fields), fields, pending.Etag, _index.Writer.LastEtag, stop);
         int changes = batch.Batch.Count;
+        long begun = _context.TimeProvider.GetTimestamp();
         _index.Writer.CommitBackfill(((EntryBatch)batch.Batch).Entries, batch.Reached, stop); // what reduces is not given fields
-        Report(changes, batch);
+        Report(changes, batch, begun);
         tell(_index.ReportFields);
         return batch.IsComplete;
     }
 
-    private void Report(int changes, MappedBatch batch) =>
+    private void Report(int changes, MappedBatch batch, long commitBegun) =>
         _index.Progress.ReportBatch(
-            _context.TimeProvider.GetUtcNow(), changes, batch.Begun, _context.TimeProvider.GetTimestamp(), _context.TimeProvider);
+            _context.TimeProvider.GetUtcNow(), changes,
+            new BatchTimes(batch.Begun, batch.Ended, commitBegun, _context.TimeProvider.GetTimestamp()), _context.TimeProvider);
 
     /// <summary>An empty batch: one of two, which are filled and written in turns.</summary>
     private MapBatch Batch(int room, FieldRange fields)

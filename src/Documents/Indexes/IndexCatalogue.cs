@@ -148,6 +148,9 @@ public sealed class IndexCatalogue : IDisposable
     public IndexDefinition? Definition(string name) =>
         _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
 
+    /// <summary>The last definitions that an index was given by hand, at most 10, the last first.</summary>
+    public IReadOnlyList<DefinitionVersion> History(string name) => _statics?.History(name) ?? [];
+
     /// <summary>
     /// Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.
     /// </summary>

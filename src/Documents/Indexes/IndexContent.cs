@@ -1,5 +1,9 @@
+using System.Text;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -91,6 +95,40 @@ public sealed class IndexContent
                         Places = field.Places,
                         Vectors = field.Vectors
                     })];
+    }
+
+    /// <summary>Ids of the documents that groups are made of, folded, in byte order.</summary>
+    /// <param name="prefix">With what they begin, in any case.</param>
+    /// <param name="after">The id behind which to begin; null: at the first.</param>
+    /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
+    /// <exception cref="NotSupportedException">Its entries are no groups of documents.</exception>
+    public IReadOnlyList<string> Sources(string prefix, string? after, int count)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        ArgumentOutOfRangeException.ThrowIfNegative(count);
+        if (_index.Definition.Reduction is null || _index.Definition.Source != IndexSourceType.Documents)
+            throw new NotSupportedException($"The entries of the index '{_index.Name}' are no groups of documents.");
+        byte[] first = CollectionName.Fold(Encoding.UTF8.GetBytes(prefix));
+        byte[] from = after is null ? first : [.. CollectionName.Fold(Encoding.UTF8.GetBytes(after)), 0];
+        var ids = new List<string>();
+        if (!_index.TryHold())
+            throw new IndexNotFoundException(_index.Name);
+        try
+        {
+            using ReadTransaction read = _index.Store.BeginRead();
+            using Cursor? cursor = read.FindTree(ReduceState.SourcesName)?.OpenCursor();
+            if (cursor is null)
+                return ids;
+            bool isMore = cursor.Seek(first.AsSpan().SequenceCompareTo(from) > 0 ? first : from);
+            for (; isMore && ids.Count < Math.Min(count, MaxTerms) && cursor.Key.StartsWith(first); isMore = cursor.MoveNext())
+                if (cursor.Value.Length > 1) // it has groups
+                    ids.Add(Encoding.UTF8.GetString(cursor.Key));
+            return ids;
+        }
+        finally
+        {
+            _index.Release();
+        }
     }
 
     /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>

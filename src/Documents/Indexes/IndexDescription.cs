@@ -43,6 +43,8 @@ internal static class IndexDescription
                 LastBatchChanges = progress.LastBatchChanges,
                 ChangesPerSecond = progress.ChangesPerSecond,
                 LastIndexingTime = progress.LastBatch,
+                IndexingTime = progress.IndexingTime,
+                RecentBatches = progress.Batches,
                 ErrorCount = searcher.ErrorCount + (progress.IsFaulted ? 1 : 0),
                 Error = problem ?? (searcher.ErrorCount == 0 ? null : Of(searcher.Errors()[^1]).Message),
             };

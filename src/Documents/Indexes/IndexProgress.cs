@@ -5,6 +5,9 @@ namespace Treepie.Indexes;
 /// <summary>How far an index is, for those who wait for it, and what went wrong. Thread-safe.</summary>
 internal sealed class IndexProgress
 {
+    /// <summary>Batches that are remembered.</summary>
+    private const int MostBatches = 64;
+
     private readonly ChangeSignal _signal = new();
     private readonly ChangeSignal _fields = new();
     private readonly ChangeSignal _begunFields = new();
@@ -13,6 +16,9 @@ internal sealed class IndexProgress
     private long _lastBatchChanges;
     private long _lastEnd = long.MinValue;
     private double _changesPerSecond;
+    private readonly Queue<IndexBatchReport> _batches = new();
+    private long _batchCount;
+    private TimeSpan _indexingTime;
     private IndexError? _fault;
     private volatile bool _isCaughtUp;
 
@@ -53,18 +59,47 @@ internal sealed class IndexProgress
         }
     }
 
+    /// <summary>How long it was at work since it was opened.</summary>
+    public TimeSpan IndexingTime
+    {
+        get
+        {
+            lock (_lock)
+                return _indexingTime;
+        }
+    }
+
+    /// <summary>The last batches, oldest first.</summary>
+    public IReadOnlyList<IndexBatchReport> Batches
+    {
+        get
+        {
+            lock (_lock)
+                return [.. _batches];
+        }
+    }
+
     /// <summary>
     /// A batch of so many changes is in the index. It was made from a moment on, of which counts what is later than the end of
     /// the batch before: one is made while the other is written.
     /// </summary>
-    public void ReportBatch(DateTimeOffset now, int changes, long begun, long ended, TimeProvider clock)
+    public void ReportBatch(DateTimeOffset now, int changes, in BatchTimes times, TimeProvider clock)
     {
+        (long begun, long ended) = (times.Begun, times.Ended);
         Interlocked.Exchange(ref _lastBatchTicks, now.UtcTicks);
         Interlocked.Exchange(ref _lastBatchChanges, changes);
         TimeSpan duration = clock.GetElapsedTime(Math.Max(begun, Interlocked.Exchange(ref _lastEnd, ended)), ended);
         double rate = changes / Math.Max(duration.TotalSeconds, 1e-6);
         lock (_lock)
+        {
             _changesPerSecond = _changesPerSecond == 0 ? rate : (0.7 * _changesPerSecond) + (0.3 * rate);
+            _indexingTime += duration;
+            _batches.Enqueue(new IndexBatchReport(
+                ++_batchCount, now.UtcDateTime - clock.GetElapsedTime(begun, ended), now.UtcDateTime, changes,
+                clock.GetElapsedTime(begun, times.Mapped), clock.GetElapsedTime(times.CommitBegun, ended)));
+            if (_batches.Count > MostBatches)
+                _batches.Dequeue();
+        }
     }
 
     public void ReportReached(long etag, bool caughtUp)

@@ -80,6 +80,12 @@ public sealed record IndexStatistics
     /// <summary>End of its last batch (UTC); null before the first since it was opened.</summary>
     public DateTime? LastIndexingTime { get; init; }
 
+    /// <summary>How long it was at work since it was opened.</summary>
+    public TimeSpan IndexingTime { get; init; }
+
+    /// <summary>Its last batches since it was opened, at most 64, oldest first.</summary>
+    public IReadOnlyList<IndexBatchReport> RecentBatches { get; init; } = [];
+
     /// <summary>How many errors it keeps; see <see cref="IndexCatalogue.Errors"/>.</summary>
     public long ErrorCount { get; init; }
 

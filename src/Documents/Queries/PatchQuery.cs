@@ -18,9 +18,12 @@ public sealed class PatchQuery
     public Patch Patch { get; }
 
     /// <summary>Compiles one.</summary>
+    /// <param name="request">The query.</param>
+    /// <param name="options">The options of the database.</param>
+    /// <param name="takesAnyStatements">Whether the script may take as many statements as it likes in the time it has.</param>
     /// <exception cref="InvalidQueryException">It is no query, or has no <c>update</c>.</exception>
     /// <exception cref="ScriptException">Its script is none.</exception>
-    public static PatchQuery Compile(QueryRequest request, DatabaseOptions options)
+    public static PatchQuery Compile(QueryRequest request, DatabaseOptions options, bool takesAnyStatements = false)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(options);
@@ -34,6 +37,7 @@ public sealed class PatchQuery
         var script = new ScriptFunction(Patch.Function, ["args"], prologue + update.Text[1..^1], line, column - prologue.Length);
         return new PatchQuery(
             request with { IgnoresUpdate = true },
-            Patch.Compile(options.Computing, script, [.. ExpressionText.Helpers, .. QueryScripts.Functions(parsed)]));
+            Patch.Compile(
+                options.Computing, script, [.. ExpressionText.Helpers, .. QueryScripts.Functions(parsed)], takesAnyStatements));
     }
 }

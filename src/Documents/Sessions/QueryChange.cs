@@ -26,7 +26,7 @@ internal static class QueryChange
         {
             using var batch = new WriteBatch(database.Options);
             foreach ((string id, _) in found)
-                batch.Patch(id, patch, options);
+                batch.Patch(id, patch, options with { CancellationToken = stop });
             return (await database.WriteAsync(batch, stop).ConfigureAwait(false))
                 .Count(static result => result.Patch?.Status == PatchStatus.Patched);
         },

@@ -17,6 +17,7 @@ namespace Treepie.Store;
 /// identities                folded name with its |           IdentityRecord
 /// indexes                   directory of an index            its definition, JSON; in encrypted databases only
 /// indexes/static            folded name of an index           its definition, JSON; made by the first index that is defined by hand
+/// indexes/history           folded name of an index           the last definitions it was given, JSON; made with indexes/static
 /// indexes/settings          folded name of an index           what is set of it, JSON; made by the first index of which something is set
 /// backup-tasks              number 8                         BackupTaskRecord, JSON; where there are any
 /// kinds                     KindKey                          KindRecord; this and the next three are made by the first value beside a document
@@ -72,6 +73,9 @@ internal static class TreeNames
 
     /// <summary>Definitions made by hand; made by the first.</summary>
     public const string StaticIndexes = "indexes/static";
+
+    /// <summary>What definitions made by hand were before; made with them.</summary>
+    public const string IndexHistory = "indexes/history";
 
     /// <summary>Made by the first index of which something is set.</summary>
     public const string IndexSettings = "indexes/settings";

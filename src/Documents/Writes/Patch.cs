@@ -31,10 +31,12 @@ public sealed class Patch
 
     /// <summary>Compiles one that calls other functions.</summary>
     /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
-    internal static Patch Compile(ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions) =>
+    internal static Patch Compile(
+        ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions,
+        bool takesAnyStatements = false) =>
         engine is null
             ? throw new ScriptException(
                 "Scripts need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing "
                     + "= new TextComputingEngine().")
-            : new Patch(engine.CompileScript([.. functions, patch]));
+            : new Patch(engine.CompileScript([.. functions, patch], takesAnyStatements));
 }

@@ -25,4 +25,10 @@ public sealed record PatchOptions
 
     /// <summary>Whether the result has the document before and after.</summary>
     public bool ReturnsDocuments { get; init; }
+
+    /// <summary>Whether the result says what the script looked at and did beside its document.</summary>
+    public bool ReturnsActions { get; init; }
+
+    /// <summary>Ends the script where it stands; nothing of its batch is written then.</summary>
+    public CancellationToken CancellationToken { get; init; }
 }

@@ -6,4 +6,10 @@ namespace Treepie.Writes;
 /// <param name="Modified">The document after; as above.</param>
 /// <param name="Output">What the script wrote for people.</param>
 public sealed record PatchResult(
-    PatchStatus Status, ReadOnlyMemory<byte> Original, ReadOnlyMemory<byte> Modified, IReadOnlyList<string> Output);
+    PatchStatus Status, ReadOnlyMemory<byte> Original, ReadOnlyMemory<byte> Modified, IReadOnlyList<string> Output)
+{
+    /// <summary>
+    /// What the script looked at and did beside its document, in its order, at most 1,024; empty where it was not asked for.
+    /// </summary>
+    public IReadOnlyList<PatchAction> Actions { get; init; } = [];
+}

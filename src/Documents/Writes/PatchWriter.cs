@@ -19,7 +19,11 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
 
     private static readonly JsonElement _nothing = JsonDocument.Parse("{}").RootElement;
 
+    /// <summary>Most actions that are kept of what a script does.</summary>
+    private const int MostActions = 1_024;
+
     private readonly List<string> _lines = [];
+    private readonly List<PatchAction> _actions = [];
 
     /// <summary>Applies it; the result is null where the document was not written.</summary>
     /// <exception cref="ScriptException">The script failed; the batch is undone.</exception>
@@ -51,10 +55,22 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
-    public byte[]? Load(string id) => writer.TryGet(Fold(id), out DocumentRecord record) ? Whole(record) : null;
+    public byte[]? Load(string id)
+    {
+        byte[]? document = writer.TryGet(Fold(id), out DocumentRecord record) ? Whole(record) : null;
+        Note(new PatchAction(PatchActionKind.LoadDocument, id) { Json = document });
+        return document;
+    }
 
     /// <inheritdoc/>
     public byte[]? CompareExchange(string key)
+    {
+        byte[]? value = ValueOf(key);
+        Note(new PatchAction(PatchActionKind.GetCompareExchangeValue, key) { Json = value });
+        return value;
+    }
+
+    private byte[]? ValueOf(string key)
     {
         if (!writer.Kinds.TryGet(
             CompareExchangeValue.TreeKey(KindNames.Encode("a compare-exchange value", key)), out KindRecord record))
@@ -66,10 +82,14 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
-    public long? Counter(string id, string name) =>
-        writer.Kinds.TryGet(KindKey.OfName(Kind.Counter, Fold(id), KindNames.Encode("a counter", name)), out KindRecord record)
+    public long? Counter(string id, string name)
+    {
+        Note(new PatchAction(PatchActionKind.GetCounter, id) { Name = name });
+        return writer.Kinds.TryGet(
+            KindKey.OfName(Kind.Counter, Fold(id), KindNames.Encode("a counter", name)), out KindRecord record)
             ? CounterValue.Read(id, record, writer.ChangeVectors).Value
             : null;
+    }
 
     /// <inheritdoc/>
     public string Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector)
@@ -77,7 +97,10 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         using var batch = new WriteBatch(patch.Database);
         batch.Put(id, json, expectedChangeVector);
         WriteCommand put = batch.Commands[0];
-        return writer.Put(in put, isAnswered: true)?.Id ?? put.Id;
+        string whole = writer.Put(in put, isAnswered: true)?.Id ?? put.Id;
+        if (patch.Options.ReturnsActions)
+            Note(new PatchAction(PatchActionKind.PutDocument, whole) { Json = json.ToArray() });
+        return whole;
     }
 
     /// <inheritdoc/>
@@ -87,18 +110,30 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         batch.Delete(id, expectedChangeVector);
         WriteCommand delete = batch.Commands[0];
         writer.Delete(in delete);
+        Note(new PatchAction(PatchActionKind.DeleteDocument, id));
     }
 
     /// <inheritdoc/>
-    public void IncrementCounter(string id, string name, long delta) =>
+    public void IncrementCounter(string id, string name, long delta)
+    {
         Counters(id, CounterOperation.Of(CounterOperationKind.Increment, name, delta));
+        Note(new PatchAction(PatchActionKind.IncrementCounter, id) { Name = name, Delta = delta });
+    }
 
     /// <inheritdoc/>
-    public void DeleteCounter(string id, string name) => Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
+    public void DeleteCounter(string id, string name)
+    {
+        Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
+        Note(new PatchAction(PatchActionKind.DeleteCounter, id) { Name = name });
+    }
 
     /// <inheritdoc/>
-    public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) =>
-        writer.Kinds.Items.TimeSeries(Fold(id), Encoding.UTF8.GetString(KindNames.Encode("a time series", name)), from, to);
+    public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to)
+    {
+        Note(new PatchAction(PatchActionKind.GetTimeSeries, id) { Name = name });
+        return writer.Kinds.Items.TimeSeries(
+            Fold(id), Encoding.UTF8.GetString(KindNames.Encode("a time series", name)), from, to);
+    }
 
     /// <inheritdoc/>
     public void ChangeTimeSeries(
@@ -107,6 +142,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         using var batch = new WriteBatch(patch.Database);
         batch.TimeSeries(id, name, points, deletes);
         batch.Commands[0].Beside?.Apply(writer);
+        Note(new PatchAction(PatchActionKind.ChangeTimeSeries, id) { Name = name });
     }
 
     /// <inheritdoc/>
@@ -114,6 +150,12 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     {
         if (_lines.Count < MostLines)
             _lines.Add(line);
+    }
+
+    private void Note(PatchAction action)
+    {
+        if (patch.Options.ReturnsActions && _actions.Count < MostActions)
+            _actions.Add(action);
     }
 
     private void Counters(string id, CounterOperation operation) => new CountersCommand(id, Fold(id), [operation]).Apply(writer);
@@ -137,12 +179,13 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
 
     private byte[] Run(string id, Patch script, JsonElement arguments, byte[] document)
     {
+        patch.Options.CancellationToken.ThrowIfCancellationRequested();
         var output = new ArrayBufferWriter<byte>(document.Length + 256);
         try
         {
             var call = new ScriptCall(
                 document, [arguments.ValueKind == JsonValueKind.Undefined ? _nothing : arguments], ReturnsThis: true);
-            script.Script.Call(Patch.Function, call, this, output, CancellationToken.None);
+            script.Script.Call(Patch.Function, call, this, output, patch.Options.CancellationToken);
         }
         catch (ScriptException error)
         {
@@ -188,6 +231,6 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
 
     private PatchResult Result(PatchStatus status, byte[]? before, byte[]? after) =>
         patch.Options.ReturnsDocuments
-            ? new PatchResult(status, before ?? [], after ?? [], _lines)
-            : new PatchResult(status, default, default, _lines);
+            ? new PatchResult(status, before ?? [], after ?? [], _lines) { Actions = _actions }
+            : new PatchResult(status, default, default, _lines) { Actions = _actions };
 }

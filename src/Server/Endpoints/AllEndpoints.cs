@@ -45,6 +45,8 @@ internal static class AllEndpoints
         IndexControlEndpoints.Map(routes);
         AnalyzersEndpoints.Map(routes);
         IndexContentEndpoints.Map(routes);
+        IndexActivityEndpoints.Map(routes);
+        IndexDebugEndpoints.Map(routes);
         OperationsEndpoints.Map(routes);
         DocumentCompressionEndpoints.Map(routes);
         CompactionEndpoints.Map(routes);

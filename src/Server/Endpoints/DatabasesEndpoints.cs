@@ -237,13 +237,22 @@ internal static class DatabasesEndpoints
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
             foreach (string empty in (ReadOnlySpan<string>)[
-                "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters",
+                "Indexes", "AutoIndexes", "RollingIndexes", "Sorters",
                 "RavenConnectionStrings", "SqlConnectionStrings"])
             {
                 json.WriteStartObject(empty);
                 json.WriteEndObject();
             }
 
+            json.WriteStartObject("IndexesHistory");
+            foreach (IndexStatistics index in state.database?.Indexes.List() ?? [])
+                if (index.Definition is not null && state.database?.Indexes.History(index.Name) is { Count: > 0 } versions)
+                {
+                    json.WritePropertyName(index.Name);
+                    IndexWire.WriteHistory(json, versions);
+                }
+
+            json.WriteEndObject();
             AnalyzersEndpoints.WriteRecord(json, state.database);
             ConfigurationEndpoints.WriteRecord(json, state.database);
             if (state.database is not null)

@@ -99,6 +99,31 @@ internal static class IndexWire
         json.WriteEndObject();
     }
 
+    /// <summary>The definitions that an index was given, the last first.</summary>
+    public static void WriteHistory(Utf8JsonWriter json, IReadOnlyList<DefinitionVersion> versions)
+    {
+        json.WriteStartArray();
+        foreach (DefinitionVersion version in versions)
+        {
+            json.WriteStartObject();
+            json.WriteString("CreatedAt", WireTime.ToWire(version.CreatedAt));
+            json.WriteStartObject("RollingDeployment");
+            json.WriteEndObject();
+            json.WriteStartObject("Definition");
+            json.WriteString("Name", version.Definition.Name);
+            json.WriteTexts("Maps", version.Definition.Maps);
+            if (version.Definition.Reduce is { } reduce)
+                json.WriteString("Reduce", reduce);
+            else
+                json.WriteNull("Reduce");
+            WriteByHand(json, version.Definition);
+            json.WriteEndObject();
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
     private static void WriteFields(Utf8JsonWriter json, IReadOnlyList<string> fields)
     {
         json.WriteStartObject("Fields");

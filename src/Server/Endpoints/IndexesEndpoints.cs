@@ -24,7 +24,9 @@ internal static class IndexesEndpoints
         routes.Database("DELETE", "/indexes/errors", AccessLevel.DatabaseReadWrite, ClearErrors);
     }
 
-    private static IndexStatistics Find(Database database, string name) =>
+    /// <summary>The state of an index.</summary>
+    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    public static IndexStatistics Find(Database database, string name) =>
         database.Indexes.List().FirstOrDefault(index => string.Equals(index.Name, name, StringComparison.OrdinalIgnoreCase))
         ?? throw new IndexNotFoundException(name);
 

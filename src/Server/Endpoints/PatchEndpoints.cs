@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
@@ -22,6 +23,8 @@ internal static class PatchEndpoints
             ExpectedChangeVector = request.ChangeVectorHeader("If-Match"),
             SkipsOtherChangeVectors = request.Flag("skipPatchIfChangeVectorMismatch"),
             ReturnsDocuments = true,
+            ReturnsActions = isTest || request.Flag("debug"),
+            CancellationToken = request.Aborted,
         };
         if (!document.RootElement.TryGetProperty("Patch", out JsonElement patch))
             throw WireException.BadRequest($"The PATCH of '{id}' lacks 'Patch', an object with 'Script'. Nothing was changed.");
@@ -34,13 +37,15 @@ internal static class PatchEndpoints
             options = options with { IfMissing = create, IfMissingArguments = createValues };
         }
 
-        WriteBatch batch = new WriteBatch(database.Options) { IsTrial = isTest }.Patch(id, script, options);
-        WriteResult result = (await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0];
+        var batch = new WriteBatch(database.Options) { IsTrial = isTest };
+        PutTried(batch, document.RootElement, id, isTest);
+        batch.Patch(id, script, options);
+        WriteResult result = (await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[^1];
         PatchResult did = result.Patch ?? throw new InvalidOperationException("The result of a patch says what it did.");
         int status = did.Status switch
         {
             PatchStatus.DocumentDoesNotExist => StatusCodes.Status404NotFound,
-            PatchStatus.NotModified or PatchStatus.Skipped => StatusCodes.Status304NotModified,
+            PatchStatus.NotModified or PatchStatus.Skipped when !isTest => StatusCodes.Status304NotModified,
             _ => StatusCodes.Status200OK,
         };
         if (status == StatusCodes.Status304NotModified)
@@ -61,5 +66,21 @@ internal static class PatchEndpoints
             PatchWire.WriteDebug(json, answer.did);
             json.WriteEndObject();
         }, status).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// In a test, puts the document that the request brings in the place of the stored one; as all of the test, it is not kept.
+    /// </summary>
+    private static void PutTried(WriteBatch batch, JsonElement command, string id, bool isTest)
+    {
+        if (!command.TryGetProperty("Document", out JsonElement given) || given.ValueKind == JsonValueKind.Null)
+            return;
+        if (!isTest)
+            throw WireException.BadRequest(
+                $"The PATCH of '{id}' brings a 'Document', which only a test of a patch does (test=true). Nothing was changed.");
+        if (given.ValueKind != JsonValueKind.Object)
+            throw WireException.BadRequest(
+                $"'Document' of the PATCH of '{id}' holds a JSON {given.ValueKind}; expected is an object. Nothing was changed.");
+        batch.Put(id, Encoding.UTF8.GetBytes(given.GetRawText()));
     }
 }

@@ -88,6 +88,35 @@ internal static class PatchWire
         foreach (string line in patch.Output)
             json.WriteStringValue(line);
         json.WriteEndArray();
+        if (patch.Actions.Count > 0)
+            WriteActions(json, patch.Actions);
+        json.WriteEndObject();
+    }
+
+    /// <summary>What the script did beside its document, by kind.</summary>
+    private static void WriteActions(Utf8JsonWriter json, IReadOnlyList<PatchAction> actions)
+    {
+        json.WriteStartObject("Actions");
+        foreach (IGrouping<PatchActionKind, PatchAction> kind in actions.GroupBy(static action => action.Kind))
+        {
+            json.WriteStartArray(kind.Key.ToString());
+            foreach (PatchAction action in kind)
+            {
+                json.WriteStartObject();
+                json.WriteString("Id", action.Id);
+                if (action.Name is not null)
+                    json.WriteString("Name", action.Name);
+                if (action.Delta is { } delta)
+                    json.WriteNumber("Delta", delta);
+                if (kind.Key is PatchActionKind.LoadDocument or PatchActionKind.PutDocument
+                    or PatchActionKind.GetCompareExchangeValue)
+                    Write(json, "Data", action.Json);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+        }
+
         json.WriteEndObject();
     }
 

@@ -193,7 +193,7 @@ internal static class QueriesEndpoints
     private static async Task Delete(HttpServerRequest request, DatabaseLease lease)
     {
         QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
-        await ChangeAsync(request, lease, command, _ => (command.Request, static (batch, id) => batch.Delete(id), "deleted"))
+        await ChangeAsync(request, lease, command, _ => (command.Request, static (batch, id, _) => batch.Delete(id), "deleted"))
             .ConfigureAwait(false);
     }
 
@@ -202,9 +202,11 @@ internal static class QueriesEndpoints
         QueryCommand command = await QueryCommand.ReadAsync(request, isWithin: "Query").ConfigureAwait(false);
         await ChangeAsync(request, lease, command, database =>
         {
-            var patch = PatchQuery.Compile(command.Request, database.Options);
+            var patch = PatchQuery.Compile(command.Request, database.Options, request.Flag("ignoreMaxStepsForScript"));
             var options = new PatchOptions { Arguments = command.Request.Parameters };
-            return (patch.Query, (batch, id) => batch.Patch(id, patch.Patch, options), "patched");
+            return (
+                patch.Query,
+                (batch, id, end) => batch.Patch(id, patch.Patch, options with { CancellationToken = end }), "patched");
         }).ConfigureAwait(false);
     }
 
@@ -213,15 +215,15 @@ internal static class QueriesEndpoints
     /// </summary>
     private static async Task ChangeAsync(
         HttpServerRequest request, DatabaseLease lease, QueryCommand command,
-        Func<Database, (QueryRequest Query, Action<WriteBatch, string> Add, string Verb)> understand)
+        Func<Database, (QueryRequest Query, Action<WriteBatch, string, CancellationToken> Add, string Verb)> understand)
     {
         Operation? operation = null;
         try
         {
-            (QueryRequest query, Action<WriteBatch, string> add, string verb) = understand(lease.Database);
+            (QueryRequest query, Action<WriteBatch, string, CancellationToken> add, string verb) = understand(lease.Database);
             var settings = new ChangeByQuery.Settings(
-                add, verb, request.Flag("allowStale"), request.Time("staleTimeout"),
-                request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
+                add, verb, request.Flag("allowStale"), request.Time("staleTimeout"), PerSecond(request),
+                request.Flag("details"));
             operation = await ChangeByQuery.StartAsync(
                 request.Server, request.Server.Operations, lease.Database, command, query, settings, request.Client.Identity,
                 request.Aborted).ConfigureAwait(false);
@@ -233,5 +235,16 @@ internal static class QueriesEndpoints
         }
 
         await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
+    }
+
+    /// <summary>Documents a second at most; null where nothing is said of it.</summary>
+    private static long? PerSecond(HttpServerRequest request)
+    {
+        if (request.Parameter("maxOpsPerSec") is not { Length: > 0 } text)
+            return null;
+        return long.TryParse(text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number) && number > 0
+            ? number
+            : throw WireException.BadRequest(
+                $"The query string has 'maxOpsPerSec={text}', which must be a whole number from 1 on. Nothing was changed.");
     }
 }

@@ -31,6 +31,7 @@ internal static class UnbuiltEndpoints
         ("/admin/etl", "ETL"), ("/admin/etl/{**rest}", "ETL"), ("/admin/queue-sink", "Queue sinks"),
         ("/tasks/{**rest}", "Other ongoing tasks than backups"), ("/admin/tasks/{**rest}", "Other ongoing tasks than backups"),
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
+        ("/indexes/{**rest}", "Other requests about indexes"), ("/admin/indexes/{**rest}", "Other requests about indexes"),
         ("/admin/sorters", Sorters), ("/sorters", Sorters),
         ("/admin/configuration/{**rest}", "Other configurations of a database"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),

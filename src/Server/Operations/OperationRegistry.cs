@@ -8,7 +8,11 @@ namespace Treepie.Server.Operations;
 /// </summary>
 internal sealed class OperationRegistry(int maxRemembered)
 {
+    /// <summary>Operations whose details are kept, each up to <see cref="ChangeDetails.MaxBytes"/>.</summary>
+    private const int MostDetailed = 16;
+
     private readonly Lock _sync = new();
+    private readonly Queue<(Operation Operation, ChangeDetails Details)> _detailed = [];
     private readonly Dictionary<long, Operation> _operations = [];
     private readonly Queue<long> _begun = [];
     private readonly Queue<(long Id, string? By)> _killedUnbegun = [];
@@ -94,6 +98,23 @@ internal sealed class OperationRegistry(int maxRemembered)
                 _killedUnbegun.Dequeue();
 
             return true;
+        }
+    }
+
+    /// <summary>Keeps the details of an operation; with too many, those of the oldest that has ended are forgotten.</summary>
+    public void Keep(Operation operation, ChangeDetails details)
+    {
+        lock (_sync)
+        {
+            _detailed.Enqueue((operation, details));
+            for (int candidates = _detailed.Count; _detailed.Count > MostDetailed && candidates > 0; candidates--)
+            {
+                (Operation Operation, ChangeDetails Details) oldest = _detailed.Dequeue();
+                if (oldest.Operation.IsOver)
+                    oldest.Details.Forget();
+                else
+                    _detailed.Enqueue(oldest);
+            }
         }
     }
 

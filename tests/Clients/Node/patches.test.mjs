@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PatchByQueryOperation, PatchCommandData, PatchOperation, PatchRequest } from "ravendb";
-import { seed, User, withDatabase } from "./support.mjs";
+import { seed, url, User, withDatabase } from "./support.mjs";
 
 const request = (script, values = {}) => Object.assign(new PatchRequest(), { script, values });
 
@@ -86,4 +86,58 @@ test("a patch changes time series, which sessions then read", () => withDatabase
     const entries = await session.timeSeriesFor("users/1", "Heart").get();
     assert.deepEqual(entries.map(entry => [entry.values[0], entry.tag]), [[60, "watch"], [62, "watch"]]);
     await assert.rejects(store.operations.send(new PatchOperation("users/1", null, request("timeseries(this, 'Heart').append('soon', 1)"))), /wants a time/);
+}));
+
+const trial = async (store, operation) => {
+    const command = operation.getCommand(store, store.conventions, null, true, true);
+    await store.getRequestExecutor().execute(command);
+    return command.result;
+};
+
+test("a test of a patch says what would happen, and changes nothing", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada", age: 1 }), "users/2": new User({ name: "Bob" }) });
+    const script = `
+        const other = load('users/2');
+        output('meets ' + other.name);
+        this.name = args.to;
+        put('users/3', { name: 'new', '@metadata': { '@collection': 'Users' } });
+        del('users/2');
+        incrementCounter(this, 'likes', 3);`;
+    const result = await trial(store, new PatchOperation("users/1", null, request(script, { to: "Eve" })));
+    assert.equal(result.status, "Patched");
+    assert.deepEqual([result.originalDocument.name, result.modifiedDocument.name], ["Ada", "Eve"]);
+    assert.deepEqual(result.debug.Info, ["meets Bob"]);
+    const { LoadDocument, PutDocument, DeleteDocument, IncrementCounter } = result.debug.Actions;
+    assert.deepEqual([LoadDocument[0].Id, LoadDocument[0].Data.name], ["users/2", "Bob"]);
+    assert.deepEqual([PutDocument[0].Id, PutDocument[0].Data.name], ["users/3", "new"]);
+    assert.deepEqual(DeleteDocument, [{ Id: "users/2" }]);
+    assert.deepEqual(IncrementCounter, [{ Id: "users/1", Name: "likes", Delta: 3 }]);
+    const session = store.openSession();
+    assert.equal((await session.load("users/1", User)).name, "Ada");
+    assert.equal((await session.load("users/2", User)).name, "Bob");
+    assert.equal(await session.load("users/3"), null);
+    assert.deepEqual(await session.countersFor("users/1").getAll(), {});
+
+    const same = await trial(store, new PatchOperation("users/1", null, request("this.name = 'Ada';")));
+    assert.deepEqual([same.status, same.modifiedDocument.name], ["NotModified", "Ada"]);
+    await assert.rejects(trial(store, new PatchOperation("users/1", null, request("this.a.b = 1;"))), /users\/1.*line 1/);
+}));
+
+test("a test of a patch takes the document that is given", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const send = async (query, body) => {
+        const response = await fetch(`${url}/databases/${name}/docs?${query}`, { method: "PATCH", body: JSON.stringify(body) });
+        return { status: response.status, ...await response.json() };
+    };
+    const patch = { Patch: { Script: "this.age = this.age + 1;" }, Document: { age: 4, "@metadata": { "@collection": "Users" } } };
+    for (const id of ["users/1", "users/none"]) {
+        const tried = await send(`id=${id}&test=true`, patch);
+        assert.deepEqual([tried.status, tried.Status, tried.OriginalDocument.age, tried.ModifiedDocument.age], [200, "Patched", 4, 5]);
+    }
+    const refused = await send("id=users/1", patch);
+    assert.equal(refused.status, 400);
+    assert.match(refused.Message, /test=true/);
+    const session = store.openSession();
+    assert.deepEqual({ ...await session.load("users/1") }.name, "Ada");
+    assert.equal(await session.load("users/none"), null);
 }));

@@ -143,6 +143,19 @@ public sealed class ScriptTests
         Parallel.For(0, 200, i => Assert.Equal($$"""{"n":{{i * 100}}}""", Run(script, $$"""{"n":{{i}}}""")));
     }
 
+    [Fact]
+    public async Task A_script_ends_where_it_stands_when_it_is_cancelled()
+    {
+        Script script = new TextComputingEngine(new ScriptLimits { MaxTime = TimeSpan.FromHours(1) })
+            .CompileScript([new ScriptFunction("patch", [], "while (true) { }")], takesAnyStatements: true);
+        using var end = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        Task running = Task.Run(
+            () => script.Call("patch", new ScriptCall(default, [], false), new FakeHost(), new ArrayBufferWriter<byte>(), end.Token),
+            Cancel);
+        end.CancelAfter(50);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => running);
+    }
+
     private static Script Compile(string script) => _engine.CompileScript([new ScriptFunction("patch", ["args"], script)]);
 
     private static string Patch(string script, string document) => Run(Compile(script), document);

@@ -28,6 +28,7 @@ internal static class AccessLevels
         * /databases/{database}/admin/connection-strings DatabaseAdmin
         * /databases/{database}/admin/etl DatabaseAdmin
         * /databases/{database}/admin/etl/{**rest} DatabaseAdmin
+        * /databases/{database}/admin/indexes/{**rest} DatabaseAdmin
         * /databases/{database}/admin/periodic-backup/{**rest} DatabaseAdmin
         * /databases/{database}/admin/queue-sink DatabaseAdmin
         * /databases/{database}/admin/revisions/{**rest} DatabaseAdmin
@@ -39,6 +40,7 @@ internal static class AccessLevels
         * /databases/{database}/ai/{**rest} DatabaseRead
         * /databases/{database}/attachments/{**rest} DatabaseRead
         * /databases/{database}/changes DatabaseRead
+        * /databases/{database}/indexes/{**rest} DatabaseRead
         * /databases/{database}/info/tcp DatabaseRead
         * /databases/{database}/replication/{**rest} DatabaseRead
         * /databases/{database}/revisions/{**rest} DatabaseRead
@@ -99,12 +101,18 @@ internal static class AccessLevels
         GET /databases/{database}/healthcheck DatabaseRead
         GET /databases/{database}/hilo/next DatabaseReadWrite
         GET /databases/{database}/indexes DatabaseRead
+        GET /databases/{database}/indexes/debug DatabaseRead
         GET /databases/{database}/indexes/entry DatabaseRead
         GET /databases/{database}/indexes/errors DatabaseRead
+        GET /databases/{database}/indexes/history DatabaseRead
+        GET /databases/{database}/indexes/performance DatabaseRead
+        GET /databases/{database}/indexes/progress DatabaseRead
+        GET /databases/{database}/indexes/staleness DatabaseRead
         GET /databases/{database}/indexes/stats DatabaseRead
         GET /databases/{database}/indexes/status DatabaseRead
         GET /databases/{database}/indexes/structures DatabaseRead
         GET /databases/{database}/indexes/terms DatabaseRead
+        GET /databases/{database}/indexes/total-time DatabaseRead
         GET /databases/{database}/operations/next-operation-id DatabaseRead
         GET /databases/{database}/operations/state DatabaseRead
         GET /databases/{database}/queries DatabaseRead

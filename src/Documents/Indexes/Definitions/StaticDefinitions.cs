@@ -13,8 +13,9 @@ namespace Treepie.Indexes.Definitions;
 /// of them. What lies in the directories of indexes is only what was built: where it is of another definition, or not there, it
 /// is built again.
 /// </summary>
-internal sealed class StaticDefinitions(StorageEnvironment documents)
+internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvider timeProvider)
 {
+    private readonly DefinitionHistory _history = new(documents);
     private readonly NamedRecords _records = new(documents, TreeNames.StaticIndexes);
 
     /// <summary>All definitions.</summary>
@@ -40,11 +41,23 @@ internal sealed class StaticDefinitions(StorageEnvironment documents)
         return definitions;
     }
 
-    /// <summary>Keeps a definition in the place of any of the same name; durable when this returns.</summary>
-    public void Put(IndexDefinition definition) => _records.Put(KeyOf(definition.Name), IndexDefinitionJson.Write(definition));
+    /// <summary>The definitions that an index was given, the last first.</summary>
+    public IReadOnlyList<DefinitionVersion> History(string name) => _history.Of(KeyOf(name));
 
-    /// <summary>Forgets a definition; false if there is none.</summary>
-    public bool Delete(string name) => _records.Delete(KeyOf(name));
+    /// <summary>Keeps a definition in the place of any of the same name; durable when this returns.</summary>
+    public void Put(IndexDefinition definition)
+    {
+        byte[] key = KeyOf(definition.Name);
+        _records.Put(key, IndexDefinitionJson.Write(definition));
+        _history.Add(key, definition, timeProvider.GetUtcNow().UtcDateTime);
+    }
+
+    /// <summary>Forgets a definition, and what it was before; false if there is none.</summary>
+    public bool Delete(string name)
+    {
+        _history.Forget(KeyOf(name));
+        return _records.Delete(KeyOf(name));
+    }
 
     private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
 }

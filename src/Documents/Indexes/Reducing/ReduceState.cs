@@ -19,7 +19,10 @@ internal sealed class ReduceState
     /// <summary>Name of the tree of partial results.</summary>
     public const string GroupsName = "reduce.groups";
 
-    private const string SourcesName = "reduce.sources", MappedName = "reduce.mapped";
+    /// <summary>Name of the tree of documents.</summary>
+    public const string SourcesName = "reduce.sources";
+
+    private const string MappedName = "reduce.mapped";
 
     private ReduceState(StateTree sources, StateTree mapped, StateTree groups)
     {

@@ -1,0 +1,75 @@
+using Treepie.Indexes;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>What an index is made of, for people who wonder: its fields, the documents of its groups, its definitions.</summary>
+internal static class IndexDebugEndpoints
+{
+    private const int DefaultIds = 1_024;
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/indexes/debug", AccessLevel.DatabaseRead, Debug);
+        routes.Database("GET", "/indexes/history", AccessLevel.DatabaseRead, History);
+    }
+
+    private static Task Debug(HttpServerRequest request, Database database)
+    {
+        IndexStatistics index = IndexesEndpoints.Find(database, request.RequiredParameter("name"));
+        return request.RequiredParameter("op") switch
+        {
+            "entries-fields" => Fields(request, index),
+            "source-doc-ids" => Sources(request, database, index),
+            "map-reduce-tree" => throw WireException.NotBuilt("The tree of partial results of a group (op=map-reduce-tree)"),
+            var other => throw WireException.BadRequest(
+                $"'op' of an index is entries-fields, source-doc-ids or map-reduce-tree; '{other}' is given."),
+        };
+    }
+
+    private static Task Fields(HttpServerRequest request, IndexStatistics index)
+    {
+        ILookup<bool, string> fields = index.Fields.ToLookup(
+            field => index.Definition is null || index.Definition.Fields.Any(
+                one => string.Equals(one.Name, field, StringComparison.Ordinal)));
+        return request.JsonAsync(fields, static (json, fields) =>
+        {
+            json.WriteStartObject();
+            json.WriteTexts("Static", [.. fields[true]]);
+            json.WriteTexts("Dynamic", [.. fields[false]]);
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task Sources(HttpServerRequest request, Database database, IndexStatistics index)
+    {
+        if (!index.IsMapReduce)
+            throw WireException.BadRequest(
+                $"The index '{index.Name}' has no reduce: each of its entries is of one document (op=source-doc-ids).");
+        if (index.Source != IndexSourceType.Documents)
+            throw WireException.NotBuilt("The sources of groups that are made of time series or counters (op=source-doc-ids)");
+        int count = (int)Math.Min(request.Number("pageSize", DefaultIds), IndexContent.MaxTerms);
+        IReadOnlyList<string> ids = database.LookInto(index.Name)
+            .Sources(request.Parameter("startsWith") ?? "", request.Parameter("startAfter"), count);
+        return request.JsonAsync(ids, static (json, ids) =>
+        {
+            json.WriteStartObject();
+            json.WriteTexts("Results", ids);
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task History(HttpServerRequest request, Database database)
+    {
+        IndexStatistics index = IndexesEndpoints.Find(database, request.RequiredParameter("name"));
+        return request.JsonAsync((index.Name, database.Indexes.History(index.Name)), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Index", state.Name);
+            json.WritePropertyName("History");
+            IndexWire.WriteHistory(json, state.Item2);
+            json.WriteEndObject();
+        });
+    }
+}
