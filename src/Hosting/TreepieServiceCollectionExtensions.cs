@@ -36,7 +36,10 @@ public static class TreepieServiceCollectionExtensions
         return Add(services, null, configure, _ => database => database.OpenSession(session));
     }
 
-    /// <summary>Adds one of several databases: everything under a key, <c>[FromKeyedServices("logs")]</c>.</summary>
+    /// <summary>
+    /// Adds one of several databases: everything under a key, <c>[FromKeyedServices("logs")]</c>. In memory, where no directory
+    /// names it, it has the key as its name.
+    /// </summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
     public static IServiceCollection AddKeyedTreepieDatabase(
@@ -106,6 +109,8 @@ public static class TreepieServiceCollectionExtensions
         {
             var options = new TreepieHostingOptions();
             configure(options);
+            if (options.InMemory && key is string name)
+                options.Database = options.Database with { Name = options.Database.Name ?? name };
             return new DatabaseHolder(
                 options, openSession(options),
                 provider.GetService<ILogger<DatabaseHolder>>() ?? NullLogger<DatabaseHolder>.Instance,

@@ -81,6 +81,21 @@ public sealed class HostingTests : IDisposable
     }
 
     [Fact]
+    public async Task A_database_in_memory_is_named_after_its_key()
+    {
+        using IHost host = Host(services => services
+            .AddKeyedTreepieDatabase("logs", options => options.InMemory = true)
+            .AddKeyedTreepieDatabase("shop", options =>
+            {
+                options.InMemory = true;
+                options.Database = new DatabaseOptions { Name = "orders" };
+            }));
+        await host.StartAsync(Token);
+        Assert.Equal("logs", host.Services.GetRequiredKeyedService<Database>("logs").Name);
+        Assert.Equal("orders", host.Services.GetRequiredKeyedService<Database>("shop").Name);
+    }
+
+    [Fact]
     public async Task Health_is_that_of_the_database()
     {
         using IHost host = Host(
