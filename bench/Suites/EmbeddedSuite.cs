@@ -222,19 +222,25 @@ internal sealed class EmbeddedSuite : ISuite
     {
         var times = engines.Select(_ => new List<double>()).ToArray();
         long bytes = 0;
-        for (int round = -2; round < rounds; round++)
+        TimeSpan warm = rounds > 2 ? TimeSpan.FromSeconds(1.5) : TimeSpan.Zero; // until code is compiled as it stays
+        foreach (IEmbeddedEngine engine in engines)
+        {
+            long began = Stopwatch.GetTimestamp();
+            for (int i = 0; i < calls || Stopwatch.GetElapsedTime(began) < warm; i++)
+                call(engine, i);
+        }
+
+        for (int round = 0; round < rounds; round++)
         {
             for (int at = 0; at < engines.Length; at++)
             {
                 long allocated = GC.GetAllocatedBytesForCurrentThread();
                 long began = Stopwatch.GetTimestamp();
                 for (int i = 0; i < calls; i++)
-                    call(engines[at], i + ((round + 2) * calls));
-                double elapsed = Stopwatch.GetElapsedTime(began).TotalMicroseconds / calls;
+                    call(engines[at], i + (round * calls));
+                times[at].Add(Stopwatch.GetElapsedTime(began).TotalMicroseconds / calls);
                 if (at == 0)
                     bytes = (GC.GetAllocatedBytesForCurrentThread() - allocated) / calls;
-                if (round >= 0)
-                    times[at].Add(elapsed);
             }
         }
 

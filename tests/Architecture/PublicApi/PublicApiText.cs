@@ -121,7 +121,8 @@ internal static class PublicApiText
             : "";
         string result = WithNullability(
             method.ReturnType, () => new NullabilityInfoContext().Create(method.ReturnParameter).ReadState);
-        return $"{modifier}{result} {method.Name}{generic}({Parameters(method)})";
+        string extended = method.IsDefined(typeof(ExtensionAttribute)) ? "this " : "";
+        return $"{modifier}{result} {method.Name}{generic}({extended}{Parameters(method)})";
     }
 
     private static string Parameters(MethodBase method) => string.Join(", ", method.GetParameters().Select(Parameter));
@@ -131,11 +132,17 @@ internal static class PublicApiText
         string direction = parameter.IsOut ? "out " : parameter.IsIn ? "in " : parameter.ParameterType.IsByRef ? "ref " : "";
         string type = WithNullability(parameter.ParameterType, () => new NullabilityInfoContext().Create(parameter).WriteState);
         return $"{direction}{type} "
-            + $"{parameter.Name}{(parameter.HasDefaultValue ? " = " + Literal(parameter.RawDefaultValue) : "")}";
+            + $"{parameter.Name}{(parameter.HasDefaultValue ? " = " + Default(parameter) : "")}";
     }
 
     private static string WithNullability(Type type, Func<NullabilityState> state) =>
         NameOf(type) + (!type.IsValueType && state() == NullabilityState.Nullable ? "?" : "");
+
+    private static string Default(ParameterInfo parameter) =>
+        parameter.RawDefaultValue is null && parameter.ParameterType.IsValueType
+            && Nullable.GetUnderlyingType(parameter.ParameterType) is null
+            ? "default"
+            : Literal(parameter.RawDefaultValue);
 
     private static string Literal(object? value) => value switch
     {
