@@ -87,11 +87,9 @@ internal sealed class EntityJson
     private ReadOnlySpan<byte> Serialize(EntityType type, string id, object entity)
     {
         Buffer.ResetWrittenCount();
-        _writer ??= new Utf8JsonWriter(
-            Buffer, new JsonWriterOptions
-            {
-                Encoder = type.Json.Options.Encoder, MaxDepth = type.Json.Options.MaxDepth, SkipValidation = true
-            });
+        JsonSerializerOptions options = type.Json.Options;
+        var how = new JsonWriterOptions { Encoder = options.Encoder, MaxDepth = options.MaxDepth, SkipValidation = true };
+        _writer ??= new Utf8JsonWriter(Buffer, how);
         _writer.Reset(Buffer);
         try
         {
