@@ -58,11 +58,16 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
     }
 
     /// <summary>The certificate of a client.</summary>
-    public X509Certificate2 IssueClient(string name, RSA key)
+    /// <param name="name">Its name.</param>
+    /// <param name="key">Its key.</param>
+    /// <param name="renews">The end of the one that it renews: it ends later, by which servers know a renewal.</param>
+    public X509Certificate2 IssueClient(string name, RSA key, DateTimeOffset? renews = null)
     {
         var request = new CertificateRequest(Subject(name), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
-        return Issue(request, X509KeyUsageFlags.DigitalSignature, ClientAuthentication,
-            clock.GetUtcNow().AddYears(ClientYears)).CopyWithPrivateKey(key);
+        DateTimeOffset until = clock.GetUtcNow().AddYears(ClientYears);
+        if (renews is { } end && until < end.AddSeconds(1)) // certificates count in seconds
+            until = end.AddSeconds(1);
+        return Issue(request, X509KeyUsageFlags.DigitalSignature, ClientAuthentication, until).CopyWithPrivateKey(key);
     }
 
     /// <inheritdoc/>

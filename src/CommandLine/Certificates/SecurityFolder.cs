@@ -76,7 +76,7 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
             if (serverKey is null || adminKey is null)
                 throw new CryptographicException("The keys are not of the kind that 'treepie secure' makes.");
 
-            Issue(authority, names ?? NamesOf(server), serverKey, adminKey);
+            Issue(authority, names ?? NamesOf(server), serverKey, adminKey, admin.NotAfter);
         }
         catch (Exception exception) when (exception is CryptographicException or IOException or ArgumentException)
         {
@@ -112,10 +112,11 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
         File.Move(next, path, overwrite: true);
     }
 
-    private void Issue(LocalAuthority authority, IReadOnlyList<string> names, ECDsa serverKey, RSA adminKey)
+    private void Issue(
+        LocalAuthority authority, IReadOnlyList<string> names, ECDsa serverKey, RSA adminKey, DateTimeOffset? renews = null)
     {
         using X509Certificate2 server = authority.IssueServer(names, serverKey);
-        using X509Certificate2 admin = authority.IssueClient(AdministratorName, adminKey);
+        using X509Certificate2 admin = authority.IssueClient(AdministratorName, adminKey, renews);
         Write(Server, Pem(server) + Pem(authority.Certificate) + serverKey.ExportPkcs8PrivateKeyPem() + "\n");
         Write(AdminPem, Pem(admin) + adminKey.ExportRSAPrivateKeyPem() + "\n");
         Write(AdminPfx, admin.ExportPkcs12(Pkcs12ExportPbeParameters.Pbes2Aes256Sha256, null));

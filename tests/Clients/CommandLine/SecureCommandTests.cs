@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Treepie.CommandLine.Certificates;
 using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.CommandLine;
@@ -44,6 +45,25 @@ public sealed class SecureCommandTests : IDisposable
     }
 
     [Fact]
+    public void What_is_renewed_in_the_second_in_which_it_was_made_ends_later_as_servers_want_it()
+    {
+        var folder = new SecurityFolder(Data, new StandingClock());
+        folder.Create(["localhost"]);
+        DateTime before = End();
+        for (int renewal = 1; renewal <= 2; renewal++)
+        {
+            folder.Renew(null);
+            Assert.Equal(before.AddSeconds(renewal), End());
+        }
+
+        DateTime End()
+        {
+            using X509Certificate2 admin = X509CertificateLoader.LoadCertificateFromFile(File("admin.crt"));
+            return admin.NotAfter;
+        }
+    }
+
+    [Fact]
     public async Task Files_are_for_their_owner_and_those_that_are_there_are_left_alone()
     {
         await CommandLineProcess.SucceedAsync("secure", Data, "--name", "db.example.com", "--name", "192.0.2.7");
@@ -69,6 +89,11 @@ public sealed class SecureCommandTests : IDisposable
         Assert.Equal(2,
             (await CommandLineProcess.RunAsync("secure", Path.Combine(_files.Path, "other"), "--name", "no name")).ExitCode);
         Assert.False(Directory.Exists(Path.Combine(_files.Path, "other")));
+    }
+
+    private sealed class StandingClock : TimeProvider
+    {
+        public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch.AddYears(60);
     }
 
     private string File(string name) => Path.Combine(Data, "security", name);
