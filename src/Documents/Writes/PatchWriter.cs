@@ -58,7 +58,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     public byte[]? Load(string id)
     {
         byte[]? document = writer.TryGet(Fold(id), out DocumentRecord record) ? Whole(record) : null;
-        Note(new PatchAction(PatchActionKind.LoadDocument, id) { Json = document });
+        Note(PatchActionKind.LoadDocument, id, json: document);
         return document;
     }
 
@@ -66,7 +66,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     public byte[]? CompareExchange(string key)
     {
         byte[]? value = ValueOf(key);
-        Note(new PatchAction(PatchActionKind.GetCompareExchangeValue, key) { Json = value });
+        Note(PatchActionKind.GetCompareExchangeValue, key, json: value);
         return value;
     }
 
@@ -84,7 +84,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     /// <inheritdoc/>
     public long? Counter(string id, string name)
     {
-        Note(new PatchAction(PatchActionKind.GetCounter, id) { Name = name });
+        Note(PatchActionKind.GetCounter, id, name);
         return writer.Kinds.TryGet(
             KindKey.OfName(Kind.Counter, Fold(id), KindNames.Encode("a counter", name)), out KindRecord record)
             ? CounterValue.Read(id, record, writer.ChangeVectors).Value
@@ -98,8 +98,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         batch.Put(id, json, expectedChangeVector);
         WriteCommand put = batch.Commands[0];
         string whole = writer.Put(in put, isAnswered: true)?.Id ?? put.Id;
-        if (patch.Options.ReturnsActions)
-            Note(new PatchAction(PatchActionKind.PutDocument, whole) { Json = json.ToArray() });
+        Note(PatchActionKind.PutDocument, whole, json: json);
         return whole;
     }
 
@@ -110,27 +109,27 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         batch.Delete(id, expectedChangeVector);
         WriteCommand delete = batch.Commands[0];
         writer.Delete(in delete);
-        Note(new PatchAction(PatchActionKind.DeleteDocument, id));
+        Note(PatchActionKind.DeleteDocument, id);
     }
 
     /// <inheritdoc/>
     public void IncrementCounter(string id, string name, long delta)
     {
         Counters(id, CounterOperation.Of(CounterOperationKind.Increment, name, delta));
-        Note(new PatchAction(PatchActionKind.IncrementCounter, id) { Name = name, Delta = delta });
+        Note(PatchActionKind.IncrementCounter, id, name, delta);
     }
 
     /// <inheritdoc/>
     public void DeleteCounter(string id, string name)
     {
         Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
-        Note(new PatchAction(PatchActionKind.DeleteCounter, id) { Name = name });
+        Note(PatchActionKind.DeleteCounter, id, name);
     }
 
     /// <inheritdoc/>
     public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to)
     {
-        Note(new PatchAction(PatchActionKind.GetTimeSeries, id) { Name = name });
+        Note(PatchActionKind.GetTimeSeries, id, name);
         return writer.Kinds.Items.TimeSeries(
             Fold(id), Encoding.UTF8.GetString(KindNames.Encode("a time series", name)), from, to);
     }
@@ -142,7 +141,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         using var batch = new WriteBatch(patch.Database);
         batch.TimeSeries(id, name, points, deletes);
         batch.Commands[0].Beside?.Apply(writer);
-        Note(new PatchAction(PatchActionKind.ChangeTimeSeries, id) { Name = name });
+        Note(PatchActionKind.ChangeTimeSeries, id, name);
     }
 
     /// <inheritdoc/>
@@ -152,10 +151,12 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
             _lines.Add(line);
     }
 
-    private void Note(PatchAction action)
+    /// <summary>Keeps what the script did, where that is asked for; the JSON is copied.</summary>
+    private void Note(
+        PatchActionKind kind, string id, string? name = null, long? delta = null, ReadOnlyMemory<byte> json = default)
     {
         if (patch.Options.ReturnsActions && _actions.Count < MostActions)
-            _actions.Add(action);
+            _actions.Add(new PatchAction(kind, id) { Name = name, Delta = delta, Json = json.ToArray() });
     }
 
     private void Counters(string id, CounterOperation operation) => new CountersCommand(id, Fold(id), [operation]).Apply(writer);
