@@ -11,6 +11,12 @@ internal abstract class IndexReduce
     /// <summary>Fields of its objects.</summary>
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
+    /// <summary>
+    /// Whether its result follows from what it is given alone, to the last byte, and not from the parts in which it is given: then
+    /// what comes is added to a result, and not all of it is looked at again.
+    /// </summary>
+    public virtual bool AddsUp => false;
+
     /// <summary>Reduces objects of one key, which may be results of earlier reduces.</summary>
     /// <param name="values">JSON objects, one or more.</param>
     /// <param name="output">Takes the results.</param>

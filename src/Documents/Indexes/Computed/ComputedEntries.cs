@@ -165,12 +165,19 @@ internal sealed class ComputedEntries(
             }
         }
 
-        byte[] document = _key[..length];
         if (count == 0)
-            batch.Delete(document);
-        Remove(length, count, _counts.GetValueOrDefault(document));
-        _counts[document] = count;
-        if (map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || _keepsObjects)
+            batch.Delete(_key.AsSpan(0, length));
+        bool looks = map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || _keepsObjects;
+        if (map.IsSingle && !looks)
+            return;
+        byte[] document = _key[..length];
+        if (!map.IsSingle)
+        {
+            Remove(length, count, _counts.GetValueOrDefault(document));
+            _counts[document] = count;
+        }
+
+        if (looks)
             _references[document] = [];
     }
 

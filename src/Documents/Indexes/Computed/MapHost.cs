@@ -28,7 +28,7 @@ internal sealed class MapHost : IMapHost
     private byte[] _beside = [];
 
     /// <summary>What the document has looked at, ascending.</summary>
-    public UInt128[] References => [.. _references.Order()];
+    public UInt128[] References => _references.Count == 0 ? [] : [.. _references.Order()];
 
     public string? BesideName { get; private set; }
 

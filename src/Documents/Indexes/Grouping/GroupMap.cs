@@ -16,11 +16,10 @@ namespace Treepie.Indexes.Grouping;
 /// </summary>
 internal sealed class GroupMap : IndexMap
 {
-    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
-    public const int MaxDepth = 1024;
-
     /// <summary>Longest key, as JSON: it is kept with each result.</summary>
     public const int MaxKeyBytes = 32 * 1024;
+
+    private static readonly JsonDocumentOptions _options = new() { MaxDepth = CanonicalJson.MaxDepth };
 
     private readonly GroupKey[] _keys;
     private readonly FieldPath?[] _keyPaths;
@@ -51,15 +50,24 @@ internal sealed class GroupMap : IndexMap
 
     public override void Map(Document document, IMapHost host, MapOutput output)
     {
-        JsonElement body = Parse(document.Body), metadata = default;
-        if (_needsMetadata)
+        byte[] copy = ArrayPool<byte>.Shared.Rent(document.Body.Length);
+        try
         {
-            var whole = new ArrayBufferWriter<byte>();
-            document.WriteTo(whole, metadataOnly: true);
-            metadata = Parse(whole.WrittenSpan);
+            document.Body.CopyTo(copy);
+            using JsonDocument body = JsonDocument.Parse(copy.AsMemory(0, document.Body.Length), _options);
+            Map(body.RootElement, _needsMetadata ? Metadata(document) : default, output);
         }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(copy);
+        }
+    }
 
-        List<FoundValue>[] sums = [.. _sumPaths.Select(path => Find(path, body, metadata))];
+    private void Map(JsonElement body, JsonElement metadata, MapOutput output)
+    {
+        var sums = new List<FoundValue>[_sumPaths.Length];
+        for (int i = 0; i < sums.Length; i++)
+            sums[i] = Find(_sumPaths[i], body, metadata);
         List<FoundValue[]> rows = [[]];
         for (int i = 0; i < _keys.Length && rows.Count > 0; i++)
         {
@@ -73,9 +81,11 @@ internal sealed class GroupMap : IndexMap
             Write(row, sums, output);
     }
 
-    private static JsonElement Parse(ReadOnlySpan<byte> json)
+    private static JsonElement Metadata(Document document)
     {
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+        var whole = new ArrayBufferWriter<byte>();
+        document.WriteTo(whole, metadataOnly: true);
+        var reader = new Utf8JsonReader(whole.WrittenSpan, new JsonReaderOptions { MaxDepth = CanonicalJson.MaxDepth });
         return JsonElement.ParseValue(ref reader);
     }
 
@@ -94,7 +104,7 @@ internal sealed class GroupMap : IndexMap
         {
             foreach (FoundValue value in values)
             {
-                if (!Array.TrueForAll(row, other => other.GoesWith(value)))
+                if (!GoesWith(row, value))
                     continue;
                 if (joined.Count == MapOutput.MaxObjects)
                     throw new ComputationException($"the document is in more than {MapOutput.MaxObjects:N0} groups.");
@@ -105,17 +115,25 @@ internal sealed class GroupMap : IndexMap
         return joined;
     }
 
+    private static bool GoesWith(FoundValue[] row, FoundValue value)
+    {
+        foreach (FoundValue other in row)
+            if (!other.GoesWith(value))
+                return false;
+        return true;
+    }
+
     private void Write(FoundValue[] row, List<FoundValue>[] sums, MapOutput output)
     {
         IBufferWriter<byte> buffer = output.Buffer;
         buffer.Write("{"u8);
-        WriteKeys(row, _keyNames, buffer);
+        WriteKeys(row, _keyNames, output);
         buffer.Write(","u8);
         if (row.Length > 1)
         {
             buffer.Write(_wholeKeyName);
             buffer.Write("{"u8);
-            WriteKeys(row, _namesInWholeKey, buffer);
+            WriteKeys(row, _namesInWholeKey, output);
             buffer.Write("},"u8);
         }
 
@@ -132,24 +150,21 @@ internal sealed class GroupMap : IndexMap
         output.EndObject();
     }
 
-    private void WriteKeys(FoundValue[] row, byte[][] names, IBufferWriter<byte> output)
+    private void WriteKeys(FoundValue[] row, byte[][] names, MapOutput output)
     {
-        var value = new ArrayBufferWriter<byte>();
         for (int i = 0; i < row.Length; i++)
         {
             if (i > 0)
-                output.Write(","u8);
-            output.Write(names[i]);
-            value.ResetWrittenCount();
+                output.Buffer.Write(","u8);
+            output.Buffer.Write(names[i]);
+            long start = output.WrittenBytes;
             if (row[i].Content is { } content)
-                WriteContent(content, value);
+                WriteContent(content, output.Buffer);
             else
-                CanonicalJson.Write(row[i].Value, value);
-            if (value.WrittenCount > MaxKeyBytes)
+                CanonicalJson.Write(row[i].Value, output.Buffer);
+            if (output.WrittenBytes - start is > MaxKeyBytes and var length)
                 throw new ComputationException(
-                    $"its value of '{_keys[i].Name}' has {value.WrittenCount:N0} bytes; a key of a group has {MaxKeyBytes:N0} at "
-                        + $"the most.");
-            output.Write(value.WrittenSpan);
+                    $"its value of '{_keys[i].Name}' has {length:N0} bytes; a key of a group has {MaxKeyBytes:N0} at the most.");
         }
     }
 
@@ -171,7 +186,7 @@ internal sealed class GroupMap : IndexMap
         var sum = new ExactSum();
         foreach (FoundValue value in values)
         {
-            if (value.Value.ValueKind != JsonValueKind.Number || !Array.TrueForAll(row, other => other.GoesWith(value)))
+            if (value.Value.ValueKind != JsonValueKind.Number || !GoesWith(row, value))
                 continue;
             try
             {

@@ -28,6 +28,8 @@ internal sealed class GroupReduce : IndexReduce
 
     public override IReadOnlyList<MappedField> Fields { get; }
 
+    public override bool AddsUp => true;
+
     /// <summary>A name with its colon, as JSON.</summary>
     public static byte[] NameOf(string name)
     {
@@ -41,15 +43,8 @@ internal sealed class GroupReduce : IndexReduce
     {
         ExactSum[] sums = [.. _added.Select(static _ => new ExactSum())];
         int addedFrom = 0;
-        try
-        {
-            foreach (ReadOnlyMemory<byte> value in values)
-                addedFrom = Add(value.Span, sums);
-        }
-        catch (FormatException error)
-        {
-            throw new ComputationException(error.Message, error);
-        }
+        foreach (ReadOnlyMemory<byte> value in values)
+            addedFrom = Add(value.Span, sums);
 
         // The keys of all are the same; they stand in front.
         output.Buffer.Write(values[^1].Span[..addedFrom]);
@@ -68,7 +63,7 @@ internal sealed class GroupReduce : IndexReduce
     /// <summary>Adds the numbers of an object, which stand behind its keys; returns where they begin.</summary>
     private static int Add(ReadOnlySpan<byte> json, ExactSum[] sums)
     {
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = GroupMap.MaxDepth });
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = CanonicalJson.MaxDepth });
         reader.Read();
         int from = 0;
         for (int i = 0; reader.Read() && reader.TokenType == JsonTokenType.PropertyName;)
@@ -89,7 +84,7 @@ internal sealed class GroupReduce : IndexReduce
                 reader.Read();
             }
 
-            sums[i++].Add(reader.ValueSpan);
+            sums[i++].AddSum(reader.ValueSpan);
         }
 
         return from;

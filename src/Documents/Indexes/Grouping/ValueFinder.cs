@@ -10,25 +10,31 @@ namespace Treepie.Indexes.Grouping;
 /// </summary>
 internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
 {
-    private readonly List<(string Array, int Element)> _elements = [];
+    private List<(string Array, int Element)>? _elements;
 
-    public void Find(JsonElement root) => FindMember(root, 0, "");
+    public void Find(JsonElement root) => FindMember(root, 0, "", 0);
 
-    private void FindMember(JsonElement owner, int member, string place)
+    /// <summary>Looks for a member.</summary>
+    /// <param name="owner">What has it.</param>
+    /// <param name="member">Its number in the path.</param>
+    /// <param name="array">The innermost array on the way; empty: there is none.</param>
+    /// <param name="behind">The first member behind that array.</param>
+    private void FindMember(JsonElement owner, int member, string array, int behind)
     {
-        ReadOnlySpan<byte> name = path.NameOf(member);
-        if (owner.ValueKind == JsonValueKind.Object && owner.TryGetProperty(name, out JsonElement value))
-            FindValue(value, member, 0, $"{place}.{Encoding.UTF8.GetString(name)}");
+        if (owner.ValueKind == JsonValueKind.Object && owner.TryGetProperty(path.NameOf(member), out JsonElement value))
+            FindValue(value, member, 0, array, behind);
         else
             AddMissing(member, 0);
     }
 
-    private void FindValue(JsonElement value, int member, int level, string place)
+    private void FindValue(JsonElement value, int member, int level, string array, int behind)
     {
         bool isLast = member == path.Count - 1;
         if (value.ValueKind == JsonValueKind.Array && (!isLast || level < path.LevelsOf(member)))
         {
-            FindElements(value, member, level, place);
+            for (; behind <= member; behind++)
+                array += $".{Encoding.UTF8.GetString(path.NameOf(behind))}";
+            FindElements(value, member, level, array);
             return;
         }
 
@@ -37,7 +43,7 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
         else if (isLast)
             Add(value);
         else
-            FindMember(value, member + 1, place);
+            FindMember(value, member + 1, array, behind);
     }
 
     private void FindElements(JsonElement array, int member, int level, string place)
@@ -50,13 +56,13 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
         {
             if (wanted < 0)
             {
-                _elements.Add((name, index));
-                FindValue(element, member, level + 1, name);
+                (_elements ??= []).Add((name, index));
+                FindValue(element, member, level + 1, name, member + 1);
                 _elements.RemoveAt(_elements.Count - 1);
             }
             else if (wanted == index)
             {
-                FindValue(element, member, level + 1, place);
+                FindValue(element, member, level + 1, place, member + 1);
             }
 
             index++;
@@ -76,5 +82,5 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
         Add(default);
     }
 
-    private void Add(JsonElement value) => found.Add(new FoundValue(value, [.. _elements]));
+    private void Add(JsonElement value) => found.Add(new FoundValue(value, _elements is { Count: > 0 } elements ? elements.ToArray() : []));
 }

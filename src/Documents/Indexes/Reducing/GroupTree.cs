@@ -38,10 +38,10 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     /// <param name="group">Its key.</param>
     /// <param name="changes">What was changed, in the order of places.</param>
     /// <returns>The result of the group.</returns>
-    public GroupNode Update(byte[] group, IReadOnlyList<GroupChange> changes)
+    public GroupNode Update(byte[] group, ReadOnlySpan<GroupChange> changes)
     {
         _group = group;
-        return Update(0, 0, changes is GroupChange[] array ? array : [.. changes]);
+        return Update(0, 0, changes);
     }
 
     private GroupNode Update(int level, ulong first, ReadOnlySpan<GroupChange> changes)
@@ -62,14 +62,40 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         }
 
         // Children of what was a leaf are not stored: for them, all results below it are new.
-        GroupNode node = !isBranch ? ReduceLeaf(level, first, count)
-            : wasBranch ? ReduceBranch(level, first, count, changes)
-            : ReduceBranch(level, first, count, CollectionsMarshal.AsSpan(Below(level, first)));
+        ReadOnlySpan<GroupChange> changesBelow = isBranch && !wasBranch ? CollectionsMarshal.AsSpan(Below(level, first)) : changes;
+        List<ReadOnlyMemory<byte>>? parts = AddedTo(old, changes);
+        GroupNode node = isBranch ? ReduceBranch(level, first, count, changesBelow, parts)
+            : Reduce(count, parts ?? Leaf(level, first, count));
         state.Groups.Put(NodeKey(level, first), node.Write());
         return node;
     }
 
-    private GroupNode ReduceBranch(int level, ulong first, long count, ReadOnlySpan<GroupChange> changes)
+    /// <summary>
+    /// What a node had and what came to it, where the one reduced with the other gives what it has now; null: all of it has to be
+    /// reduced again.
+    /// </summary>
+    private List<ReadOnlyMemory<byte>>? AddedTo(GroupNode old, ReadOnlySpan<GroupChange> changes)
+    {
+        if (!reduce.AddsUp || old.Error is not null)
+            return null;
+        var parts = new List<ReadOnlyMemory<byte>>(old.Objects);
+        foreach (GroupChange change in changes)
+        {
+            if (change is not { Delta: 1, Json: { } json })
+                return null;
+            parts.Add(json);
+        }
+
+        return parts;
+    }
+
+    /// <param name="level">How far below the root it is.</param>
+    /// <param name="first">The first place below it.</param>
+    /// <param name="count">Mapped results below it.</param>
+    /// <param name="changes">What its children are brought in line with.</param>
+    /// <param name="parts">What is reduced; null: the results of its children.</param>
+    private GroupNode ReduceBranch(
+        int level, ulong first, long count, ReadOnlySpan<GroupChange> changes, List<ReadOnlyMemory<byte>>? parts)
     {
         var objects = new List<ReadOnlyMemory<byte>>();
         string? error = null;
@@ -78,6 +104,8 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         {
             ulong start = first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
             int own = CountBelow(level + 1, start, changes);
+            if (own == 0 && parts is not null)
+                continue;
             GroupNode node = own > 0 ? Update(level + 1, start, changes[..own]) : Read(level + 1, start);
             changes = changes[own..];
             sum += node.Count;
@@ -85,16 +113,16 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
             objects.AddRange(node.Objects);
         }
 
-        Debug.Assert(sum == count, "a branch has what its children have (2)");
-        return error is null ? Reduce(count, objects) : new GroupNode(count, [], error);
+        Debug.Assert(parts is not null || sum == count, "a branch has what its children have (2)");
+        return error is null ? Reduce(count, parts ?? objects) : new GroupNode(count, [], error);
     }
 
-    private GroupNode ReduceLeaf(int level, ulong first, long count)
+    private List<ReadOnlyMemory<byte>> Leaf(int level, ulong first, long count)
     {
         var objects = new List<ReadOnlyMemory<byte>>((int)Math.Min(count, MostOfLeaf));
         Visit(level, first, (_, value) => objects.Add(value.ToArray()));
         Debug.Assert(objects.Count == count, "a leaf has what its count says");
-        return Reduce(count, objects);
+        return objects;
     }
 
     private GroupNode Reduce(long count, List<ReadOnlyMemory<byte>> objects)
@@ -121,11 +149,11 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     private List<GroupChange> Below(int level, ulong first)
     {
         var below = new List<GroupChange>();
-        Visit(level, first, (place, _) => below.Add(new GroupChange(place.ToArray(), 1)));
+        Visit(level, first, (key, value) => below.Add(new GroupChange(key.ToArray(), 1, value.ToArray())));
         return below;
     }
 
-    private delegate void ResultVisitor(ReadOnlySpan<byte> place, ReadOnlySpan<byte> value);
+    private delegate void ResultVisitor(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
 
     /// <summary>Looks at all mapped results of a node, in the order of their places.</summary>
     private void Visit(int level, ulong first, ResultVisitor visit)
@@ -137,7 +165,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         {
             if (!key.StartsWith(group) || !IsBelow(level, first, BinaryPrimitives.ReadUInt64BigEndian(key[group.Length..])))
                 return false;
-            visit(key[group.Length..], value);
+            visit(key, value);
             return true;
         });
     }

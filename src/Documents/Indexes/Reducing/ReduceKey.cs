@@ -18,27 +18,40 @@ internal static class ReduceKey
 {
     private const int MostPlainBytes = 64;
 
-    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
-    private const int MaxDepth = 1024;
-
     /// <summary>The key of an object.</summary>
     /// <param name="json">A JSON object.</param>
     /// <param name="members">The members whose values are the key; one that is missing is null.</param>
     public static byte[] Of(ReadOnlySpan<byte> json, IReadOnlyList<string> members)
     {
-        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
-        JsonElement value = JsonElement.ParseValue(ref reader);
         var values = new ArrayBufferWriter<byte>();
         values.Write("["u8);
         for (int i = 0; i < members.Count; i++)
         {
             if (i > 0)
                 values.Write(","u8);
-            CanonicalJson.Write(value.TryGetProperty(members[i], out JsonElement member) ? member : default, values);
+            CanonicalJson.Write(MemberOf(json, members[i]), values);
         }
 
         values.Write("]"u8);
         return OfValues(values.WrittenSpan);
+    }
+
+    private static ReadOnlySpan<byte> MemberOf(ReadOnlySpan<byte> json, string name)
+    {
+        var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = CanonicalJson.MaxDepth });
+        ReadOnlySpan<byte> value = "null"u8;
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isWanted = reader.ValueTextEquals(name);
+            reader.Read();
+            int start = (int)reader.TokenStartIndex;
+            reader.Skip();
+            if (isWanted)
+                value = json[start..(int)reader.BytesConsumed]; // of two of that name the last
+        }
+
+        return value;
     }
 
     private static byte[] OfValues(ReadOnlySpan<byte> values) =>

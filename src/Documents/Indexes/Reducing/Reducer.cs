@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 using Treepie.Computations;
@@ -38,33 +39,31 @@ internal sealed class Reducer(
         ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken,
         StateTree? references = null)
     {
-        List<(byte[] Group, GroupChange Change)> changes = ApplyDocuments(state, documents, batch);
-        changes.Sort(static (left, right) =>
-            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order
-                ? order
-                : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
+        ReadOnlySpan<GroupChange> changes = ApplyDocuments(state, documents, batch);
         var tree = new GroupTree(state, reduce, counters);
-        for (int first = 0, end; first < changes.Count; first = end)
+        while (!changes.IsEmpty)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            byte[] group = changes[first].Group;
-            for (end = first + 1; end < changes.Count && changes[end].Group.AsSpan().SequenceEqual(group);)
-                end++;
-            GroupChange[] own = [.. changes[first..end].Select(one => one.Change)];
-            GroupNode old = tree.Find(group), now = tree.Update(group, own);
+            byte[] group = changes[0].Group.ToArray();
+            int own = 1;
+            while (own < changes.Length && changes[own].Group.SequenceEqual(group))
+                own++;
+            GroupNode old = tree.Find(group), now = tree.Update(group, changes[..own]);
+            changes = changes[own..];
             counters.Groups++;
             PutEntries(group, old, now, batch);
             outputs?.Note(references, group, old, now);
         }
     }
 
-    private static List<(byte[] Group, GroupChange Change)> ApplyDocuments(
+    /// <summary>Puts and deletes mapped results; gives these changes in the order of groups and places.</summary>
+    private static ReadOnlySpan<GroupChange> ApplyDocuments(
         ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
     {
-        var mapped = new List<(byte[] Group, GroupChange Change, byte[]? Json)>();
+        var mapped = new List<GroupChange>(documents.Count);
         foreach (MappedDocument document in documents.OrderBy(static one => one.Key, KeyOrder.Instance))
         {
-            (bool failed, List<byte[]> before) = Sources(state, document.Key);
+            (bool failed, IReadOnlyList<byte[]> before) = Sources(state, document.Key);
             if (document.Error is { } error)
             {
                 batch.BeginEntry(document.Key);
@@ -81,57 +80,49 @@ internal sealed class Reducer(
         }
 
         // In the order of the tree, so that each of its pages is changed once.
-        mapped.Sort(static (left, right) =>
-            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order
-                ? order
-                : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
-        foreach ((byte[] group, GroupChange change, byte[]? json) in mapped)
-        {
-            byte[] key = [.. group, .. change.Place];
-            if (json is null)
-                state.Mapped.Delete(key);
+        mapped.Sort(static (left, right) => left.Key.AsSpan().SequenceCompareTo(right.Key));
+        foreach (GroupChange change in mapped)
+            if (change.Json is { } json)
+                state.Mapped.Put(change.Key, json);
             else
-                state.Mapped.Put(key, json);
-        }
-
-        return [.. mapped.Select(one => (one.Group, one.Change))];
+                state.Mapped.Delete(change.Key);
+        return CollectionsMarshal.AsSpan(mapped);
     }
 
     /// <summary>What becomes of the result of a number of a document.</summary>
     private static void AddChanges(
-        MappedDocument document, int number, byte[]? before, ReduceState state,
-        List<(byte[] Group, GroupChange Change, byte[]? Json)> changes)
+        MappedDocument document, int number, byte[]? before, ReduceState state, List<GroupChange> changes)
     {
-        byte[] place = Place(document.Key, number);
+        Span<byte> place = stackalloc byte[SHA256.HashSizeInBytes];
+        HashPlace(document.Key, number, place);
+        place = place[..GroupChange.PlaceBytes];
         MappedResult? now = number < document.Results.Count ? document.Results[number] : null;
         bool stays = before is not null && now is { } result && result.Group.AsSpan().SequenceEqual(before);
         if (before is not null && !stays)
-            changes.Add((before, new GroupChange(place, -1), null));
+            changes.Add(new GroupChange([.. before, .. place], -1, null));
         if (now is not { } added)
             return;
 
         // What a document changed beside its results costs nothing.
-        if (stays
-            && state.Mapped.TryGet([.. added.Group, .. place], out ReadOnlySpan<byte> known)
-            && known.SequenceEqual(added.Json))
+        byte[] key = [.. added.Group, .. place];
+        if (stays && state.Mapped.TryGet(key, out ReadOnlySpan<byte> known) && known.SequenceEqual(added.Json))
             return;
-        changes.Add((added.Group, new GroupChange(place, stays ? 0 : 1), added.Json));
+        changes.Add(new GroupChange(key, stays ? 0 : 1, added.Json));
     }
 
-    private static byte[] Place(byte[] document, int number)
+    private static void HashPlace(byte[] document, int number, Span<byte> hash)
     {
-        Span<byte> source = stackalloc byte[document.Length + sizeof(int)], hash = stackalloc byte[SHA256.HashSizeInBytes];
+        Span<byte> source = stackalloc byte[document.Length + sizeof(int)];
         document.CopyTo(source);
         BinaryPrimitives.WriteInt32BigEndian(source[document.Length..], number);
         SHA256.HashData(source, hash);
-        return hash[..GroupChange.PlaceBytes].ToArray();
     }
 
-    private static (bool Failed, List<byte[]> Groups) Sources(ReduceState state, byte[] document)
+    private static (bool Failed, IReadOnlyList<byte[]> Groups) Sources(ReduceState state, byte[] document)
     {
-        var groups = new List<byte[]>();
         if (!state.Sources.TryGet(document, out ReadOnlySpan<byte> value))
-            return (false, groups);
+            return (false, []);
+        var groups = new List<byte[]>();
         bool failed = value[0] != 0;
         for (ReadOnlySpan<byte> rest = value[1..]; !rest.IsEmpty; rest = rest[(1 + rest[0])..])
             groups.Add(rest.Slice(1, rest[0]).ToArray());

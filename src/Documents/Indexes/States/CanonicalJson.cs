@@ -13,6 +13,9 @@ namespace Treepie.Indexes.States;
 /// </summary>
 internal static class CanonicalJson
 {
+    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    public const int MaxDepth = 1024;
+
     /// <summary>Numbers of so many digits, zeros included, are written without an exponent.</summary>
     private const int MostPlainDigits = 40;
 
@@ -44,6 +47,27 @@ internal static class CanonicalJson
                 break;
             default:
                 output.Write("null"u8);
+                break;
+        }
+    }
+
+    /// <summary>Writes a value that is given as JSON.</summary>
+    public static void Write(ReadOnlySpan<byte> json, IBufferWriter<byte> output)
+    {
+        switch (json[0])
+        {
+            case (byte)'"' when !json.Contains((byte)'\\'):
+                JsonStrings.Write(output, json[1..^1]);
+                break;
+            case (byte)'-' or (>= (byte)'0' and <= (byte)'9'):
+                WriteNumber(json, output);
+                break;
+            case (byte)'t' or (byte)'f' or (byte)'n':
+                output.Write(json);
+                break;
+            default:
+                var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
+                Write(JsonElement.ParseValue(ref reader), output);
                 break;
         }
     }

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Buffers.Text;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
@@ -9,6 +10,7 @@ namespace Treepie.Indexes.States;
 /// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the
 /// same whatever the order of its numbers. Not thread-safe.
 /// </summary>
+/// <remarks>A sum of up to 18 digits, as most are, is a 64-bit integer; only a greater one has memory of its own.</remarks>
 internal sealed class ExactSum
 {
     /// <summary>Most digits of one number: a double that is written out has at most 767.</summary>
@@ -17,70 +19,126 @@ internal sealed class ExactSum
     /// <summary>Greatest power of ten of a digit, either way: doubles reach from 10^-324 to 10^308.</summary>
     public const int MaxExponent = 1_100;
 
+    /// <summary>
+    /// Most digits of a sum: those of its numbers begin below 10^2,200 and end at 10^-2,200, and fewer than 10^19 are added.
+    /// </summary>
+    private const int MaxDigitsOfSum = (4 * MaxExponent) + 19;
+
     private const int DigitsOfLong = 18;
 
-    private BigInteger _digits;
+    private static ReadOnlySpan<long> Powers =>
+    [
+        1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 100_000_000_000,
+        1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000, 10_000_000_000_000_000,
+        100_000_000_000_000_000, 1_000_000_000_000_000_000,
+    ];
+
+    private long _small;
+    private BigInteger? _great; // the digits, where they are too many for _small
     private int _exponent;
 
-    /// <summary>Makes it 0.</summary>
-    public void Clear() => (_digits, _exponent) = (BigInteger.Zero, 0);
-
-    /// <summary>Adds a number.</summary>
+    /// <summary>Adds a number of a document.</summary>
     /// <exception cref="FormatException">It has too many digits, or is too great or too small.</exception>
     public void Add(ReadOnlySpan<byte> number)
     {
-        (BigInteger digits, int exponent) = Parse(number);
-        if (digits.IsZero)
-            return;
-        if (_digits.IsZero)
-        {
-            (_digits, _exponent) = (digits, exponent);
-            return;
-        }
+        if (!TryAddSmall(number))
+            AddGreat(Parse(number, MaxDigits, MaxExponent));
+    }
 
-        if (exponent < _exponent)
-        {
-            _digits *= BigInteger.Pow(10, _exponent - exponent);
-            _exponent = exponent;
-        }
-        else if (exponent > _exponent)
-        {
-            digits *= BigInteger.Pow(10, exponent - _exponent);
-        }
-
-        _digits += digits;
+    /// <summary>Adds another sum, in the spelling of <see cref="WriteTo"/>.</summary>
+    public void AddSum(ReadOnlySpan<byte> sum)
+    {
+        if (!TryAddSmall(sum))
+            AddGreat(Parse(sum, MaxDigitsOfSum, MaxDigitsOfSum));
     }
 
     /// <summary>Writes the sum as a JSON number, in the one spelling of <see cref="CanonicalJson"/>.</summary>
     public void WriteTo(IBufferWriter<byte> output)
     {
-        string digits = BigInteger.Abs(_digits).ToString(CultureInfo.InvariantCulture);
-        CanonicalJson.WriteNumber(_digits.Sign < 0, Encoding.ASCII.GetBytes(digits), _exponent, output);
+        if (_great is { } great)
+        {
+            string all = BigInteger.Abs(great).ToString(CultureInfo.InvariantCulture);
+            CanonicalJson.WriteNumber(great.Sign < 0, Encoding.ASCII.GetBytes(all), _exponent, output);
+            return;
+        }
+
+        Span<byte> digits = stackalloc byte[DigitsOfLong + 1];
+        Utf8Formatter.TryFormat(Math.Abs(_small), digits, out int length); // 19 digits at the most
+        CanonicalJson.WriteNumber(_small < 0, digits[..length], _exponent, output);
     }
 
-    private static (BigInteger Digits, int Exponent) Parse(ReadOnlySpan<byte> number)
+    private bool TryAddSmall(ReadOnlySpan<byte> number)
     {
-        Span<byte> digits = stackalloc byte[MaxDigits];
+        Span<byte> digits = stackalloc byte[DigitsOfLong];
+        if (_great is not null || !CanonicalJson.TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent))
+            return false;
+        if (length == 0)
+            return true;
+        long value = Value(digits[..length]), sum = _small;
+        if (isNegative)
+            value = -value;
+        if (sum == 0)
+        {
+            if (Math.Abs(exponent) > DigitsOfLong)
+                return false; // whoever adds it says whether it is within its limits
+            (_small, _exponent) = (value, exponent);
+            return true;
+        }
+
+        int apart = Math.Abs(exponent - _exponent);
+        if (apart >= Powers.Length)
+            return false;
+        ref long greater = ref exponent < _exponent ? ref sum : ref value;
+        if (Math.BigMul(greater, Powers[apart], out long scaled) != scaled >> 63)
+            return false; // more than 64 bits
+        greater = scaled;
+        long added = unchecked(sum + value);
+        if (((sum ^ added) & (value ^ added)) < 0 || added == long.MinValue)
+            return false;
+        (_small, _exponent) = (added, Math.Min(exponent, _exponent));
+        return true;
+    }
+
+    private void AddGreat((BigInteger Digits, int Exponent) number)
+    {
+        (BigInteger digits, int exponent) = number;
+        if (digits.IsZero)
+            return;
+        BigInteger sum = _great ?? _small;
+        if (sum.IsZero)
+        {
+            (_great, _exponent) = (digits, exponent);
+            return;
+        }
+
+        if (exponent < _exponent)
+            sum *= BigInteger.Pow(10, _exponent - exponent);
+        else
+            digits *= BigInteger.Pow(10, exponent - _exponent);
+        (_great, _exponent) = (sum + digits, Math.Min(exponent, _exponent));
+    }
+
+    private static long Value(ReadOnlySpan<byte> digits)
+    {
+        long value = 0;
+        foreach (byte digit in digits)
+            value = (value * 10) + digit - '0';
+        return value;
+    }
+
+    private static (BigInteger Digits, int Exponent) Parse(ReadOnlySpan<byte> number, int maxDigits, int maxExponent)
+    {
+        Span<byte> digits = stackalloc byte[maxDigits];
         if (!CanonicalJson.TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent))
-            throw new FormatException($"a number of more than {MaxDigits} digits cannot be summed up.");
-        if (exponent > MaxExponent || exponent + length < -MaxExponent)
+            throw new FormatException($"a number of more than {maxDigits} digits cannot be summed up.");
+        if (exponent > maxExponent || exponent + length < -maxExponent)
             throw new FormatException(
                 $"the number {Encoding.ASCII.GetString(number[..Math.Min(number.Length, 40)])} is too great or too small to be "
                     + $"summed up.");
 
-        BigInteger value;
-        if (length <= DigitsOfLong)
-        {
-            long small = 0;
-            foreach (byte digit in digits[..length])
-                small = (small * 10) + digit - '0';
-            value = small;
-        }
-        else
-        {
-            value = BigInteger.Parse(Encoding.ASCII.GetString(digits[..length]), NumberStyles.None, CultureInfo.InvariantCulture);
-        }
-
+        BigInteger value = length <= DigitsOfLong
+            ? Value(digits[..length])
+            : BigInteger.Parse(Encoding.ASCII.GetString(digits[..length]), NumberStyles.None, CultureInfo.InvariantCulture);
         return (isNegative ? -value : value, exponent);
     }
 }
