@@ -61,7 +61,7 @@ internal sealed class CSharpMap : IndexMap
             body.CopyTo(held);
             var members = new DocumentMembers(held.AsMemory(0, body.Length), document.IdText(), host);
             var run = new Run(host, Value.Of([Value.Of(members)]));
-            TextResults.Write(run, _compiled, output);
+            TextResults.Write(run, _compiled, output, HasDynamicFields);
         }
         finally
         {

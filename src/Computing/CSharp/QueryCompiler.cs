@@ -1,3 +1,4 @@
+using System.Collections;
 using System.Linq.Expressions;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Treepie.Computing.Values;
@@ -23,13 +24,26 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
             TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Sequence), _results));
     }
 
-    /// <summary>Runs something for every element.</summary>
-    private Expression From(string name, Expression items, Scope scope, Func<Scope, Expression> follow)
+    /// <summary>
+    /// Runs something for every element: a loop within the text that is compiled, as a delegate would be made anew for every
+    /// document.
+    /// </summary>
+    private BlockExpression From(string name, Expression items, Scope scope, Func<Scope, Expression> follow)
     {
-        ParameterExpression item = Expression.Parameter(typeof(Value), name);
-        return TextCompiler.Call(
-            typeof(QueryRuntime), nameof(QueryRuntime.ForEach), run, items,
-            Expression.Lambda<Action<Value>>(follow(scope.With(name, item)), item));
+        ParameterExpression item = Expression.Variable(typeof(Value), name),
+            elements = Expression.Variable(typeof(IEnumerator<Value>), "elements");
+        LabelTarget end = Expression.Label();
+        BlockExpression turn = Expression.Block(
+            [item], Expression.Assign(item, Expression.Property(elements, nameof(IEnumerator<Value>.Current))),
+            follow(scope.With(name, item)));
+        Expression next = Expression.Call(elements, typeof(IEnumerator).GetMethod(nameof(IEnumerator.MoveNext))!); // it has one
+        return Expression.Block(
+            [elements],
+            Expression.Assign(
+                elements, TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Elements), run, items)),
+            Expression.TryFinally(
+                Expression.Loop(Expression.IfThenElse(next, turn, Expression.Break(end)), end),
+                Expression.Call(elements, typeof(IDisposable).GetMethod(nameof(IDisposable.Dispose))!))); // as above
     }
 
     /// <summary>The clauses of a body from one on, and what comes behind the last.</summary>

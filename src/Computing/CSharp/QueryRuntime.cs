@@ -5,11 +5,7 @@ namespace Treepie.Computing.CSharp;
 /// <summary>What compiled queries call.</summary>
 internal static class QueryRuntime
 {
-    public static void ForEach(Run run, Value items, Action<Value> work)
-    {
-        foreach (Value item in run.Each(items))
-            work(item);
-    }
+    public static IEnumerator<Value> Elements(Run run, Value items) => run.Each(items).GetEnumerator();
 
     public static Value Sequence(List<Value> results) => Value.Of(results);
 

@@ -6,8 +6,12 @@ namespace Treepie.Computing.CSharp;
 /// <summary>Runs a text and writes its results.</summary>
 internal static class TextResults
 {
+    /// <param name="run">What it is run over.</param>
+    /// <param name="compiled">The text.</param>
+    /// <param name="output">Takes the results.</param>
+    /// <param name="hasDynamicFields">Whether it makes fields that the document names.</param>
     /// <exception cref="ComputationException">It fails.</exception>
-    public static void Write(Run run, Func<Run, Value> compiled, MapOutput output)
+    public static void Write(Run run, Func<Run, Value> compiled, MapOutput output, bool hasDynamicFields = false)
     {
         try
         {
@@ -17,7 +21,7 @@ internal static class TextResults
                     continue;
                 if (result.Kind != ValueKind.Object)
                     throw new ComputingException($"a result is {result.Describe()}; results are objects, 'new {{ … }}'.");
-                JsonValues.Write(WithDynamicFields(result), output.Buffer);
+                JsonValues.Write(hasDynamicFields ? WithDynamicFields(result) : result, output.Buffer);
                 output.EndObject();
             }
         }

@@ -8,8 +8,10 @@ internal sealed class ValueObject : IValueMembers
     /// <summary>Adds a member, or gives it another value.</summary>
     public ValueObject With(string name, Value value)
     {
-        int place = _members.FindIndex(member => member.Key == name);
-        if (place < 0)
+        int place = 0;
+        while (place < _members.Count && _members[place].Key != name)
+            place++;
+        if (place == _members.Count)
             _members.Add(new(name, value));
         else
             _members[place] = new(name, value);
