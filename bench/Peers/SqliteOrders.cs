@@ -26,9 +26,10 @@ internal sealed class SqliteOrders : IDisposable
         _database.Execute("commit");
     }
 
-    /// <summary>Makes the table of groups.</summary>
+    /// <summary>Makes the table of groups anew.</summary>
     public double BuildSeconds()
     {
+        _database.Execute("drop table if exists groups");
         long began = Stopwatch.GetTimestamp();
         _database.Execute($"create table groups as {Grouped}");
         return Stopwatch.GetElapsedTime(began).TotalSeconds;
