@@ -68,7 +68,8 @@ public sealed class Database : IDocumentStore, ISessionHost
                 WriteSetting = WriteSetting
             },
             new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions, new IndexSettingsStore(environment));
-        _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
+        Sorters = new DatabaseSorters(BeginRead, WriteSetting, Options.CustomOrders);
+        _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Sorters.Orders, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
@@ -100,6 +101,9 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     /// <summary>How time series are rolled up, and how long their entries are kept.</summary>
     public TimeSeriesPolicies TimeSeriesPolicies { get; }
+
+    /// <summary>Sorters stored in this database, for <c>order by custom(Field, 'Name')</c>.</summary>
+    public DatabaseSorters Sorters { get; }
 
     /// <summary>Which documents are kept compressed.</summary>
     public DocumentCompression Compression { get; }

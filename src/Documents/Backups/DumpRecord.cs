@@ -1,10 +1,10 @@
 using System.Text;
 using System.Text.Json;
-using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Json;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
+using Treepie.Queries;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -80,7 +80,10 @@ internal static class DumpRecord
                 _ => false,
             };
             if (asks && member.Name == "Analyzers")
-                foreach ((string, byte[]?) read in ReadAnalyzers(member.Value))
+                foreach ((string, byte[]?) read in Read(member, CustomAnalyzers.SettingName, CustomAnalyzers.Usable))
+                    yield return read;
+            else if (asks && member.Name == "Sorters")
+                foreach ((string, byte[]?) read in Read(member, DatabaseSorters.SettingName, DatabaseSorters.Usable))
                     yield return read;
             else if (asks && !_passedOver.Contains(member.Name))
                 yield return Read(member);
@@ -121,15 +124,15 @@ internal static class DumpRecord
         }
     }
 
-    /// <summary>Analyzers of parts; those in C# are not taken over.</summary>
-    private static IEnumerable<(string Name, byte[]? Json)> ReadAnalyzers(JsonElement json)
+    /// <summary>Definitions as data; those in C# are not taken over.</summary>
+    private static IEnumerable<(string Name, byte[]? Json)> Read(
+        JsonProperty member, string setting, Func<NamedCode, NamedCode> usableOf)
     {
-        AnalyzerDefinition[] usable =
-            [.. CustomAnalyzers.Read(json).Where(static one => CustomAnalyzers.TryMake(one.Code) is not null)];
-        if (usable.Length > 0)
-            yield return (CustomAnalyzers.SettingName, JsonBytes.Of(writer => CustomAnalyzers.Write(writer, usable)));
-        if (json.ValueKind != JsonValueKind.Object || usable.Length < json.GetPropertyCount())
-            yield return ("Analyzers", null);
+        NamedCode usable = usableOf(NamedCode.Read(member.Value));
+        if (usable.ToJson() is { } json)
+            yield return (setting, json);
+        if (member.Value.ValueKind != JsonValueKind.Object || usable.All.Count < member.Value.GetPropertyCount())
+            yield return (member.Name, null);
     }
 
     private static LifecycleSettings Read(LifecycleTask task, JsonElement json, string frequency)

@@ -4,6 +4,7 @@ using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 using Treepie.Kinds;
+using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -19,6 +20,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     /// <summary>What is set under this name is added to what there is.</summary>
     private static readonly byte[] _analyzers = Encoding.UTF8.GetBytes(CustomAnalyzers.SettingName);
+    private static readonly byte[] _sorters = Encoding.UTF8.GetBytes(DatabaseSorters.SettingName);
 
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
@@ -108,6 +110,12 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         if (KindKey.KindOf(key.Span) == Kind.Setting && item.Name.Span.SequenceEqual(_analyzers))
         {
             database.Indexes.Analyzers.Merge(item.Value);
+            return true;
+        }
+
+        if (KindKey.KindOf(key.Span) == Kind.Setting && item.Name.Span.SequenceEqual(_sorters))
+        {
+            database.Sorters.Merge(item.Value);
             return true;
         }
 

@@ -1,5 +1,6 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Analysis;
+using Treepie.Json;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -98,7 +99,8 @@ public sealed class IndexAnalyzers
         lock (_definitionsLock)
         {
             CustomAnalyzers all = Kept().With(
-                CustomAnalyzers.FromJson(json).All.Where(one => CustomAnalyzers.TryMake(one.Code) is not null));
+                CustomAnalyzers.Usable(NamedCode.FromJson(json)).All
+                    .Select(static one => new AnalyzerDefinition(one.Name, one.Code)));
             if (all.Count <= CustomAnalyzers.MaxCount)
                 Set(all);
         }

@@ -23,7 +23,8 @@ namespace Treepie.Queries;
 /// results takes as long as the reader does. Thread-safe.
 /// </summary>
 internal sealed class QueryExecutor(
-    IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
+    IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options,
+    Func<IReadOnlyDictionary<string, ICustomOrder>> orders, string database = "")
 {
     /// <summary>Spellings of collections that are remembered.</summary>
     private const int MostNames = 1_024;
@@ -125,7 +126,7 @@ internal sealed class QueryExecutor(
         {
             LoadDocument = Load,
             BeginRead = beginRead,
-            Orders = options.CustomOrders,
+            Orders = orders,
             Computing = options.Computing,
             MaxShapeCorners = options.MaxShapeCorners,
         };

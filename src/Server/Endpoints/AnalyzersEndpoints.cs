@@ -1,92 +1,123 @@
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Queries;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>
-/// Analyzers that are kept with a database, as clients put and delete them; and sorters, of which none is taken, as they are
-/// code.
-/// </summary>
+/// <summary>Analyzers and sorters stored in a database, as clients put and delete them: descriptions in JSON, never code.</summary>
 internal static class AnalyzersEndpoints
 {
-    /// <summary>All analyzers that a database can have stay below.</summary>
+    /// <summary>All that a database can have of either stays below.</summary>
     private const int MaxBodyBytes = 8 * 1024 * 1024;
 
     private const string Analyzers = "Analyzers", Sorters = "Sorters";
 
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/analyzers", AccessLevel.DatabaseRead, List);
-        routes.Database("PUT", "/admin/analyzers", AccessLevel.DatabaseAdmin, Put);
-        routes.Database("DELETE", "/admin/analyzers", AccessLevel.DatabaseAdmin, Delete);
-        routes.Database("PUT", "/admin/sorters", AccessLevel.DatabaseAdmin, static (request, _) => RefuseSorters(request));
-        routes.Server("PUT", "/admin/analyzers", AccessLevel.Operator, RefuseForServer);
-        routes.Server("PUT", "/admin/sorters", AccessLevel.Operator, RefuseSorters);
+        routes.Database("GET", "/analyzers", AccessLevel.DatabaseRead, ListAnalyzers);
+        routes.Database("PUT", "/admin/analyzers", AccessLevel.DatabaseAdmin, PutAnalyzers);
+        routes.Database("DELETE", "/admin/analyzers", AccessLevel.DatabaseAdmin, DeleteAnalyzer);
+        routes.Database("GET", "/sorters", AccessLevel.DatabaseRead, ListSorters);
+        routes.Database("PUT", "/admin/sorters", AccessLevel.DatabaseAdmin, PutSorters);
+        routes.Database("DELETE", "/admin/sorters", AccessLevel.DatabaseAdmin, DeleteSorter);
+        routes.Server("PUT", "/admin/analyzers", AccessLevel.Operator, static request => RefuseForServer(request, Analyzers));
+        routes.Server("PUT", "/admin/sorters", AccessLevel.Operator, static request => RefuseForServer(request, Sorters));
     }
 
-    /// <summary>Writes them as a member of a database record.</summary>
+    /// <summary>Writes them as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database? database)
     {
-        json.WriteStartObject(Analyzers);
-        foreach (AnalyzerDefinition definition in database?.Indexes.Analyzers.List() ?? [])
+        Write(json, Analyzers, database is null ? [] : AnalyzersOf(database));
+        Write(json, Sorters, database is null ? [] : SortersOf(database));
+    }
+
+    /// <summary>The analyzers that a record defines.</summary>
+    public static IReadOnlyList<AnalyzerDefinition> ReadAnalyzers(JsonElement record) =>
+        [.. ReadRecord(record, Analyzers).Select(static one => new AnalyzerDefinition(one.Name, one.Code))];
+
+    /// <summary>The sorters that a record defines.</summary>
+    public static IReadOnlyList<SorterDefinition> ReadSorters(JsonElement record) =>
+        [.. ReadRecord(record, Sorters).Select(static one => new SorterDefinition(one.Name, one.Code))];
+
+    private static IEnumerable<(string Name, string Code)> ReadRecord(JsonElement record, string member) =>
+        record.TryGetProperty(member, out JsonElement given) && given.ValueKind == JsonValueKind.Object
+            ? given.EnumerateObject().Select(static member => Read(member.Value))
+            : [];
+
+    private static IEnumerable<(string Name, string Code)> AnalyzersOf(Database database) =>
+        database.Indexes.Analyzers.List().Select(static one => (one.Name, one.Code));
+
+    private static IEnumerable<(string Name, string Code)> SortersOf(Database database) =>
+        database.Sorters.List().Select(static one => (one.Name, one.Code));
+
+    private static void Write(Utf8JsonWriter json, string member, IEnumerable<(string Name, string Code)> definitions)
+    {
+        json.WriteStartObject(member);
+        foreach ((string name, string code) in definitions)
         {
-            json.WriteStartObject(definition.Name);
-            json.WriteString("Name", definition.Name);
-            json.WriteString("Code", definition.Code);
+            json.WriteStartObject(name);
+            json.WriteString("Name", name);
+            json.WriteString("Code", code);
             json.WriteEndObject();
         }
 
         json.WriteEndObject();
     }
 
-    /// <summary>What a record defines, by name.</summary>
-    public static IReadOnlyList<AnalyzerDefinition> ReadRecord(JsonElement record) =>
-        record.TryGetProperty(Analyzers, out JsonElement given) && given.ValueKind == JsonValueKind.Object
-            ? [.. given.EnumerateObject().Select(static member => Read(member.Value))]
-            : [];
+    private static Task ListAnalyzers(HttpServerRequest request, Database database) =>
+        List(request, Analyzers, AnalyzersOf(database));
 
-    private static Task List(HttpServerRequest request, Database database) =>
-        request.JsonAsync(database, static (json, database) =>
+    private static Task ListSorters(HttpServerRequest request, Database database) =>
+        List(request, Sorters, SortersOf(database));
+
+    private static Task List(HttpServerRequest request, string member, IEnumerable<(string Name, string Code)> definitions) =>
+        request.JsonAsync((member, definitions), static (json, state) =>
         {
             json.WriteStartObject();
-            WriteRecord(json, database);
+            Write(json, state.member, state.definitions);
             json.WriteEndObject();
         });
 
-    private static async Task Put(HttpServerRequest request, Database database)
+    private static async Task PutAnalyzers(HttpServerRequest request, Database database)
     {
-        database.Indexes.Analyzers.Put(await ReadAsync(request, Analyzers).ConfigureAwait(false));
+        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, Analyzers).ConfigureAwait(false);
+        database.Indexes.Analyzers.Put([.. given.Select(static one => new AnalyzerDefinition(one.Name, one.Code))]);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static Task Delete(HttpServerRequest request, Database database)
+    private static async Task PutSorters(HttpServerRequest request, Database database)
+    {
+        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, Sorters).ConfigureAwait(false);
+        database.Sorters.Put([.. given.Select(static one => new SorterDefinition(one.Name, one.Code))]);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static Task DeleteAnalyzer(HttpServerRequest request, Database database)
     {
         database.Indexes.Analyzers.Delete(request.RequiredParameter("name")); // what is not there is deleted already
         return request.NoContentAsync();
     }
 
-    private static async Task RefuseForServer(HttpServerRequest request) =>
-        throw Refused(
-            Analyzers, await ReadAsync(request, Analyzers).ConfigureAwait(false),
-            "an analyzer belongs to a database and is in its backups: put it in each database that uses it (PUT "
-                + "/databases/{name}/admin/analyzers).");
+    private static Task DeleteSorter(HttpServerRequest request, Database database)
+    {
+        database.Sorters.Delete(request.RequiredParameter("name")); // as above
+        return request.NoContentAsync();
+    }
 
-    private static async Task RefuseSorters(HttpServerRequest request) =>
-        throw Refused(
-            Sorters, await ReadAsync(request, Sorters).ConfigureAwait(false),
-            "a sorter is C#, which would run inside of the server, and it takes no code from clients. 'order by F as "
-                + "alphaNumeric' and 'as double' order texts as people and numbers do; for another order give the index a field "
-                + "that orders so, or run a server of your own with DatabaseOptions.CustomOrders.");
-
-    private static WireException Refused(string what, IReadOnlyList<AnalyzerDefinition> definitions, string why) =>
-        new(
+    private static async Task RefuseForServer(HttpServerRequest request, string what)
+    {
+        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, what).ConfigureAwait(false);
+        string one = what == Analyzers ? "an analyzer" : "a sorter";
+        throw new WireException(
             Microsoft.AspNetCore.Http.StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
-            $"{what} ({string.Join(", ", definitions.Take(8).Select(static one => $"'{one.Name}'"))}) are not taken here: {why} "
-                + "Nothing was changed.");
+            $"{what} ({string.Join(", ", given.Take(8).Select(static one => $"'{one.Name}'"))}) for all databases are not taken "
+                + $"here: {one} belongs to a database and is in its backups. Put it in each database that uses it (PUT "
+                + $"/databases/{{name}}/admin/{what.ToLowerInvariant()}). Nothing was changed.");
+    }
 
-    private static async Task<IReadOnlyList<AnalyzerDefinition>> ReadAsync(HttpServerRequest request, string member)
+    private static async Task<IReadOnlyList<(string Name, string Code)>> ReadAsync(HttpServerRequest request, string member)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument command = WireJson.ParseObject(body, $"{{\"{member}\":[{{\"Name\":\"…\",\"Code\":\"…\"}}]}}");
@@ -97,13 +128,13 @@ internal static class AnalyzersEndpoints
         return [.. given.EnumerateArray().Select(Read)];
     }
 
-    private static AnalyzerDefinition Read(JsonElement json) =>
+    private static (string Name, string Code) Read(JsonElement json) =>
         json.ValueKind == JsonValueKind.Object
         && json.TryGetProperty("Name"u8, out JsonElement name)
         && json.TryGetProperty("Code"u8, out JsonElement code)
         && name.ValueKind == JsonValueKind.String
         && code.ValueKind == JsonValueKind.String
-            ? new AnalyzerDefinition(name.GetString() ?? "", code.GetString() ?? "")
+            ? (name.GetString() ?? "", code.GetString() ?? "")
             : throw WireException.BadRequest(
                 "A definition lacks its 'Name' or its 'Code', both of which are texts. Nothing was changed.");
 }

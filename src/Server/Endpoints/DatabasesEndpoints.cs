@@ -1,6 +1,7 @@
 using System.Collections.Frozen;
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Queries;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Server.Databases;
@@ -20,7 +21,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "Sorters");
+        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications");
 
     public static void Map(Routes routes)
     {
@@ -58,8 +59,10 @@ internal static class DatabasesEndpoints
         DocumentCompressionConfiguration? compression = record is null
             ? null
             : DocumentCompressionEndpoints.ReadRecord(record.RootElement);
-        IReadOnlyList<AnalyzerDefinition> analyzers = record is null ? [] : AnalyzersEndpoints.ReadRecord(record.RootElement);
+        IReadOnlyList<AnalyzerDefinition> analyzers = record is null ? [] : AnalyzersEndpoints.ReadAnalyzers(record.RootElement);
+        IReadOnlyList<SorterDefinition> sorters = record is null ? [] : AnalyzersEndpoints.ReadSorters(record.RootElement);
         IndexAnalyzers.Check(analyzers, request.Server.Options.Database);
+        DatabaseSorters.Check(sorters);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -69,7 +72,10 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count > 0 || revisions is not null || series is not null || compression is not null || analyzers.Count > 0)
+        if (lifecycle.Count + analyzers.Count + sorters.Count > 0
+            || revisions is not null
+            || series is not null
+            || compression is not null)
         {
             using DatabaseLease lease = request.Server.Databases.Enter(name);
             foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
@@ -82,6 +88,8 @@ internal static class DatabasesEndpoints
                 await lease.Database.Compression.ConfigureAsync(compression, request.Aborted).ConfigureAwait(false);
             if (analyzers.Count > 0)
                 lease.Database.Indexes.Analyzers.Put(analyzers);
+            if (sorters.Count > 0)
+                lease.Database.Sorters.Put(sorters);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -237,7 +245,7 @@ internal static class DatabasesEndpoints
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
             foreach (string empty in (ReadOnlySpan<string>)[
-                "Indexes", "AutoIndexes", "RollingIndexes", "Sorters",
+                "Indexes", "AutoIndexes", "RollingIndexes",
                 "RavenConnectionStrings", "SqlConnectionStrings"])
             {
                 json.WriteStartObject(empty);

@@ -10,8 +10,7 @@ internal static class UnbuiltEndpoints
 {
     private const string Analyzers = "Analyzers of all databases (each database has its own: /databases/{name}/admin/analyzers)";
 
-    private const string Sorters =
-        "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
+    private const string Sorters = "Sorters of all databases (each database has its own: /databases/{name}/admin/sorters)";
 
     private static readonly (string Pattern, string Feature)[] _ofDatabases =
     [
@@ -32,7 +31,6 @@ internal static class UnbuiltEndpoints
         ("/tasks/{**rest}", "Other ongoing tasks than backups"), ("/admin/tasks/{**rest}", "Other ongoing tasks than backups"),
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
         ("/indexes/{**rest}", "Other requests about indexes"), ("/admin/indexes/{**rest}", "Other requests about indexes"),
-        ("/admin/sorters", Sorters), ("/sorters", Sorters),
         ("/admin/configuration/{**rest}", "Other configurations of a database"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),
         ("/ai/{**rest}", "AI tasks"),

@@ -68,6 +68,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
         InvalidAnalyzerException => new(StatusCodes.Status400BadRequest, WireTypes.AnalyzerCompilation, exception.Message),
+        InvalidSorterException => new(StatusCodes.Status400BadRequest, WireTypes.SorterCompilation, exception.Message),
         InvalidIndexDefinitionException definition => new(
             StatusCodes.Status400BadRequest, WireTypes.IndexCompilation,
             definition.Message)

@@ -15,6 +15,8 @@ internal static class WireTypes
     public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
     public const string AnalyzerCompilation =
         "Raven.Client.Exceptions.Documents.Compilation.AnalyzerCompilationException";
+
+    public const string SorterCompilation = "Raven.Client.Exceptions.Documents.Compilation.SorterCompilationException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
     public const string DatabaseDisabled = "Raven.Client.Exceptions.Database.DatabaseDisabledException";
     public const string DatabaseLoadFailure = "Raven.Client.Exceptions.Database.DatabaseLoadFailureException";

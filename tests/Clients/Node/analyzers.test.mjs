@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    CreateDatabaseOperation, DeleteAnalyzerOperation, DeleteDatabasesOperation, DeleteIndexOperation, GetDatabaseRecordOperation, IndexDefinition, PutAnalyzersOperation,
+    CreateDatabaseOperation, DeleteAnalyzerOperation, DeleteDatabasesOperation, DeleteIndexOperation, DeleteSorterOperation, GetDatabaseRecordOperation, IndexDefinition, PutAnalyzersOperation,
     PutIndexesOperation, PutServerWideAnalyzersOperation, PutServerWideSortersOperation, PutSortersOperation,
 } from "ravendb";
 import { openStore, seed, User, withDatabase } from "./support.mjs";
@@ -61,10 +61,26 @@ test("what cannot be an analyzer is refused with the place of the mistake", () =
     assert.equal((await find(store, "ByName", "bb*")).length, 1);
 }));
 
-test("sorters and what is meant for the whole server are refused by name, and say what there is", () => withDatabase(async store => {
+test("a sorter of values is put, orders a query, and is deleted", () => withDatabase(async (store, database) => {
+    await seed(store, { "users/1": new User({ name: "High" }), "users/2": new User({ name: "low" }), "users/3": new User({ name: "Medium" }) });
+    await store.maintenance.send(new PutSortersOperation(parts("ByLevel", { Values: ["Low", "Medium", "High"] })));
+    const names = async () => (await store.openSession().query({ documentType: User }).waitForNonStaleResults()
+        .orderBy("name", { sorterName: "ByLevel" }).all()).map(u => u.name);
+    assert.deepEqual(await names(), ["low", "Medium", "High"]);
+    const record = await store.maintenance.server.send(new GetDatabaseRecordOperation(database));
+    assert.deepEqual(Object.keys(record.sorters).map(name => name.toLowerCase()), ["bylevel"]);
+    await store.maintenance.send(new DeleteSorterOperation("ByLevel"));
+    await assert.rejects(names(), /no order 'ByLevel'/);
+}));
+
+test("sorters in C# and what is meant for the whole server are refused by name, and say what there is", () => withDatabase(async store => {
     const sharp = { name: "Mine", code: "class Mine {}" };
-    await assert.rejects(store.maintenance.send(new PutSortersOperation(sharp)), /'Mine'.*alphaNumeric/s);
-    await assert.rejects(store.maintenance.server.send(new PutServerWideSortersOperation(sharp)), /'Mine'.*alphaNumeric/s);
+    await assert.rejects(store.maintenance.send(new PutSortersOperation(sharp)), error => {
+        assert.equal(error.name, "SorterCompilationException");
+        assert.match(error.message, /'Mine'.*"Values"/s);
+        return true;
+    });
+    await assert.rejects(store.maintenance.server.send(new PutServerWideSortersOperation(sharp)), /'Mine'.*each database/s);
     await assert.rejects(store.maintenance.server.send(new PutServerWideAnalyzersOperation(parts("Names", {}))), /'Names'.*each database/s);
 }));
 

@@ -22,7 +22,7 @@ internal sealed class HeldBackIndexes : IDisposable
         Indexes = IndexCatalogue.Open(
             Path.Combine(_folder.Path, "indexes"),
             new IndexingContext(BeginReadForIndexes, Changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
-        Queries = new QueryExecutor(Indexes, Database.BeginRead, Changes, options);
+        Queries = new QueryExecutor(Indexes, Database.BeginRead, Changes, options, Database.Sorters.Orders);
     }
 
     public Database Database { get; }

@@ -88,7 +88,7 @@ public sealed class StaleQueryTests : IDisposable
         await PutAsync("users/2");
         var queries = new QueryExecutor(
             _store.Indexes, _store.Database.BeginRead, _store.Changes,
-            _options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
+            _options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) }, _store.Database.Sorters.Orders);
         var request = new QueryRequest
         {
             Text = "from Users where Age = 1",

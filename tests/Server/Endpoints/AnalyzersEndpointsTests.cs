@@ -57,14 +57,29 @@ public sealed class AnalyzersEndpointsTests
     }
 
     [Fact]
-    public async Task Sorters_are_refused_by_name_with_what_there_is_instead()
+    public async Task Sorters_are_put_listed_and_deleted_and_code_is_refused()
     {
         await using TestServer server = await TestServer.StartAsync();
-        using HttpResponseMessage response = await server.SendAsync(
-            HttpMethod.Put, "admin/sorters", """{"Sorters":[{"Name":"Mine","Code":"class Mine {}"}]}""");
-        string message = await TestServer.ErrorOf(response, HttpStatusCode.NotImplemented, ".NotSupportedException");
-        Assert.Contains("'Mine'", message, StringComparison.Ordinal);
-        Assert.Contains("alphaNumeric", message, StringComparison.Ordinal);
+        using (HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Put, "admin/sorters", """{"Sorters":[{"Name":"Mine","Code":"class Mine {}"}]}"""))
+            Assert.Contains(
+                "takes no code from clients",
+                await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, ".SorterCompilationException"),
+                StringComparison.Ordinal);
+        Assert.Equal("""{"Sorters":{}}""", (await server.GetAsync("sorters")).GetRawText());
+
+        using (HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Put, "admin/sorters", """{"Sorters":[{"Name":"Swedish","Code":"{\"Language\":\"sv\"}"}]}"""))
+            Assert.Equal(HttpStatusCode.NoContent, response.StatusCode);
+        const string Kept = """{"Swedish":{"Name":"Swedish","Code":"{\"Language\":\"sv\"}"}}""";
+        AssertSame($$"""{"Sorters":{{Kept}}}""", await server.GetAsync("sorters"));
+        AssertSame(Kept, (await server.GetAsync("admin/record")).GetProperty("Sorters"));
+        for (int i = 0; i < 2; i++) // what is gone may be deleted again
+        {
+            using HttpResponseMessage gone = await server.SendAsync(HttpMethod.Delete, "admin/sorters?name=swedish");
+            Assert.Equal(HttpStatusCode.NoContent, gone.StatusCode);
+            Assert.Equal("""{"Sorters":{}}""", (await server.GetAsync("sorters")).GetRawText());
+        }
     }
 
     [Fact]

@@ -33,7 +33,6 @@ internal static class AccessLevels
         * /databases/{database}/admin/queue-sink DatabaseAdmin
         * /databases/{database}/admin/revisions/{**rest} DatabaseAdmin
         * /databases/{database}/admin/schema-validation/{**rest} DatabaseAdmin
-        * /databases/{database}/admin/sorters DatabaseAdmin
         * /databases/{database}/admin/tasks/{**rest} DatabaseAdmin
         * /databases/{database}/admin/timeseries/{**rest} DatabaseAdmin
         * /databases/{database}/admin/transactions/{**rest} DatabaseAdmin
@@ -46,7 +45,6 @@ internal static class AccessLevels
         * /databases/{database}/revisions/{**rest} DatabaseRead
         * /databases/{database}/schema-validation/{**rest} DatabaseRead
         * /databases/{database}/smuggler/{**rest} DatabaseRead
-        * /databases/{database}/sorters DatabaseRead
         * /databases/{database}/subscriptions DatabaseRead
         * /databases/{database}/subscriptions/{**rest} DatabaseRead
         * /databases/{database}/tasks/{**rest} DatabaseRead
@@ -60,6 +58,7 @@ internal static class AccessLevels
         DELETE /admin/tokens Operator
         DELETE /databases/{database}/admin/analyzers DatabaseAdmin
         DELETE /databases/{database}/admin/revisions DatabaseAdmin
+        DELETE /databases/{database}/admin/sorters DatabaseAdmin
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
         DELETE /databases/{database}/admin/timeseries/policy DatabaseAdmin
         DELETE /databases/{database}/attachments DatabaseReadWrite
@@ -121,6 +120,7 @@ internal static class AccessLevels
         GET /databases/{database}/revisions/bin DatabaseRead
         GET /databases/{database}/revisions/config DatabaseRead
         GET /databases/{database}/revisions/count DatabaseRead
+        GET /databases/{database}/sorters DatabaseRead
         GET /databases/{database}/stats DatabaseRead
         GET /databases/{database}/stats/detailed DatabaseRead
         GET /databases/{database}/stats/essential DatabaseRead

@@ -18,76 +18,39 @@ internal sealed class CustomAnalyzers
     /// <summary>Most analyzers of a database.</summary>
     public const int MaxCount = 64;
 
-    /// <summary>Longest name in characters.</summary>
-    public const int MaxNameLength = 256;
-
     /// <summary>What to send instead of what is refused.</summary>
     public const string Example =
         """{"Tokenizer": "Standard", "Filters": ["LowerCase", "Accents", {"StopWords": "English"}, {"Stem": "English"}]}""";
 
-    private readonly SortedDictionary<string, AnalyzerDefinition> _byName;
+    private readonly NamedCode _definitions;
 
-    private CustomAnalyzers(IEnumerable<AnalyzerDefinition> definitions)
+    private CustomAnalyzers(NamedCode definitions)
     {
-        _byName = new SortedDictionary<string, AnalyzerDefinition>(StringComparer.OrdinalIgnoreCase);
-        foreach (AnalyzerDefinition definition in definitions)
-            _byName[definition.Name] = definition;
+        _definitions = definitions;
+        All = [.. definitions.All.Select(static one => new AnalyzerDefinition(one.Name, one.Code))];
     }
 
-    public int Count => _byName.Count;
+    public int Count => All.Count;
 
     /// <summary>All of them, by name.</summary>
-    public IReadOnlyCollection<AnalyzerDefinition> All => _byName.Values;
+    public IReadOnlyCollection<AnalyzerDefinition> All { get; }
 
     /// <summary>Those of a state of the database.</summary>
     public static CustomAnalyzers Of(DatabaseSnapshot snapshot) =>
-        snapshot.Setting(SettingName) is { } json ? FromJson(json) : new CustomAnalyzers([]);
+        new(snapshot.Setting(SettingName) is { } json ? NamedCode.FromJson(json) : NamedCode.Empty);
 
-    /// <summary>Reads them as they are kept.</summary>
-    public static CustomAnalyzers FromJson(ReadOnlyMemory<byte> json)
-    {
-        using var document = JsonDocument.Parse(json);
-        return new CustomAnalyzers(Read(document.RootElement));
-    }
-
-    /// <summary>Reads definitions by name, in the form of records of databases; what is no definition is passed over.</summary>
-    public static IReadOnlyList<AnalyzerDefinition> Read(JsonElement json)
-    {
-        var definitions = new List<AnalyzerDefinition>();
-        if (json.ValueKind == JsonValueKind.Object)
-            foreach (JsonProperty member in json.EnumerateObject())
-                if (member.Value.ValueKind == JsonValueKind.Object
-                    && member.Value.TryGetProperty("Code"u8, out JsonElement code)
-                    && code.ValueKind == JsonValueKind.String)
-                    definitions.Add(new AnalyzerDefinition(member.Name, code.GetString() ?? ""));
-        return definitions;
-    }
-
-    /// <summary>As <see cref="Read"/> reads them; null where there are none.</summary>
-    public byte[]? ToJson() => Count == 0 ? null : JsonBytes.Of(json => Write(json, All));
-
-    /// <summary>Writes definitions by name.</summary>
-    public static void Write(Utf8JsonWriter json, IEnumerable<AnalyzerDefinition> definitions)
-    {
-        json.WriteStartObject();
-        foreach (AnalyzerDefinition definition in definitions)
-        {
-            json.WriteStartObject(definition.Name);
-            json.WriteString("Name"u8, definition.Name);
-            json.WriteString("Code"u8, definition.Code);
-            json.WriteEndObject();
-        }
-
-        json.WriteEndObject();
-    }
+    /// <summary>As <see cref="NamedCode.Read"/> reads them; null where there are none.</summary>
+    public byte[]? ToJson() => _definitions.ToJson();
 
     /// <summary>These and others, which take the place of those of their names.</summary>
-    public CustomAnalyzers With(IEnumerable<AnalyzerDefinition> others) => new(All.Concat(others));
+    public CustomAnalyzers With(IEnumerable<AnalyzerDefinition> others) =>
+        new(_definitions.With(others.Select(static one => (one.Name, one.Code))));
 
     /// <summary>These without the one of a name; null if there is none.</summary>
-    public CustomAnalyzers? Without(string name) => _byName.ContainsKey(name)
-        ? new CustomAnalyzers(All.Where(one => !string.Equals(one.Name, name, StringComparison.OrdinalIgnoreCase)))
-        : null;
+    public CustomAnalyzers? Without(string name) => _definitions.Without(name) is { } others ? new CustomAnalyzers(others) : null;
+
+    /// <summary>Those that this program can make.</summary>
+    public static NamedCode Usable(NamedCode given) => given.Where(static (_, code) => TryMake(code) is not null);
 
     /// <summary>Others and these, as far as this program can make them.</summary>
     public AnalyzerSet Over(AnalyzerSet others)
@@ -138,10 +101,9 @@ internal sealed class CustomAnalyzers
     public static void Require(AnalyzerDefinition definition, AnalyzerSet others)
     {
         string name = definition.Name;
-        if (name.Length is 0 or > MaxNameLength || !name.All(static c => char.IsLetterOrDigit(c) || c is '_' or '-' or '.'))
+        if (!NamedCode.IsName(name))
             throw new InvalidAnalyzerException(
-                name.Length <= MaxNameLength ? name : name[..MaxNameLength],
-                $"a name has 1 to {MaxNameLength} letters, digits, '_', '-' and dots.");
+                name[..Math.Min(name.Length, NamedCode.MaxNameLength)], NamedCode.NameRule);
         if (others.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
             throw new InvalidAnalyzerException(name, "the server has an analyzer of this name. Choose another.");
         if (!definition.Code.AsSpan().TrimStart().StartsWith("{"))

@@ -30,6 +30,7 @@ internal sealed record BindingContext
     /// <summary>Compiles the JavaScript of queries; null: nobody does.</summary>
     public ComputingEngine? Computing { get; init; }
 
-    /// <summary>Orders by name.</summary>
-    public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = ReadOnlyDictionary<string, ICustomOrder>.Empty;
+    /// <summary>Gives the orders that there are now, by name.</summary>
+    public Func<IReadOnlyDictionary<string, ICustomOrder>> Orders { get; init; } =
+        static () => ReadOnlyDictionary<string, ICustomOrder>.Empty;
 }

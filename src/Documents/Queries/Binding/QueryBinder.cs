@@ -55,6 +55,7 @@ internal sealed class QueryBinder
         var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
         if (query.GroupBy.Count == 0)
         {
+            query = query.WithWholeCondition();
             var binder = new QueryBinder(query, values, new FieldBinder(query, index), timeProvider, context);
             BoundQuery plain = binder.Bind();
             prepared = binder.Prepare(plain, index);
@@ -78,7 +79,7 @@ internal sealed class QueryBinder
         BindingContext context, CancellationToken cancellationToken)
     {
         var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
-        var binder = new QueryBinder(query, values, fields, timeProvider, context);
+        var binder = new QueryBinder(query.WithWholeCondition(), values, fields, timeProvider, context);
         BoundQuery found = binder.BindSource(before);
         return values.ReadsCompareExchange ? found with { ReadsBeside = true } : found;
     }
@@ -94,14 +95,16 @@ internal sealed class QueryBinder
     {
         bool isSaid = _parameters.Asked == _askedForConditions
             && bound is { IsComputed: false, Script: null, Filter: null }
-            && !bound.Sort.Any(static key => key.Kind == SortKind.Random);
+            && !bound.Sort.Any(static key => key.Kind is SortKind.Random or SortKind.Custom);
         return isSaid ? new PreparedQuery(_query, bound, _fields, index, takesParameters: _parameters.Asked > 0) : null;
     }
 
     private void RefuseUnsupported()
     {
         if (_query.From.PreFilter is { } preFilter)
-            throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
+            throw NotYet(
+                preFilter.Position, "A condition on the documents of a 'group by'",
+                "Define an index with a reduce whose map has the condition.");
         if (_query is { FilterLimit: { } filterLimit, Filter: null })
             throw RqlErrors.At(
                 _query.Text, filterLimit.Position,
@@ -247,13 +250,15 @@ internal sealed class QueryBinder
                 _query.Text, method.Position, "'custom()' takes a field and the name of an order: custom(Size, 'BySize').");
 
         string name = _parameters.Text(given, "the name of an order");
-        if (!_context.Orders.TryGetValue(name, out ICustomOrder? order))
+        IReadOnlyDictionary<string, ICustomOrder> orders = _context.Orders();
+        if (!orders.TryGetValue(name, out ICustomOrder? order))
         {
-            string known = _context.Orders.Count == 0
-                ? "None is registered"
-                : $"There are: {string.Join(", ", _context.Orders.Keys.Order(StringComparer.Ordinal))}";
+            string known = orders.Count == 0
+                ? "The database has no sorters"
+                : $"There are: {string.Join(", ", orders.Keys.Order(StringComparer.Ordinal))}";
             throw RqlErrors.At(
-                _query.Text, given.Position, $"There is no order '{name}'. {known} (DatabaseOptions.CustomOrders).");
+                _query.Text, given.Position,
+                $"There is no order '{name}'. {known} (Database.Sorters, admin/sorters, DatabaseOptions.CustomOrders).");
         }
 
         return new SortKey(

@@ -35,6 +35,13 @@ internal sealed record RqlQuery
     /// <summary>A number or a parameter.</summary>
     public Expression? FilterLimit { get; init; }
 
+    /// <summary>The same with all of its condition in <see cref="Where"/>: <c>from Users (Age > 3)</c> is said there too.</summary>
+    public RqlQuery WithWholeCondition() => From.PreFilter is not { } first ? this : this with
+    {
+        From = From with { PreFilter = null },
+        Where = Where is null ? first : new AndExpression(first.Position, [first, Where]),
+    };
+
     /// <summary>
     /// The query that selects what would be updated: without the update, and without what only its script uses.
     /// </summary>

@@ -1,0 +1,143 @@
+using Treepie.Indexing.Queries;
+using Treepie.Json;
+using Treepie.Kinds;
+using Treepie.Queries.Sorters;
+using Treepie.Store;
+
+namespace Treepie.Queries;
+
+/// <summary>
+/// The sorters stored in a database: orders defined as data, which queries name in <c>order by custom(Field, 'Name')</c>. They are
+/// durable with the documents and part of every backup and dump. A query started after a change uses the new definition.
+/// Thread-safe.
+/// </summary>
+public sealed class DatabaseSorters
+{
+    /// <summary>Most sorters of a database.</summary>
+    public const int MaxCount = 64;
+
+    internal const string SettingName = "sorters";
+
+    private readonly Func<DatabaseSnapshot> _beginRead;
+    private readonly Action<string, byte[]?> _write;
+    private readonly IReadOnlyDictionary<string, ICustomOrder> _ofProgram;
+    private readonly Lock _changing = new();
+    private Kept _kept;
+
+    internal DatabaseSorters(
+        Func<DatabaseSnapshot> beginRead, Action<string, byte[]?> write, IReadOnlyDictionary<string, ICustomOrder> ofProgram)
+    {
+        _beginRead = beginRead;
+        _write = write;
+        _ofProgram = ofProgram;
+        _kept = new Kept(null, ofProgram);
+    }
+
+    /// <summary>Returns all sorters, ordered by name.</summary>
+    public IReadOnlyList<SorterDefinition> List() => [.. Read().All.Select(static one => new SorterDefinition(one.Name, one.Code))];
+
+    /// <summary>Checks whether definitions are valid, without storing them.</summary>
+    /// <param name="definitions">The definitions.</param>
+    /// <exception cref="InvalidSorterException">A definition is not valid.</exception>
+    public static void Check(params IReadOnlyList<SorterDefinition> definitions)
+    {
+        ArgumentNullException.ThrowIfNull(definitions);
+        foreach (SorterDefinition definition in definitions)
+        {
+            if (!NamedCode.IsName(definition.Name))
+                throw new InvalidSorterException(
+                    definition.Name[..Math.Min(definition.Name.Length, NamedCode.MaxNameLength)], NamedCode.NameRule);
+            SorterParts.Read(definition.Name, definition.Code);
+        }
+
+        if (definitions.Count > MaxCount)
+            throw TooMany(definitions[^1].Name);
+    }
+
+    /// <summary>Stores sorters, each replacing any of the same name; durable when this returns.</summary>
+    /// <param name="definitions">The definitions.</param>
+    /// <exception cref="InvalidSorterException">A definition is not valid; nothing was changed.</exception>
+    public void Put(params IReadOnlyList<SorterDefinition> definitions)
+    {
+        Check(definitions);
+        if (definitions.FirstOrDefault(one => _ofProgram.ContainsKey(one.Name)) is { } taken)
+            throw new InvalidSorterException(taken.Name, "the program has an order of this name. Choose another.");
+        lock (_changing)
+        {
+            NamedCode all = Read().With(definitions.Select(static one => (one.Name, one.Code)));
+            if (all.All.Count > MaxCount)
+                throw TooMany(definitions[^1].Name);
+            _write(SettingName, all.ToJson());
+        }
+    }
+
+    /// <summary>Deletes a sorter. Queries that name it fail from then on.</summary>
+    /// <param name="name">Its name.</param>
+    /// <returns>False if there is no sorter of this name.</returns>
+    public bool Delete(string name)
+    {
+        ArgumentNullException.ThrowIfNull(name);
+        lock (_changing)
+        {
+            if (Read().Without(name) is not { } others)
+                return false;
+            _write(SettingName, others.ToJson());
+            return true;
+        }
+    }
+
+    /// <summary>The sorters of a dump that can be used here.</summary>
+    internal static NamedCode Usable(NamedCode given) => given.Where(static (name, code) =>
+    {
+        try
+        {
+            SorterParts.Read(name, code);
+            return NamedCode.IsName(name);
+        }
+        catch (InvalidSorterException)
+        {
+            return false;
+        }
+    });
+
+    /// <summary>Adds those of an import, as far as there is room for all of them.</summary>
+    internal void Merge(ReadOnlyMemory<byte> json)
+    {
+        lock (_changing)
+        {
+            NamedCode all = Read().With(Usable(NamedCode.FromJson(json)).All);
+            if (all.All.Count <= MaxCount)
+                _write(SettingName, all.ToJson());
+        }
+    }
+
+    /// <summary>The orders of the program, and those that are stored now.</summary>
+    internal IReadOnlyDictionary<string, ICustomOrder> Orders()
+    {
+        byte[]? json = Setting();
+        Kept kept = Volatile.Read(ref _kept);
+        if (json is null ? kept.Json is null : kept.Json.AsSpan().SequenceEqual(json))
+            return kept.Orders;
+        var orders = new Dictionary<string, ICustomOrder>(StringComparer.OrdinalIgnoreCase);
+        if (json is not null)
+            foreach ((string name, string code) in Usable(NamedCode.FromJson(json)).All)
+                orders[name] = SorterParts.Read(name, code);
+        foreach ((string name, ICustomOrder order) in _ofProgram)
+            orders[name] = order;
+        Volatile.Write(ref _kept, new Kept(json, orders));
+        return orders;
+    }
+
+    private static InvalidSorterException TooMany(string name) =>
+        new(name, $"a database has at most {MaxCount} sorters. Delete one first.");
+
+    private NamedCode Read() => Setting() is { } json ? NamedCode.FromJson(json) : NamedCode.Empty;
+
+    private byte[]? Setting()
+    {
+        using DatabaseSnapshot snapshot = _beginRead();
+        return snapshot.Setting(SettingName);
+    }
+
+    private sealed record Kept(byte[]? Json, IReadOnlyDictionary<string, ICustomOrder> Orders);
+}
