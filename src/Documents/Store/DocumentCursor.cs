@@ -1,16 +1,18 @@
 namespace Treepie.Store;
 
-/// <summary>Documents one after the other. Ends with its snapshot.</summary>
+/// <summary>Iterates over documents. Valid until its snapshot is disposed.</summary>
 public abstract class DocumentCursor : IDisposable
 {
     private protected DocumentCursor()
     {
     }
 
-    /// <summary>The document it stands on; not to be read before the first <see cref="MoveNext"/> or after the last.</summary>
+    /// <summary>
+    /// The current document. Must not be read before the first call of <see cref="MoveNext"/> or after it has returned false.
+    /// </summary>
     public abstract Document Current { get; }
 
-    /// <summary>Goes to the next; false after the last.</summary>
+    /// <summary>Advances to the next document; returns false after the last one.</summary>
     public abstract bool MoveNext();
 
     /// <summary>
