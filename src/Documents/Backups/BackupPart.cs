@@ -1,8 +1,8 @@
 namespace Treepie.Backups;
 
-/// <summary>One part of a backup: a full one, an increment, or a stretch of the log.</summary>
-/// <param name="Name">What messages call it: the name of its file.</param>
-/// <param name="OpenAsync">Opens it from its beginning; may be called more than once. Who opens it closes it.</param>
+/// <summary>One part of a backup chain: a full backup, an increment, or a log backup.</summary>
+/// <param name="Name">The name used in messages: the name of its file.</param>
+/// <param name="OpenAsync">Opens the part at its beginning; may be called more than once. The caller disposes the stream.</param>
 public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<Stream>> OpenAsync)
 {
     /// <summary>
@@ -11,7 +11,7 @@ public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<S
     /// </summary>
     internal IReadOnlyList<BackupPart>? Earlier { get; init; }
 
-    /// <summary>A file.</summary>
+    /// <summary>Returns the part in a file.</summary>
     public static BackupPart OfFile(string path)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);

@@ -5,9 +5,11 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Analyzers that are kept with a database, put together from parts: fields of its indexes name them as they do those of the
-/// program. They are data, durable with the documents, in every backup and dump. An index whose analyzer changes is built anew
-/// beside the old one, which answers with the old analyzer until then. Thread-safe.
+/// Custom analyzers stored in a database, composed of parts. Fields of indexes refer to them by name, like to analyzers provided
+/// by
+/// the program. They are as durable as documents and included in every backup and dump. When an analyzer changes, the indexes
+/// that
+/// use it are rebuilt side by side; the old ones answer with the old analyzer until then. Thread-safe.
 /// </summary>
 public sealed class IndexAnalyzers
 {
@@ -30,13 +32,13 @@ public sealed class IndexAnalyzers
         _build = build;
     }
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>Returns all custom analyzers, by name.</summary>
     public IReadOnlyCollection<AnalyzerDefinition> List() => Kept().All;
 
-    /// <summary>Looks whether definitions could be kept.</summary>
+    /// <summary>Validates definitions without storing them.</summary>
     /// <param name="definitions">The definitions.</param>
-    /// <param name="options">Of the database; analyzers of its program keep their names.</param>
-    /// <exception cref="InvalidAnalyzerException">One of them is not valid.</exception>
+    /// <param name="options">The options of the database; names of analyzers provided by the program cannot be reused.</param>
+    /// <exception cref="InvalidAnalyzerException">A definition is not valid.</exception>
     public static void Check(IReadOnlyList<AnalyzerDefinition> definitions, DatabaseOptions options) =>
         Check(definitions, (options ?? throw new ArgumentNullException(nameof(options))).Analyzers);
 
@@ -50,10 +52,11 @@ public sealed class IndexAnalyzers
     }
 
     /// <summary>
-    /// Keeps analyzers, each in the place of any of its name; durable when this returns. Indexes that use one that has changed
-    /// are built anew.
+    /// Stores analyzers, replacing those of the same name; durable when the method returns. Indexes that use a changed analyzer
+    /// are
+    /// rebuilt.
     /// </summary>
-    /// <exception cref="InvalidAnalyzerException">One of them is not valid; nothing was changed.</exception>
+    /// <exception cref="InvalidAnalyzerException">A definition is not valid; nothing was changed.</exception>
     public void Put(params IReadOnlyList<AnalyzerDefinition> definitions)
     {
         Check(definitions, _context.Analyzers);
@@ -66,8 +69,8 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>Forgets an analyzer; false if there is none of the name.</summary>
-    /// <exception cref="InvalidAnalyzerException">An index uses it; nothing was changed.</exception>
+    /// <summary>Deletes an analyzer; returns false if it does not exist.</summary>
+    /// <exception cref="InvalidAnalyzerException">An index uses the analyzer; nothing was changed.</exception>
     public bool Delete(string name)
     {
         ArgumentNullException.ThrowIfNull(name);

@@ -9,19 +9,22 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// The indexes of a database: the front door of this room. Each index has a store of its own, filled in the background from the
-/// document log, and is a function of the documents up to its etag: losing one costs the time to build it again, never data.
-/// Queries choose from here, and an index that is missing is made for them, or widened; indexes can be defined by hand too, and a
-/// changed definition is built beside the old index and takes its place when it has caught up. Thread-safe.
+/// The indexes of a database. Each index has a store of its own, filled in the background from the document log, and is a
+/// function
+/// of the documents up to its etag: if it is lost, it can be rebuilt without loss of data. A query chooses one of the indexes;
+/// if none is suitable, an auto-index is created or extended. A changed static index is built side by side and replaces the old
+/// one
+/// when it has caught up. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) of a name there is at most one index that answers and one that will take its place, both defined by hand; (2)
-/// the definition by hand that was put last is durable before anything is built for it; (3) an index that was put in another's
-/// place is caught up with the log, and only then the other goes.
+/// Invariants: (1) for each name there is at most one index that answers queries and at most one replacement for it, both static;
+/// (2) the latest definition of a static index is durable before anything is built for it; (3) a replacement has caught up with
+/// the
+/// log before it takes over and the old index is removed.
 /// </remarks>
 public sealed class IndexCatalogue : IDisposable
 {
-    /// <summary>Before the name of an index that will take the place of the one of that name.</summary>
+    /// <summary>The prefix of the name of an index that is being built to replace the index with the rest of the name.</summary>
     public const string ReplacementPrefix = "ReplacementOf/";
 
     private readonly Lock _lock = new();
@@ -50,10 +53,10 @@ public sealed class IndexCatalogue : IDisposable
         Analyzers = new IndexAnalyzers(context, _definitionsLock, Definitions, BuildAll);
     }
 
-    /// <summary>Locks, priorities, and what is disabled or paused.</summary>
+    /// <summary>Lock modes, priorities, and which indexes are disabled or paused.</summary>
     public IndexControl Control { get; }
 
-    /// <summary>Analyzers that are kept with the database, for fields to name.</summary>
+    /// <summary>Custom analyzers stored in the database, which fields refer to by name.</summary>
     public IndexAnalyzers Analyzers { get; }
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
@@ -76,7 +79,7 @@ public sealed class IndexCatalogue : IDisposable
         return catalogue;
     }
 
-    /// <summary>State of every index, by name.</summary>
+    /// <summary>Returns the statistics of all indexes, by name.</summary>
     public IReadOnlyList<IndexStatistics> List()
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
@@ -99,8 +102,8 @@ public sealed class IndexCatalogue : IDisposable
         return [.. list.OrderBy(static index => index.Name, StringComparer.Ordinal)];
     }
 
-    /// <summary>What could not be indexed in an index, the latest, oldest first.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Returns the latest indexing errors of an index, oldest first.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public IReadOnlyList<IndexError> Errors(string name)
     {
         lock (_lock)
@@ -110,16 +113,17 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built
-    /// again.
+    /// Deletes the document errors of an index. The documents remain without an entry until they change or the index is
+    /// rebuilt.
     /// </summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void ClearErrors(string name) => FindOrReplacement(name).ClearErrors();
 
     /// <summary>
-    /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of
-    /// the same name keeps answering until the new one has caught up and takes its place. The same definition again changes
-    /// nothing.
+    /// Stores the definition of a static index; it is durable when the method returns, and the index is built in the background.
+    /// An
+    /// index of the same name keeps answering until the new one has caught up and replaces it. An unchanged definition has no
+    /// effect.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>
     public void Put(IndexDefinition definition)
@@ -128,31 +132,34 @@ public sealed class IndexCatalogue : IDisposable
         Put(ComputedDefinition.Require(definition, _context));
     }
 
-    /// <summary>Looks whether a definition could be put.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    /// <summary>Validates a definition without storing it.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public void Check(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
         ComputedDefinition.Require(definition, _context);
     }
 
-    /// <summary>A definition with the collections and fields that its maps say, as it is kept when it is put.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    /// <summary>
+    /// Returns a definition in the form in which it would be stored, completed with the collections and fields that its maps
+    /// determine.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public IndexDefinition Complete(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
         return ComputedDefinition.Require(definition, _context).Definition;
     }
 
-    /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
+    /// <summary>Returns the definition of a static index; null if it does not exist.</summary>
     public IndexDefinition? Definition(string name) =>
         _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>The last definitions that an index was given by hand, at most 10, the last first.</summary>
+    /// <summary>Returns the latest definitions of a static index, at most 10, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _statics?.History(name) ?? [];
 
     /// <summary>
-    /// Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.
+    /// Waits until all indexes, or the named ones, have processed everything committed before the call; returns false on timeout.
     /// </summary>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     public async Task<bool> WaitForNonStaleAsync(
@@ -164,8 +171,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being
-    /// built, which keeps the old definition.
+    /// Deletes an index with its files and its definition; returns false if it does not exist. For a name with the prefix
+    /// <c>ReplacementOf/</c>, cancels the replacement and keeps the old definition.
     /// </summary>
     public bool Delete(string name)
     {
@@ -182,8 +189,8 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Empties an index and builds it again.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Clears an index and rebuilds it.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
     /// <summary>

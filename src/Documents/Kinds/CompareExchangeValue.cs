@@ -7,19 +7,20 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>A compare-exchange value of a database.</summary>
-/// <param name="Key">Its key as first written (compared without case).</param>
-/// <param name="Index">Changes with every change of the value; what the next change is compared with.</param>
-/// <param name="Body">A JSON object whose member <c>Object</c> is the value, minified UTF-8.</param>
-/// <param name="Metadata">Metadata as a JSON object, minified UTF-8; empty for none.</param>
-/// <param name="ChangeVector">Its change vector.</param>
+/// <summary>A compare-exchange value.</summary>
+/// <param name="Key">The key, in the case in which it was first written; case-insensitive.</param>
+/// <param name="Index">The index; changes with every change of the value, and is what the next change is compared
+/// against.</param>
+/// <param name="Body">A JSON object with the value in the member <c>Object</c>, as minified UTF-8.</param>
+/// <param name="Metadata">The metadata as a JSON object, as minified UTF-8; empty if there is none.</param>
+/// <param name="ChangeVector">The change vector.</param>
 public sealed record CompareExchangeValue(
     string Key, long Index, ReadOnlyMemory<byte> Body, ReadOnlyMemory<byte> Metadata, string ChangeVector)
 {
-    /// <summary>What keys of atomic guards begin with; the id of the guarded document follows.</summary>
+    /// <summary>The prefix of the keys of atomic guards, followed by the id of the guarded document.</summary>
     public const string AtomicGuardPrefix = "rvn-atomic/";
 
-    /// <summary>Writes <c>{"Object":…,"@metadata":…}</c>.</summary>
+    /// <summary>Writes the value as <c>{"Object":…,"@metadata":…}</c>.</summary>
     public void WriteTo(IBufferWriter<byte> output)
     {
         ArgumentNullException.ThrowIfNull(output);
@@ -43,7 +44,7 @@ public sealed record CompareExchangeValue(
             : null;
     }
 
-    /// <summary>Whether it is the atomic guard of a document.</summary>
+    /// <summary>Whether the value is the atomic guard of a document.</summary>
     public bool IsAtomicGuard => Key.StartsWith(AtomicGuardPrefix, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Its key in the tree.</summary>

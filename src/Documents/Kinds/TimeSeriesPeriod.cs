@@ -2,9 +2,9 @@ using System.Globalization;
 
 namespace Treepie.Kinds;
 
-/// <summary>A length of time: so many months, or so many ticks. Groups of it begin where the calendar has them.</summary>
-/// <param name="Months">Months; 0 where it is counted in ticks.</param>
-/// <param name="Ticks">Ticks of 100 ns; 0 where it is counted in months.</param>
+/// <summary>A period of either months or ticks. Groups of such a period are aligned to the calendar.</summary>
+/// <param name="Months">The number of months; 0 if the period is in ticks.</param>
+/// <param name="Ticks">The number of ticks of 100 ns; 0 if the period is in months.</param>
 public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
 {
     private static readonly (string[] Names, int Months, long Ticks)[] _units =
@@ -43,10 +43,10 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         return null;
     }
 
-    /// <summary>So many months.</summary>
+    /// <summary>Returns a period of months.</summary>
     public static TimeSeriesPeriod OfMonths(int months) => new(months, 0);
 
-    /// <summary>So much time.</summary>
+    /// <summary>Returns a period of a fixed duration.</summary>
     public static TimeSeriesPeriod Of(TimeSpan time) => new(0, time.Ticks);
 
     /// <summary>The beginning of the group that a time is in; lengths are counted from the year 1, a Monday.</summary>

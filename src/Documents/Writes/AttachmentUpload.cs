@@ -6,10 +6,11 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// A content on its way into a database, in memory of one piece however long it is. A content of more than a piece goes to the
-/// disk as it comes, and is nobody's until it is put as an attachment (<see cref="WriteBatch.PutAttachment"/>). To be disposed
-/// after that batch was written: what was not put by then is dropped, as it is at the next opening after a crash. One caller at a
-/// time.
+/// Uploads the content of an attachment to a database. Buffers one chunk in memory, however long the content is; longer content
+/// is
+/// written to disk as it arrives. It becomes visible when it is stored as an attachment (<see cref="WriteBatch.PutAttachment"/>).
+/// Dispose the upload after that batch has been written: content that has not been stored by then is discarded, and after a crash
+/// when the database is next opened. Not thread-safe.
 /// </summary>
 public sealed class AttachmentUpload : IAsyncDisposable
 {
@@ -31,11 +32,12 @@ public sealed class AttachmentUpload : IAsyncDisposable
         _maxBytes = maxBytes;
     }
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>The length so far, in bytes.</summary>
     public long LengthBytes { get; private set; }
 
-    /// <summary>Adds to the content; <paramref name="bytes"/> are copied.</summary>
-    /// <exception cref="InvalidDocumentException">It is longer than <see cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
+    /// <summary>Appends to the content; <paramref name="bytes"/> are copied.</summary>
+    /// <exception cref="InvalidDocumentException">The content exceeds <see
+    /// cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
     public async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default)
     {
         if (_content is not null)
@@ -62,7 +64,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends the content, which can then be put.</summary>
+    /// <summary>Completes the content, which can then be stored as an attachment.</summary>
     public async Task CompleteAsync(CancellationToken cancellationToken = default)
     {
         if (_content is not null)
@@ -73,7 +75,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
             _hash.GetHashAndReset(), LengthBytes, _uploadId, _uploadId == 0 ? _piece.AsMemory(0, _used) : default);
     }
 
-    /// <summary>Drops what was not put.</summary>
+    /// <summary>Discards the content unless it was stored as an attachment.</summary>
     public async ValueTask DisposeAsync()
     {
         _hash.Dispose();
