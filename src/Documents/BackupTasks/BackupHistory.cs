@@ -4,8 +4,8 @@ using Treepie.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// The snapshots, increments and stretches of the log of one store at a place, and which of its commits they lead to. Pure: cards
-/// in, answers out. A database that was restored is another store: its backups are another history.
+/// The snapshots, increments and log backups of one store at a destination, and the commits that can be restored from them.
+/// Computed from cards only. A restored database is another store, whose backups form another history.
 /// </summary>
 public sealed class BackupHistory
 {
@@ -31,22 +31,22 @@ public sealed class BackupHistory
         (Stretches, Gaps) = Find();
     }
 
-    /// <summary>The store.</summary>
+    /// <summary>The id of the store.</summary>
     public Guid StoreId { get; }
 
-    /// <summary>When the last of its parts was taken (UTC).</summary>
+    /// <summary>When the newest of its parts was taken (UTC).</summary>
     public DateTime Newest { get; }
 
-    /// <summary>Snapshots and increments, by their commits.</summary>
+    /// <summary>The snapshots and increments, in commit order.</summary>
     public IReadOnlyList<PartAtPlace> Pages => _pages;
 
-    /// <summary>Stretches of the log, by their commits.</summary>
+    /// <summary>The log backups, in commit order.</summary>
     public IReadOnlyList<PartAtPlace> Logs => _logs;
 
-    /// <summary>What can be restored to, the oldest first: each commit of each of these.</summary>
+    /// <summary>The ranges of commits that can be restored, oldest first. Every commit in a range can be restored.</summary>
     public IReadOnlyList<RestorableStretch> Stretches { get; }
 
-    /// <summary>What is missing, in words that name the parts around it.</summary>
+    /// <summary>Descriptions of the gaps, naming the parts around each.</summary>
     public IReadOnlyList<string> Gaps { get; }
 
     /// <summary>The parts that lead to a point, in the order they were taken.</summary>
@@ -91,7 +91,7 @@ public sealed class BackupHistory
             : parts;
     }
 
-    /// <summary>What can be restored, and what is missing, in words.</summary>
+    /// <summary>Returns a description of what can be restored and what is missing.</summary>
     public string Describe()
     {
         string restorable = Stretches.Count == 0
@@ -195,21 +195,21 @@ public sealed class BackupHistory
     }
 }
 
-/// <summary>A part of a chain at a place.</summary>
-/// <param name="Point">What its name says.</param>
-/// <param name="Card">What its card says, or itself.</param>
+/// <summary>A part of a backup chain at a destination.</summary>
+/// <param name="Point">The information in its name.</param>
+/// <param name="Card">The information in its card or, without one, in the part itself.</param>
 public sealed record PartAtPlace(RestorePoint Point, BackupCard Card)
 {
-    /// <summary>When its last commit was made, as far as is known, else when it was taken (UTC).</summary>
+    /// <summary>When its last commit was made (UTC), or when it was taken if that is unknown.</summary>
     public DateTime At => Card.CommittedAt ?? Point.TakenAt;
 }
 
-/// <summary>Commits that can be restored, each of them where there are several.</summary>
-/// <param name="FirstCommit">The first.</param>
-/// <param name="From">When that was made (UTC).</param>
+/// <summary>A range of commits, each of which can be restored.</summary>
+/// <param name="FirstCommit">The first commit.</param>
+/// <param name="From">When it was made (UTC).</param>
 /// <param name="FirstPart">The snapshot or increment that ends with it.</param>
-/// <param name="LastCommit">The last.</param>
-/// <param name="To">When that was made (UTC).</param>
+/// <param name="LastCommit">The last commit.</param>
+/// <param name="To">When it was made (UTC).</param>
 /// <param name="LastPart">The part that ends with it.</param>
 public sealed record RestorableStretch(
     long FirstCommit, DateTime From, string FirstPart, long LastCommit, DateTime To, string LastPart)

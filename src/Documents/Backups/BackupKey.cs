@@ -14,8 +14,7 @@ public sealed class BackupKey : IDisposable
 
     /// <summary>
     /// Creates a key from 32 bytes, or from base64 or hexadecimal digits as UTF-8 text. The bytes are copied; the caller should
-    /// zero
-    /// them.
+    /// zero them.
     /// </summary>
     /// <exception cref="KeySourceException">The input is not a key.</exception>
     public static BackupKey From(ReadOnlySpan<byte> key) => new(KeyText.ReadKey(key, "The key of the backup"));

@@ -16,10 +16,8 @@ public sealed record BackupOptions
 
     /// <summary>
     /// The name of this reader of the log. Several readers can back up the log independently: each has its own position,
-    /// initially that
-    /// of <see cref="Since"/>, and commits are kept until all readers have read them. Positions last until the database is
-    /// closed;
-    /// those of backup tasks, which are separate, are permanent. Default: the empty name.
+    /// initially that of <see cref="Since"/>, and commits are kept until all readers have read them. Positions last until the
+    /// database is closed; those of backup tasks, which are separate, are permanent. Default: the empty name.
     /// </summary>
     public string LogReader { get; init; } = "";
 
@@ -38,8 +36,7 @@ public sealed record BackupOptions
 
     /// <summary>
     /// The key that encrypts the backup, whether the database is encrypted or not. Null: a plain database is backed up
-    /// unencrypted. An
-    /// encrypted database does not hold its key and cannot be backed up then, except through its catalogue
+    /// unencrypted. An encrypted database does not hold its key and cannot be backed up then, except through its catalogue
     /// (<see cref="DatabaseCatalog.BackupAsync"/>), which encrypts the backup with the key of the database. Without the key, the
     /// backup cannot be restored.
     /// </summary>
@@ -61,10 +58,8 @@ public sealed record BackupOptions
 
     /// <summary>
     /// The percentage of time, from 5 to 100, during which the backup runs while there are concurrent commits; it pauses for the
-    /// rest.
-    /// Without concurrent commits it does not pause, and it always finishes: at 20, it takes at most five times as long, during
-    /// which
-    /// its snapshot stays in use. Default: 100, without pauses; for backup tasks 12
+    /// rest. Without concurrent commits it does not pause, and it always finishes: at 20, it takes at most five times as long,
+    /// during which its snapshot stays in use. Default: 100, without pauses; for backup tasks 12
     /// (<see cref="BackupTasks.BackupTask.PercentWhileWriting"/>).
     /// </summary>
     public int PercentWhileWriting { get; init; } = BackupPace.Full;

@@ -54,8 +54,7 @@ public sealed record BackupReport
 
     /// <summary>
     /// The number of documents in the database when the backup was taken, whether they are in this backup or in those it
-    /// continues; 0
-    /// for a backup of a part of a database or by another program.
+    /// continues; 0 for a backup of a part of a database or by another program.
     /// </summary>
     public long TotalDocuments { get; init; }
 

@@ -13,8 +13,7 @@ public sealed record RestoreOptions
 
     /// <summary>
     /// The options of the restored database; its limits apply to what is read from the backup. Null: those of the catalogue, or
-    /// the
-    /// defaults.
+    /// the defaults.
     /// </summary>
     public DatabaseOptions? Database { get; init; }
 

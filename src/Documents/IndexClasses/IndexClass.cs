@@ -71,8 +71,7 @@ public abstract class IndexClass
 
     /// <summary>
     /// In a map: loads a document by id and tracks it as a reference, so that a change to it re-indexes the referring documents.
-    /// Null
-    /// if it does not exist or belongs to another collection.
+    /// Null if it does not exist or belongs to another collection.
     /// </summary>
     protected static T? LoadDocument<T>(string? id) => throw OnlyInExpressions();
 

@@ -6,10 +6,8 @@ namespace Treepie.Indexes;
 
 /// <summary>
 /// Custom analyzers stored in a database, composed of parts. Fields of indexes refer to them by name, like to analyzers provided
-/// by
-/// the program. They are as durable as documents and included in every backup and dump. When an analyzer changes, the indexes
-/// that
-/// use it are rebuilt side by side; the old ones answer with the old analyzer until then. Thread-safe.
+/// by the program. They are as durable as documents and included in every backup and dump. When an analyzer changes, the indexes
+/// that use it are rebuilt side by side; the old ones answer with the old analyzer until then. Thread-safe.
 /// </summary>
 public sealed class IndexAnalyzers
 {
@@ -53,8 +51,7 @@ public sealed class IndexAnalyzers
 
     /// <summary>
     /// Stores analyzers, replacing those of the same name; durable when the method returns. Indexes that use a changed analyzer
-    /// are
-    /// rebuilt.
+    /// are rebuilt.
     /// </summary>
     /// <exception cref="InvalidAnalyzerException">A definition is not valid; nothing was changed.</exception>
     public void Put(params IReadOnlyList<AnalyzerDefinition> definitions)

@@ -10,17 +10,14 @@ namespace Treepie.Indexes;
 
 /// <summary>
 /// The indexes of a database. Each index has a store of its own, filled in the background from the document log, and is a
-/// function
-/// of the documents up to its etag: if it is lost, it can be rebuilt without loss of data. A query chooses one of the indexes;
-/// if none is suitable, an auto-index is created or extended. A changed static index is built side by side and replaces the old
-/// one
-/// when it has caught up. Thread-safe.
+/// function of the documents up to its etag: if it is lost, it can be rebuilt without loss of data. A query chooses one of the
+/// indexes; if none is suitable, an auto-index is created or extended. A changed static index is built side by side and replaces
+/// the old one when it has caught up. Thread-safe.
 /// </summary>
 /// <remarks>
 /// Invariants: (1) for each name there is at most one index that answers queries and at most one replacement for it, both static;
 /// (2) the latest definition of a static index is durable before anything is built for it; (3) a replacement has caught up with
-/// the
-/// log before it takes over and the old index is removed.
+/// the log before it takes over and the old index is removed.
 /// </remarks>
 public sealed class IndexCatalogue : IDisposable
 {
@@ -121,8 +118,7 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>
     /// Stores the definition of a static index; it is durable when the method returns, and the index is built in the background.
-    /// An
-    /// index of the same name keeps answering until the new one has caught up and replaces it. An unchanged definition has no
+    /// An index of the same name keeps answering until the new one has caught up and replaces it. An unchanged definition has no
     /// effect.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>

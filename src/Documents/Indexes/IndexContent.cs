@@ -56,8 +56,7 @@ public sealed class IndexContent
 
     /// <summary>
     /// Returns the size of each structure of the index, largest first. Reads every page of the index once, so it should not be
-    /// called
-    /// frequently.
+    /// called frequently.
     /// </summary>
     public IReadOnlyList<IndexStructure> Structures(CancellationToken cancellationToken = default)
     {
@@ -198,8 +197,7 @@ public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IR
 
     /// <summary>
     /// For vector fields, the vectors as stored in the index. Quantized vectors, with one byte per number, are returned as the
-    /// values
-    /// they represent.
+    /// values they represent.
     /// </summary>
     public IReadOnlyList<IReadOnlyList<float>> Vectors { get; init; } = [];
 }

@@ -2,8 +2,7 @@ namespace Treepie.Indexes;
 
 /// <summary>
 /// The definition of a static index: which documents it covers, and which of their values it indexes under which names. Values
-/// are
-/// selected by path, or computed by maps in C# or JavaScript. Immutable.
+/// are selected by path, or computed by maps in C# or JavaScript. Immutable.
 /// </summary>
 public sealed record IndexDefinition
 {
@@ -15,8 +14,7 @@ public sealed record IndexDefinition
 
     /// <summary>
     /// The maximum number of dynamic fields (<c>CreateField</c>). Each way in which a name is used counts: full-text, whole
-    /// values,
-    /// stored.
+    /// values, stored.
     /// </summary>
     public const int MaxDynamicFields = 1_024;
 
@@ -37,8 +35,7 @@ public sealed record IndexDefinition
 
     /// <summary>
     /// The path of a number greater than 0 in the document by which its scores are multiplied. Null: none. A document without the
-    /// number
-    /// has a boost of 1; so has one with an invalid value, which is also reported in the errors of the index.
+    /// number has a boost of 1; so has one with an invalid value, which is also reported in the errors of the index.
     /// </summary>
     public string? Boost { get; init; }
 
@@ -47,8 +44,7 @@ public sealed record IndexDefinition
 
     /// <summary>
     /// The options of dynamic fields that do not set their own. Null: the defaults. Its name and path are ignored. When a
-    /// definition is
-    /// submitted, these are the options of all fields: <c>__all_fields</c> in RavenDB's definitions.
+    /// definition is submitted, these are the options of all fields: <c>__all_fields</c> in RavenDB's definitions.
     /// </summary>
     public IndexFieldDefinition? AllFields { get; init; }
 
@@ -57,8 +53,7 @@ public sealed record IndexDefinition
 
     /// <summary>
     /// Pairs of fields for which queries that compare the first for equality and sort by the second, as text, read the first
-    /// results
-    /// directly, however many documents are equal. Other pairs, and numeric orders, are learned from queries.
+    /// results directly, however many documents are equal. Other pairs, and numeric orders, are learned from queries.
     /// </summary>
     public IReadOnlyList<CompoundField> CompoundFields { get; init; } = [];
 
@@ -96,8 +91,7 @@ public sealed record IndexDefinition
 
     /// <summary>
     /// Whether <see cref="Maps"/> compute values, so that the objects they return are indexed instead of the documents. The maps
-    /// then
-    /// determine the collections and the names of the fields, and <see cref="Fields"/> only their options.
+    /// then determine the collections and the names of the fields, and <see cref="Fields"/> only their options.
     /// </summary>
     public bool Computes { get; init; }
 }

@@ -13,8 +13,7 @@ public static class IndexDefinitions
         /// <summary>
         /// Reads a definition from JSON:
         /// <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c>
-        /// in C#
-        /// or JavaScript.
+        /// in C# or JavaScript.
         /// </summary>
         /// <exception cref="InvalidIndexDefinitionException">It is not a definition, or uses unsupported features.</exception>
         public static IndexDefinition FromJson(JsonElement json)

@@ -9,8 +9,7 @@ public sealed record IndexFieldDefinition
     /// <summary>
     /// The path of the values in a document: <c>ShipTo.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>,
     /// <c>@metadata.@last-modified</c>, or <c>id()</c>. Null: the same as the name. An array in the path is expanded to its
-    /// elements.
-    /// Not used for points, which have two paths.
+    /// elements. Not used for points, which have two paths.
     /// </summary>
     public string? Path { get; init; }
 
@@ -27,17 +26,14 @@ public sealed record IndexFieldDefinition
 
     /// <summary>
     /// Also indexes the whole values of a <see cref="FieldIndexing.Search"/> field, so that results can be sorted by it and
-    /// compared
-    /// with whole values. Other fields can always be sorted by.
+    /// compared with whole values. Other fields can always be sorted by.
     /// </summary>
     public bool Sort { get; init; }
 
     /// <summary>
     /// Stores the value in the index as it is in the document, so that <c>select</c> can return it without reading the document.
-    /// The
-    /// results are the same with and without it, except while the index is behind: then the indexed value is returned. Not
-    /// available for
-    /// points, which have two paths.
+    /// The results are the same with and without it, except while the index is behind: then the indexed value is returned. Not
+    /// available for points, which have two paths.
     /// </summary>
     public bool Stored { get; init; }
 

@@ -65,15 +65,13 @@ public sealed record IndexStatistics
 
     /// <summary>
     /// The age of the oldest change waiting to be indexed: younger changes may be missing from results, older ones are not. Zero
-    /// if
-    /// there is none.
+    /// if there is none.
     /// </summary>
     public TimeSpan TimeBehind { get; init; }
 
     /// <summary>
     /// The difference between the last etag of the database and that of the index: an upper bound of the number of changes
-    /// waiting, in
-    /// all collections.
+    /// waiting, in all collections.
     /// </summary>
     public long EtagsBehind { get; init; }
 
@@ -97,8 +95,7 @@ public sealed record IndexStatistics
 
     /// <summary>
     /// The error that stopped the index, a message that most of its computations fail, or the last error of a document; null if
-    /// there
-    /// is none.
+    /// there is none.
     /// </summary>
     public string? Error { get; init; }
 }

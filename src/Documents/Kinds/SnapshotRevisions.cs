@@ -60,8 +60,7 @@ public static class SnapshotRevisions
 
     /// <summary>
     /// Returns an attachment of a document (both case-insensitive) as of the revision with the specified change vector; null if
-    /// there is
-    /// none. Read its content with <see cref="SnapshotKinds.Content"/>.
+    /// there is none. Read its content with <see cref="SnapshotKinds.Content"/>.
     /// </summary>
     public static AttachmentValue? RevisionAttachment(
         this DatabaseSnapshot snapshot, string documentId, string name, string changeVector)

@@ -5,15 +5,12 @@ namespace Treepie.Linq;
 /// <summary>
 /// A LINQ query over documents, created by <c>session.Query&lt;T&gt;()</c>. It is translated to RQL (<see cref="ToRql"/>,
 /// <c>ToString()</c>) when it is executed; captured variables have the values of that moment. An expression without an equivalent
-/// in
-/// RQL throws <see cref="NotSupportedException"/>, whose message quotes the expression and suggests an alternative. Immutable:
-/// every
-/// operator returns a new query.
+/// in RQL throws <see cref="NotSupportedException"/>, whose message quotes the expression and suggests an alternative. Immutable:
+/// every operator returns a new query.
 /// </summary>
 /// <remarks>
 /// Strings are compared case-insensitively, as in RQL; case-sensitively with <c>exact: true</c>, <c>StringComparison.Ordinal</c>
-/// or
-/// <see cref="RqlMethods.Exact"/>. See docs/howto/linq.md.
+/// or <see cref="RqlMethods.Exact"/>. See docs/howto/linq.md.
 /// </remarks>
 /// <typeparam name="T">The type of the results.</typeparam>
 public interface IDocumentQueryable<T> : IOrderedQueryable<T>
@@ -35,8 +32,7 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 
     /// <summary>
     /// Matches documents that contain at least one of the words in a member, or all of them. Sorted by score unless another order
-    /// is
-    /// given.
+    /// is given.
     /// </summary>
     IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1);
 
@@ -112,8 +108,7 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 
     /// <summary>
     /// Includes documents, counters, time series, compare-exchange values and revisions; reading them in the session then needs
-    /// no
-    /// further request.
+    /// no further request.
     /// </summary>
     /// <exception cref="NotSupportedException">The results are no longer documents of the type.</exception>
     IDocumentQueryable<T> Include(Action<IncludeBuilder<T>> includes);

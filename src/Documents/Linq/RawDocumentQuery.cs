@@ -5,8 +5,7 @@ namespace Treepie.Linq;
 
 /// <summary>
 /// An RQL query: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. Results that are whole documents
-/// are
-/// tracked by the session; others are new objects.
+/// are tracked by the session; others are new objects.
 /// </summary>
 /// <typeparam name="T">The type of the results.</typeparam>
 public sealed class RawDocumentQuery<T>

@@ -6,8 +6,7 @@ namespace Treepie.Linq;
 
 /// <summary>
 /// Interpolated string handler for RQL: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>.
-/// Interpolated
-/// values become query parameters and never part of the text, so they cannot change the meaning of the query.
+/// Interpolated values become query parameters and never part of the text, so they cannot change the meaning of the query.
 /// </summary>
 [InterpolatedStringHandler]
 public readonly struct RqlInterpolatedStringHandler

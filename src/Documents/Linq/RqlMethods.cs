@@ -8,8 +8,7 @@ public static class RqlMethods
 {
     /// <summary>
     /// In <c>Select</c>: another document by id, from the same snapshot. Null if it does not exist, as are its members then. The
-    /// session
-    /// does not track it.
+    /// session does not track it.
     /// </summary>
     public static T? Load<T>(string? id)
         where T : class => throw new InvalidOperationException(

@@ -16,10 +16,8 @@ public sealed record QueryRequest
 
     /// <summary>
     /// Returns results that are never stale, without waiting for the index: changes that it has not processed are indexed in
-    /// memory for
-    /// this query. Same as <c>include neverStale()</c> in the query. The query waits only for an index that is more than 16,384
-    /// changes
-    /// behind or is still being built.
+    /// memory for this query. Same as <c>include neverStale()</c> in the query. The query waits only for an index that is more
+    /// than 16,384 changes behind or is still being built.
     /// </summary>
     public bool NeverStale { get; init; }
 
@@ -40,8 +38,7 @@ public sealed record QueryRequest
 
     /// <summary>
     /// The <see cref="QueryResults.Continuation"/> of the previous page. Returns the page after it, at the same cost as the first
-    /// page.
-    /// The query must be the same, and must be answered by an index.
+    /// page. The query must be the same, and must be answered by an index.
     /// </summary>
     public string? Continuation { get; init; }
 
@@ -50,8 +47,7 @@ public sealed record QueryRequest
 
     /// <summary>
     /// The maximum number of index pages that the query may read, at least 1. Null: unlimited. Deterministic: the same query on
-    /// the same
-    /// index always exceeds it or never does.
+    /// the same index always exceeds it or never does.
     /// </summary>
     public long? MaxPages { get; init; }
 
@@ -67,8 +63,7 @@ public sealed record QueryRequest
 
     /// <summary>
     /// Whether <see cref="QueryResults.TotalResults"/> must be the exact number of matches. If not, a sorted query can stop after
-    /// the
-    /// last result of the page, and one sorted by score skips entries that cannot be among the best;
+    /// the last result of the page, and one sorted by score skips entries that cannot be among the best;
     /// <see cref="QueryResults.IsTotalExact"/> tells whether the number is exact.
     /// </summary>
     public bool CountsResults { get; init; } = true;

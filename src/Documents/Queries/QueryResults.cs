@@ -93,15 +93,13 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>
     /// The time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> if no index was used, or if it has run no batch
-    /// since
-    /// it was opened.
+    /// since it was opened.
     /// </summary>
     public DateTime IndexTimestamp => _found.Answer?.LastBatch ?? DateTime.MinValue;
 
     /// <summary>
     /// The position of the next page, for <see cref="QueryRequest.Continuation"/>; null if it was not requested, or if this page
-    /// was not
-    /// full and therefore is the last.
+    /// was not full and therefore is the last.
     /// </summary>
     public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
 
@@ -113,8 +111,7 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>
     /// The work done to find the results; deterministic for a query on the same index. Zero if no index was used, unless the plan
-    /// was
-    /// requested: then the work done so far.
+    /// was requested: then the work done so far.
     /// </summary>
     public Indexing.QueryCounters Counters => _found.Scan is null ? _found.Counters : Plan!.Counters; // a scan has a plan
 

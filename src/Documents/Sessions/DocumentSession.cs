@@ -86,8 +86,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>
     /// Loads several entities from one snapshot. The result maps each id as given to its entity, or to null if the document does
-    /// not
-    /// exist.
+    /// not exist.
     /// </summary>
     /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
@@ -288,8 +287,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>
     /// Saves all changes in one atomic batch. Deletions are applied first, so that an id can be reused for another entity.
-    /// Completes
-    /// when the batch is durable; the entities then have their ids and new change vectors. If it fails, the session is unchanged.
+    /// Completes when the batch is durable; the entities then have their ids and new change vectors. If it fails, the session is
+    /// unchanged.
     /// </summary>
     /// <exception cref="ConcurrencyException">A document was changed by someone else in the meantime.</exception>
     /// <exception cref="InvalidDocumentException">An entity is not a valid document, or exceeds a limit.</exception>

@@ -25,8 +25,7 @@ public sealed class ObjectInsert : IAsyncDisposable
 
     /// <summary>
     /// Adds an entity and returns its id, which is generated if it has none. Waits only if a batch is full and the previous one
-    /// is not
-    /// durable yet.
+    /// is not durable yet.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The entity is not a valid document; it is skipped, and the insert can
     /// continue.</exception>

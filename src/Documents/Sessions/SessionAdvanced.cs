@@ -51,8 +51,7 @@ public sealed class SessionAdvanced
 
     /// <summary>
     /// Returns the changes that the next save will make, by document id; those of compare-exchange values are listed by key.
-    /// Changes
-    /// of related data follow those of the document, in the order of the calls.
+    /// Changes of related data follow those of the document, in the order of the calls.
     /// </summary>
     public IReadOnlyDictionary<string, IReadOnlyList<SessionChange>> WhatChanged()
     {
@@ -154,8 +153,7 @@ public sealed class SessionAdvanced
 
     /// <summary>
     /// Loads an entity if its document has changed since the specified change vector, and returns it with its current change
-    /// vector.
-    /// If the document has not changed, the entity is null and nothing is read; if it does not exist, both are null.
+    /// vector. If the document has not changed, the entity is null and nothing is read; if it does not exist, both are null.
     /// </summary>
     /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
     public (T? Entity, string? ChangeVector) ConditionalLoad<T>(string id, string changeVector)
@@ -195,16 +193,14 @@ public sealed class SessionAdvanced
         where T : class => Patches.Add<T>(id, patch => patch.Set(path, value));
 
     /// <summary>Same as <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, for the document of an
-    /// entity,
-    /// which has the new value after the save.</summary>
+    /// entity, which has the new value after the save.</summary>
     /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TValue>(T entity, Expression<Func<T, TValue>> path, TValue value)
         where T : class => Patch(_session.IdOf(entity), path, value);
 
     /// <summary>
     /// Edits an array of a stored document with the next save, without loading it: <c>Patch&lt;Order, Line&gt;(id, o => o.Lines,
-    /// lines
-    /// => lines.Add(line))</c>.
+    /// lines => lines.Add(line))</c>.
     /// </summary>
     /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TElement>(
@@ -229,8 +225,7 @@ public sealed class SessionAdvanced
         where TNumber : struct, INumber<TNumber> => Patches.Add<T>(id, patch => patch.Increment(path, delta));
 
     /// <summary>Same as <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, for the document of
-    /// an
-    /// entity, which has the sum after the save.</summary>
+    /// an entity, which has the sum after the save.</summary>
     /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Increment<T, TNumber>(T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
@@ -250,8 +245,7 @@ public sealed class SessionAdvanced
         where T : class => Patches.Add<T>(id, patch => patch.Change(path, change), entity);
 
     /// <summary>Same as <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, but stores the
-    /// entity if
-    /// the document does not exist.</summary>
+    /// entity if the document does not exist.</summary>
     /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void AddOrIncrement<T, TNumber>(string id, T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class

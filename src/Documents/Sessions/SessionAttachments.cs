@@ -94,8 +94,7 @@ public sealed class SessionAttachments
 
     /// <summary>
     /// Opens the content that an attachment had in the document's revision with the specified change vector; returns null if
-    /// there
-    /// is none. The result must be disposed.
+    /// there is none. The result must be disposed.
     /// </summary>
     public AttachmentContent? GetRevision(string documentId, string name, string changeVector)
     {

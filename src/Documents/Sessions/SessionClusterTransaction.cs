@@ -35,8 +35,7 @@ public sealed class SessionClusterTransaction
 
     /// <summary>
     /// Returns the values whose keys start with a prefix, in key order, from one snapshot; skips the atomic guards that
-    /// cluster-wide
-    /// saves create for documents.
+    /// cluster-wide saves create for documents.
     /// </summary>
     public IReadOnlyList<CompareExchange<T>> GetStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
     {

@@ -5,8 +5,7 @@ namespace Treepie.Sessions;
 
 /// <summary>
 /// Lazy loads: reading the first value executes everything that is pending, including lazy queries, as one request. All loads of
-/// a
-/// request read from one snapshot.
+/// a request read from one snapshot.
 /// </summary>
 public sealed class SessionLazily
 {

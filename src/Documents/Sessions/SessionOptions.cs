@@ -7,30 +7,26 @@ public sealed record SessionOptions
 {
     /// <summary>
     /// The serializer options. Trimmed and AOT-compiled programs pass <c>MyContext.Default.Options</c> of a source-generated
-    /// context
-    /// that lists every stored type. <see cref="JsonSerializerOptions.MaxDepth"/> (64 by default) limits the nesting of documents
-    /// that can be loaded.
+    /// context that lists every stored type. <see cref="JsonSerializerOptions.MaxDepth"/> (64 by default) limits the nesting of
+    /// documents that can be loaded.
     /// </summary>
     public required JsonSerializerOptions Json { get; init; }
 
     /// <summary>
     /// Makes every save fail if a document has changed since it was loaded, or if a new document exists already. If false, the
-    /// last
-    /// write wins, unless a change vector was given.
+    /// last write wins, unless a change vector was given.
     /// </summary>
     public bool UseOptimisticConcurrency { get; init; }
 
     /// <summary>
     /// Makes every save verify that each document which the session loaded, or found not to exist, is still in that state, even
-    /// if the
-    /// session does not change it. Queries are not verified. Implies <see cref="UseOptimisticConcurrency"/>.
+    /// if the session does not change it. Queries are not verified. Implies <see cref="UseOptimisticConcurrency"/>.
     /// </summary>
     public bool ChecksLoads { get; init; }
 
     /// <summary>
     /// Makes saves keep members of a document that the entity's type does not have, and the JSON spelling of unchanged values.
-    /// Default:
-    /// true. If false, the document becomes exactly what the type serializes to.
+    /// Default: true. If false, the document becomes exactly what the type serializes to.
     /// </summary>
     public bool PreserveUnknownProperties { get; init; } = true;
 

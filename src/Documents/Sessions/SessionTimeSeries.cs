@@ -6,8 +6,7 @@ namespace Treepie.Sessions;
 
 /// <summary>
 /// A time series of one document. Changes are made by the next save; reads see only what is saved. Times are UTC. In an
-/// incremental
-/// time series, whose name starts with <c>INC:</c>, values are added to those already stored at the same time.
+/// incremental time series, whose name starts with <c>INC:</c>, values are added to those already stored at the same time.
 /// </summary>
 public sealed class SessionTimeSeries
 {

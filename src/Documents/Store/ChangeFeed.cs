@@ -5,8 +5,7 @@ namespace Treepie.Store;
 /// </summary>
 /// <remarks>
 /// In the feed of one collection, a document that was deleted and then stored in another collection appears as a deletion, so
-/// that a
-/// reader of the first collection sees it leave.
+/// that a reader of the first collection sees it leave.
 /// </remarks>
 public sealed class ChangeFeed : IDisposable
 {

@@ -229,8 +229,7 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>
     /// Returns the last value assigned by each identity, sorted by name. Names include the <c>|</c> and keep the case in which
-    /// they
-    /// were first written.
+    /// they were first written.
     /// </summary>
     public IReadOnlyDictionary<string, long> Identities()
     {
@@ -247,9 +246,8 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>
     /// Invalidates every <see cref="Document"/> and span read from the snapshot so far; the snapshot and its cursors remain
-    /// usable.
-    /// Call it regularly when reading many documents from one snapshot: decrypted pages and decompressed bodies stay in memory as
-    /// long as a span may refer to them. Costs almost nothing, and does nothing if there are none.
+    /// usable. Call it regularly when reading many documents from one snapshot: decrypted pages and decompressed bodies stay in
+    /// memory as long as a span may refer to them. Costs almost nothing, and does nothing if there are none.
     /// </summary>
     public void ReleasePages()
     {

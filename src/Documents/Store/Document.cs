@@ -87,8 +87,7 @@ public readonly ref struct Document
 
     /// <summary>
     /// Same as <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, but if the document has an atomic guard, its change vector
-    /// includes
-    /// the index of the guard, as cluster-wide sessions expect.
+    /// includes the index of the guard, as cluster-wide sessions expect.
     /// </summary>
     public void WriteGuardedTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {

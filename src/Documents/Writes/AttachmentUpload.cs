@@ -7,10 +7,9 @@ namespace Treepie.Writes;
 
 /// <summary>
 /// Uploads the content of an attachment to a database. Buffers one chunk in memory, however long the content is; longer content
-/// is
-/// written to disk as it arrives. It becomes visible when it is stored as an attachment (<see cref="WriteBatch.PutAttachment"/>).
-/// Dispose the upload after that batch has been written: content that has not been stored by then is discarded, and after a crash
-/// when the database is next opened. Not thread-safe.
+/// is written to disk as it arrives. It becomes visible when it is stored as an attachment
+/// (<see cref="WriteBatch.PutAttachment"/>). Dispose the upload after that batch has been written: content that has not been
+/// stored by then is discarded, and after a crash when the database is next opened. Not thread-safe.
 /// </summary>
 public sealed class AttachmentUpload : IAsyncDisposable
 {

@@ -4,9 +4,8 @@ namespace Treepie.Writes;
 
 /// <summary>
 /// Stores many documents in order, in durable batches; the next batch is parsed while one is being committed. Each batch is
-/// atomic,
-/// the whole insert is not: after an error, everything up to <see cref="Progress"/> is kept. Uses memory for two batches and one
-/// document, however many documents are stored. Not thread-safe.
+/// atomic, the whole insert is not: after an error, everything up to <see cref="Progress"/> is kept. Uses memory for two batches
+/// and one document, however many documents are stored. Not thread-safe.
 /// </summary>
 public sealed class BulkInsert : IAsyncDisposable
 {
@@ -75,8 +74,7 @@ public sealed class BulkInsert : IAsyncDisposable
 
     /// <summary>
     /// Adds an attachment of a document, which may have been stored earlier in the insert. The upload can be disposed when the
-    /// method
-    /// completes.
+    /// method completes.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The id, name or content type is not valid; the insert can continue.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>

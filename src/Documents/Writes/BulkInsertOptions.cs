@@ -8,8 +8,7 @@ public sealed record BulkInsertOptions
 
     /// <summary>
     /// The maximum size of a batch in bytes of JSON, unless a single document is larger. Default: 4 MiB. At most two batches are
-    /// in
-    /// memory.
+    /// in memory.
     /// </summary>
     public int MaxBatchBytes { get; init; } = 4 * 1024 * 1024;
 

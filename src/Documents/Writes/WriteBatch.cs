@@ -50,8 +50,7 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Makes the batch cluster-wide: it fails as a whole if a compare-exchange value has changed, and documents get atomic
-    /// guards, so
-    /// that it also fails if another cluster-wide batch has written them since their change vectors were read.
+    /// guards, so that it also fails if another cluster-wide batch has written them since their change vectors were read.
     /// </summary>
     public bool IsClusterWide { get; set; }
 
@@ -147,8 +146,7 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Makes the batch fail unless a document has the specified change vector before the following commands are executed; empty:
-    /// unless
-    /// the document does not exist. The document is not written.
+    /// unless the document does not exist. The document is not written.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch Require(string id, string changeVector)
