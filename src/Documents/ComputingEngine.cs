@@ -3,8 +3,8 @@ using Treepie.Computations;
 namespace Treepie;
 
 /// <summary>
-/// What compiles the texts that compute: scripts of patches and queries, maps and reduces of indexes. The package
-/// Treepie.Computing has the one there is; without one, a database refuses such texts by name. Thread-safe.
+/// Compiles code: scripts of patches and queries, maps and reduces of indexes. Implemented by the package Treepie.Computing;
+/// without an engine, a database rejects such code. Thread-safe.
 /// </summary>
 public abstract class ComputingEngine
 {
