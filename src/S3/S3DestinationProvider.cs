@@ -7,8 +7,8 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// Front door of the project: opens <c>s3://bucket/prefix</c>. Keys are those of the settings, or else what the environment gives
-/// (<c>AWS_ACCESS_KEY_ID</c> and <c>AWS_SECRET_ACCESS_KEY</c>, profiles, roles of the machine). Thread-safe.
+/// Opens S3 destinations, <c>s3://bucket/prefix</c>. Uses the keys in the settings or, without them, those provided by the
+/// environment (<c>AWS_ACCESS_KEY_ID</c> and <c>AWS_SECRET_ACCESS_KEY</c>, profiles, instance roles). Thread-safe.
 /// </summary>
 public sealed class S3DestinationProvider : DestinationProvider
 {
@@ -16,7 +16,8 @@ public sealed class S3DestinationProvider : DestinationProvider
     private readonly Func<double> _jitter;
 
     /// <summary>
-    /// With a clock for waits between tries, and a source of numbers from 0 to 1 that spreads them; null: the system's.
+    /// Creates a provider with a clock for waits between retries, and a source of numbers from 0 to 1 for their jitter. Null: the
+    /// system's.
     /// </summary>
     public S3DestinationProvider(TimeProvider? clock = null, Func<double>? jitter = null)
     {
@@ -31,7 +32,7 @@ public sealed class S3DestinationProvider : DestinationProvider
         return address.StartsWith(S3Address.Scheme, StringComparison.OrdinalIgnoreCase);
     }
 
-    /// <summary>The server that an address names; null where it is the one of its region.</summary>
+    /// <summary>Returns the server that an address specifies; null if it is the default server of its region.</summary>
     /// <exception cref="DestinationException">The address is not valid.</exception>
     public static Uri? EndpointOf(string address)
     {

@@ -5,9 +5,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Destinations;
 
 /// <summary>
-/// A folder of this machine, or one that is mounted. An object is a file that is written under a name of its own, forced to the
-/// disk, and renamed: a killed process leaves an unfinished file that nobody lists, and the next upload to that folder removes
-/// it.
+/// A local or mounted folder. An object is a file that is written under a temporary name, flushed to disk, and renamed. A killed
+/// process leaves an unfinished file, which is not listed, and which the next upload to that folder removes.
 /// </summary>
 public sealed class FolderDestination : BackupDestination
 {
@@ -26,10 +25,9 @@ public sealed class FolderDestination : BackupDestination
     private readonly string _root;
     private readonly string _shownAs;
 
-    /// <summary>A folder, made at the first upload.</summary>
-    /// <param name="path">Where it is.</param>
-    /// <param name="shownAs">What its address and messages call it, for those who are not to know where it is; null: its
-    /// path.</param>
+    /// <summary>Creates a destination for a folder, which is created by the first upload.</summary>
+    /// <param name="path">The path of the folder.</param>
+    /// <param name="shownAs">The address shown in messages, to hide the path. Null: the path.</param>
     public FolderDestination(string path, string? shownAs = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);

@@ -6,12 +6,11 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Front door for time series: rolls them up and deletes old entries, as is configured, in the background and in small durable
-/// steps. Thread-safe.
+/// Applies the retention and roll-up policies of time series, in the background and in small durable steps. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Changes are found by the log of etags, and stretches that end without a change by the index of times. Both are gone on from
-/// only when what they name is done, and doing it again changes nothing: a run may be stopped or killed anywhere.
+/// Changes are found in the etag log; periods that end without a change are found in the index of times. Their positions advance
+/// only when the work is done, and repeating it changes nothing: a run can be stopped or killed at any point.
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
@@ -30,10 +29,10 @@ public sealed class TimeSeriesPolicies : IDisposable
         Apply();
     }
 
-    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError => _runs.LastError;
 
-    /// <summary>What is configured; null where nothing is.</summary>
+    /// <summary>The configuration; null if there is none.</summary>
     public TimeSeriesConfiguration? Configuration
     {
         get
@@ -49,9 +48,9 @@ public sealed class TimeSeriesPolicies : IDisposable
     internal bool IsScheduled => _runs.IsScheduled;
 
     /// <summary>
-    /// Configures it, or forgets what was configured; roll-ups that are there stay. Durable when this completes.
+    /// Sets or, with null, removes the configuration; existing roll-ups are kept. Completes when the change is durable.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">Policies do not go together.</exception>
+    /// <exception cref="InvalidDocumentException">The policies contradict each other.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {
         if (configuration is not null)
@@ -74,7 +73,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         Apply();
     }
 
-    /// <summary>Does now all there is to do; gives the steps it took.</summary>
+    /// <summary>Applies all policies now, and returns the number of steps.</summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunAllAsync, cancellationToken);
 
     /// <inheritdoc/>

@@ -4,15 +4,15 @@ using System.Numerics;
 namespace Treepie.Schedules;
 
 /// <summary>
-/// When something is due: five fields, minute, hour, day of the month, month and day of the week, as cron has them, in UTC or in
-/// a time zone. Immutable.
+/// A cron schedule with five fields: minute, hour, day of the month, month and day of the week, in UTC or in a time zone.
+/// Immutable.
 /// </summary>
 /// <remarks>
-/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or several behind commas. Months
-/// and days of the week may be named by three letters; 0 and 7 are Sunday. Where both the day of the month and the day of the
-/// week say something else than <c>*</c>, either is enough, as everywhere.</para>
-/// <para>In a time zone a time that its clocks leave out is due when they go on, and a time that they show twice is due the first
-/// time.</para>
+/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or a list separated by commas. Months
+/// and days of the week may be given by their first three letters; 0 and 7 are Sunday. If both the day of the month and the day
+/// of the week are restricted, one match is sufficient, as usual for cron.</para>
+/// <para>At daylight saving changes of the time zone, a skipped time is due when clocks move forward, and a repeated time is due only
+/// once, the first time.</para>
 /// </remarks>
 public sealed class CronSchedule
 {
@@ -47,14 +47,14 @@ public sealed class CronSchedule
         _eitherDay = fields[2][0] != '*' && fields[4][0] != '*';
     }
 
-    /// <summary>The zone whose clocks it goes by.</summary>
+    /// <summary>The time zone of the schedule.</summary>
     public TimeZoneInfo TimeZone { get; }
 
-    /// <summary>Reads a line of five fields.</summary>
-    /// <param name="text">The line.</param>
-    /// <param name="timeZone">Whose clocks; null: UTC.</param>
-    /// <exception cref="FormatException">Says which field is wrong, and what may stand there; or that no day will ever
-    /// fit.</exception>
+    /// <summary>Parses a schedule of five fields.</summary>
+    /// <param name="text">The schedule.</param>
+    /// <param name="timeZone">The time zone. Null: UTC.</param>
+    /// <exception cref="FormatException">A field is not valid, or the schedule never matches; the message names the field and
+    /// what is allowed.</exception>
     public static CronSchedule Parse(string text, TimeZoneInfo? timeZone = null)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -73,7 +73,7 @@ public sealed class CronSchedule
     }
 
     /// <summary>
-    /// The first time (UTC, whole minute) it is due after a moment; null where there is none before the calendar ends.
+    /// Returns the first time (UTC, a full minute) after a point in time at which the schedule is due; null if there is none.
     /// </summary>
     public DateTimeOffset? Next(DateTimeOffset after)
     {
@@ -95,7 +95,7 @@ public sealed class CronSchedule
         return null;
     }
 
-    /// <summary>The line as it was written.</summary>
+    /// <summary>Returns the schedule as written, with its time zone.</summary>
     public override string ToString() => TimeZone.Equals(TimeZoneInfo.Utc) ? $"{_text} (UTC)" : $"{_text} ({TimeZone.Id})";
 
     private static DateTime Earlier(DateTime time, TimeSpan by) => time.Ticks > by.Ticks ? time - by : DateTime.MinValue;
