@@ -1,6 +1,6 @@
 namespace Treepie.Storage;
 
-/// <summary>No room for the write; nothing of it was kept, reads and deletes go on.</summary>
+/// <summary>Thrown when there is no space for a write. Nothing of it was kept; reads and deletes still work.</summary>
 public sealed class DiskFullException : StorageException
 {
     /// <summary>Creates the error.</summary>

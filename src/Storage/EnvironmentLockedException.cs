@@ -1,6 +1,6 @@
 namespace Treepie.Storage;
 
-/// <summary>Another process, named in the message, has the directory open.</summary>
+/// <summary>Thrown when another process, named in the message, has the directory open.</summary>
 public sealed class EnvironmentLockedException : StorageException
 {
     /// <summary>Creates the error.</summary>

@@ -1,9 +1,8 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// The process, or the machine, has as many files open as it may. Nothing of the operation was kept, and the environment goes
-/// on: close other
-/// environments, or raise the limit (<c>ulimit -n</c>).
+/// Thrown when the process, or the machine, has reached its limit of open files. Nothing of the operation was kept, and the
+/// environment remains usable: close other environments, or raise the limit (<c>ulimit -n</c>).
 /// </summary>
 public sealed class OpenFileLimitException : StorageException
 {

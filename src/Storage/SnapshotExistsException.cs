@@ -1,6 +1,6 @@
 namespace Treepie.Storage;
 
-/// <summary>A named snapshot of that name is there already; nothing was changed.</summary>
+/// <summary>Thrown when a named snapshot already exists. Nothing was changed.</summary>
 public sealed class SnapshotExistsException : StorageException
 {
     /// <summary>Creates the error.</summary>
