@@ -1,6 +1,6 @@
 namespace Treepie.Storage;
 
-/// <summary>There is no named snapshot of that name.</summary>
+/// <summary>Thrown when a named snapshot does not exist.</summary>
 public sealed class SnapshotNotFoundException : StorageException
 {
     /// <summary>Creates the error.</summary>
