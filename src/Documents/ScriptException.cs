@@ -11,7 +11,7 @@ public sealed class ScriptException : TreepieException
     {
     }
 
-    /// <summary>Creates the error with a position in the script.</summary>
+    /// <summary>Creates the exception with a position in the script.</summary>
     /// <param name="message">The error message.</param>
     /// <param name="line">The line in the given text, counted from 1; 0 if unknown.</param>
     /// <param name="column">The column, counted from 1; 0 if unknown.</param>

@@ -6,7 +6,7 @@ namespace Treepie.Storage;
 /// </summary>
 public sealed class BackupPartException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public BackupPartException(BackupPartFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 

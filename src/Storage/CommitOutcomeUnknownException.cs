@@ -6,7 +6,7 @@ namespace Treepie.Storage;
 /// </summary>
 public sealed class CommitOutcomeUnknownException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public CommitOutcomeUnknownException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

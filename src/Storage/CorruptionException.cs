@@ -5,7 +5,7 @@ namespace Treepie.Storage;
 /// </summary>
 public sealed class CorruptionException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public CorruptionException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

@@ -5,7 +5,7 @@ namespace Treepie.Storage;
 /// </summary>
 public sealed class SealedStreamException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public SealedStreamException(SealedFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 

@@ -5,7 +5,7 @@ namespace Treepie;
 /// </summary>
 public class TreepieException : Exception
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public TreepieException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

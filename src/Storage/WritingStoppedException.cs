@@ -7,7 +7,7 @@ namespace Treepie.Storage;
 /// </summary>
 public sealed class WritingStoppedException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public WritingStoppedException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

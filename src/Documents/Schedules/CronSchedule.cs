@@ -8,11 +8,11 @@ namespace Treepie.Schedules;
 /// Immutable.
 /// </summary>
 /// <remarks>
-/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or a list separated by commas. Months
-/// and days of the week may be given by their first three letters; 0 and 7 are Sunday. If both the day of the month and the day
-/// of the week are restricted, one match is sufficient, as usual for cron.</para>
-/// <para>At daylight saving changes of the time zone, a skipped time is due when clocks move forward, and a repeated time is due only
-/// once, the first time.</para>
+/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or a list separated by
+/// commas. Months and days of the week may be given by their first three letters; 0 and 7 are Sunday. If both the day of the
+/// month and the day of the week are restricted, one match is sufficient, as usual for cron.</para>
+/// <para>At daylight saving changes of the time zone, a skipped time is due when clocks move forward, and a repeated time is due
+/// only once, the first time.</para>
 /// </remarks>
 public sealed class CronSchedule
 {

@@ -90,6 +90,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     /// is read atomically on its own. Faster than individual calls if the map is larger than the processor's caches, because the
     /// memory accesses of sixteen keys overlap.
     /// </summary>
+    /// <exception cref="ArgumentException">The spans have different lengths.</exception>
     public int TryGetValues(ReadOnlySpan<TKey> keys, Span<TValue> values, Span<bool> found)
     {
         if (values.Length != keys.Length || found.Length != keys.Length)
