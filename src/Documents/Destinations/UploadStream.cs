@@ -38,7 +38,7 @@ public sealed class UploadStream : ForwardStream
     /// <inheritdoc/>
     public override bool CanWrite => true;
 
-    /// <summary>Why each upload failed that did, by its address.</summary>
+    /// <summary>The errors of the uploads that failed, by address.</summary>
     // just seen
     public IReadOnlyDictionary<string, Exception> Failures =>
         _lanes.Where(static lane => lane.Failure is not null)

@@ -46,8 +46,9 @@ public abstract class Index<TDocument, TResult> : IndexClass
     }
 
     /// <summary>
-    /// Sets the reduce: it groups and aggregates the map results, as in <c>results => from r in results group r by r.City into g
-    /// select new { … }</c>. Its results have the same members as the map's.
+    /// Sets the reduce: it groups and aggregates the map results, as in
+    /// <c>results => from r in results group r by r.City into g select new { … }</c>. Its results have the same members as the
+    /// map's.
     /// </summary>
     protected Expression<Func<IEnumerable<TResult>, IEnumerable<object?>>> Reduce
     {

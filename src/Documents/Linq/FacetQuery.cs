@@ -6,8 +6,9 @@ using Treepie.Queries;
 namespace Treepie.Linq;
 
 /// <summary>
-/// A facet query, which counts the results of a query by value or range: <c>await orders.Where(…).AggregateBy(o =>
-/// o.Company).SumOn(o => o.Freight).ExecuteAsync()</c>. Immutable: every method returns a new query.
+/// A facet query, which counts the results of a query by value or range:
+/// <c>await orders.Where(…).AggregateBy(o => o.Company).SumOn(o => o.Freight).ExecuteAsync()</c>. Immutable: every method returns
+/// a new query.
 /// </summary>
 /// <typeparam name="T">The type of the results that are counted.</typeparam>
 public sealed class FacetQuery<T>

@@ -5,8 +5,8 @@ namespace Treepie.Linq;
 
 /// <summary>
 /// Selects the related data to load together with documents, from the same snapshot, so that reading it in the session needs no
-/// further request: <c>session.Load&lt;Order&gt;(id, includes => includes.IncludeDocuments(o =>
-/// o.Company).IncludeCounter("likes"))</c>.
+/// further request:
+/// <c>session.Load&lt;Order&gt;(id, includes => includes.IncludeDocuments(o => o.Company).IncludeCounter("likes"))</c>.
 /// </summary>
 /// <typeparam name="T">The type of the documents.</typeparam>
 public sealed class IncludeBuilder<T>

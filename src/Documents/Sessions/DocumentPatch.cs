@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes members of a stored document in place; the edits are applied in the order of the calls: <c>patch.Set(o => o.City,
-/// "Lyon").Increment(o => o.Moves, 1)</c>. Other members are unchanged.
+/// Changes members of a stored document in place; the edits are applied in the order of the calls:
+/// <c>patch.Set(o => o.City, "Lyon").Increment(o => o.Moves, 1)</c>. Other members are unchanged.
 /// </summary>
 /// <typeparam name="T">The type whose members select what to change.</typeparam>
 public sealed class DocumentPatch<T>

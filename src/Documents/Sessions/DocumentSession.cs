@@ -84,10 +84,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public T? Load<T>(Guid id)
         where T : class => Load<T>($"{TypeOf(typeof(T)).Tag}/{id:D}");
 
-    /// <summary>
-    /// Loads several entities from one snapshot. The result maps each id as given to its entity, or to null if the document does
-    /// not exist.
-    /// </summary>
+    /// <summary>Loads several entities from one snapshot. The result maps each id as given to its entity, or to null.</summary>
     /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class
@@ -96,9 +93,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return SessionLoads.Of<T>(this, ids);
     }
 
-    /// <summary>
-    /// Loads an entity together with related data: <c>Load&lt;Order&gt;(id, includes => includes.IncludeCounter("likes"))</c>.
-    /// </summary>
+    /// <summary>Loads an entity and related data: <c>Load&lt;Order&gt;(id, i => i.IncludeCounter("likes"))</c>.</summary>
     public T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
         where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(id);
 
@@ -158,9 +153,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return default;
     }
 
-    /// <summary>
-    /// Loads the entities whose ids start with a prefix, in id order; leaves out those deleted in this session.
-    /// </summary>
+    /// <summary>Loads the entities whose ids start with a prefix, in id order, except those deleted in this session.</summary>
     /// <param name="prefix">Selects the documents.</param>
     /// <param name="start">The number of documents to skip.</param>
     /// <param name="pageSize">The maximum number of documents to return.</param>
@@ -173,9 +166,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
     }
 
-    /// <summary>
-    /// Loads the entities whose ids start with a prefix; see <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>.
-    /// </summary>
+    /// <summary>Same as <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>, for a prefix alone.</summary>
     public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
 
@@ -346,8 +337,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
 
     /// <summary>
-    /// Includes the documents that a member refers to in the next load: <c>session.Include&lt;Order&gt;(o =>
-    /// o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
+    /// Includes the documents that a member refers to in the next load:
+    /// <c>session.Include&lt;Order&gt;(o => o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
     /// </summary>
     public IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class => new IncludeLoader<T>(this, [], []).Include(member);
@@ -376,9 +367,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         },
         cancellationToken);
 
-    /// <summary>
-    /// Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all options of a request.
-    /// </summary>
+    /// <summary>Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all options.</summary>
     public Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -458,18 +447,18 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal ISessionHost Database => _database;
 
-    /// <summary>What is asked of the database.</summary>
+    /// <summary>The requests made to the database.</summary>
     internal SessionRequests Requests { get; }
 
-    /// <summary>Loads and queries that wait.</summary>
+    /// <summary>The pending lazy loads and queries.</summary>
     internal LazyOperations LazyOperations => _lazy ??= new LazyOperations(this, _options.MaxTrackedDocuments);
 
-    /// <summary>What lies beside documents and was brought along; null: nothing.</summary>
+    /// <summary>The included related data; null if there is none.</summary>
     internal IncludedBeside? Beside => _included?.Beside;
 
     private SessionIncludes Included => _included ??= new SessionIncludes(_options.MaxTrackedDocuments);
 
-    /// <summary>Begins to read, which is a request.</summary>
+    /// <summary>Begins a read, which counts as a request.</summary>
     internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
 
     internal SessionSaver Saver => field ??= new SessionSaver(_database, _options);
@@ -480,7 +469,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal IReadOnlyCollection<string> DeletedIds => _deletions is null ? [] : _deletions.Keys;
 
-    /// <summary>Adds something that the next save does beside the documents.</summary>
+    /// <summary>Adds a command that the next save executes in addition to storing documents.</summary>
     internal void Defer(SessionCommand command)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -488,7 +477,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             (_commands ??= []).Add(command);
     }
 
-    /// <summary>Keeps what an answer includes: reading it takes no request.</summary>
+    /// <summary>Keeps the documents and related data that results include, so that reading them needs no request.</summary>
     internal void KeepIncludes(QueryResults results)
     {
         results.VisitIncludes(Keep);
@@ -512,7 +501,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal bool IsClusterWide => _options.IsClusterWide;
 
-    /// <summary>The id that an object's document has already.</summary>
+    /// <summary>Returns the id of an entity, which must not be completed by the save.</summary>
     internal string IdOf(object entity) => Tracked(entity) is { HasOpenId: false } tracked
         ? tracked.Id
         : throw new InvalidOperationException(
@@ -552,7 +541,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             : Track<T>(document);
     }
 
-    /// <summary>What the session has of a document that is not stored: an object that is to be, if anything.</summary>
+    /// <summary>Returns the entity for a document that is not stored: a new one of this session, if there is one.</summary>
     internal T? Missing<T>(string id)
         where T : class
     {
@@ -573,11 +562,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal string? Guarded(Document document, string id) =>
         _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
 
-    /// <summary>An object of the session by the id of its document, if it is not deleted.</summary>
+    /// <summary>Returns the entity with the specified document id, unless it is deleted.</summary>
     internal TrackedEntity? FindTracked(string id) =>
         _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
 
-    /// <summary>Brings an object to what its document is now.</summary>
+    /// <summary>Updates an entity to the current state of its document.</summary>
     internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
         DocumentCopy.Of(document, Guarded(document, tracked.Id)), Saver.Json.Read(tracked.Type, tracked.Id, document.Body));
 

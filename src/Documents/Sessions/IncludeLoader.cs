@@ -20,7 +20,7 @@ public sealed class IncludeLoader<TDocument>
         DocumentSession session, IReadOnlyList<FieldPath> paths, IReadOnlyList<BesideInclude> beside) =>
         (_session, _paths, _beside) = (session, paths, beside);
 
-    /// <summary>Loads what a function asks for.</summary>
+    /// <summary>Creates a loader with the includes that a function specifies.</summary>
     internal static IncludeLoader<TDocument> Of(DocumentSession session, Action<IncludeBuilder<TDocument>> includes)
     {
         ArgumentNullException.ThrowIfNull(includes);

@@ -199,8 +199,8 @@ public sealed class SessionAdvanced
         where T : class => Patch(_session.IdOf(entity), path, value);
 
     /// <summary>
-    /// Edits an array of a stored document with the next save, without loading it: <c>Patch&lt;Order, Line&gt;(id, o => o.Lines,
-    /// lines => lines.Add(line))</c>.
+    /// Edits an array of a stored document with the next save, without loading it:
+    /// <c>Patch&lt;Order, Line&gt;(id, o => o.Lines, lines => lines.Add(line))</c>.
     /// </summary>
     /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TElement>(

@@ -41,7 +41,7 @@ public sealed class ChangeFeed : IDisposable
         ? _snapshot.GetByFoldedId(_documents.Value)
         : throw new InvalidOperationException("The current change is a deletion: there is no document to read.");
 
-    /// <summary>When the current change was made (UTC ticks).</summary>
+    /// <summary>The time of the current change (UTC ticks).</summary>
     internal long ChangedAtTicks => IsTombstone ? Tombstone.DeletedAtTicks : Document.LastModifiedTicks;
 
     private TombstoneRecord Tombstone => new(_ofOneCollection ? _snapshot.GetTombstone(_tombstones.Etag) : _tombstones.Value);

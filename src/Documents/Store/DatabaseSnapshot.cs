@@ -47,18 +47,18 @@ public sealed class DatabaseSnapshot : IDisposable
     /// <summary>The number of tombstones.</summary>
     public long TombstoneCount => Tree(TreeNames.TombstonesByEtag).Count;
 
-    /// <summary>Identities.</summary>
+    /// <summary>The number of identities.</summary>
     internal long IdentityCount => Tree(TreeNames.Identities).Count;
 
-    /// <summary>What lies beside documents.</summary>
+    /// <summary>Related data of documents.</summary>
     internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree, Unpacked);
 
-    /// <summary>When something is to be done with documents.</summary>
+    /// <summary>The index of times at which documents are due for an action.</summary>
     internal DueIndex Due => new(_transaction.FindTree);
 
     internal ChangeVectors ChangeVectors { get; }
 
-    /// <summary>Pages entered so far.</summary>
+    /// <summary>The number of page accesses so far.</summary>
     internal long PageVisits => _transaction.PageVisits;
 
     /// <summary>Gets the document with the specified id (case-insensitive); returns false if there is none.</summary>
@@ -93,9 +93,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections
-    /// are counted by leaves. Of these, those of other collections are taken away, or those of the collection are counted, along
-    /// their logs: whichever are fewer.
+    /// Returns the number of documents whose ids start with a prefix, optionally of one collection. Documents of all collections
+    /// are counted by leaves. For one collection, either those of other collections are subtracted or those of the collection are
+    /// counted, using their logs: whichever are fewer.
     /// </summary>
     internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
     {
@@ -203,7 +203,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return collections;
     }
 
-    /// <summary>All collections there ever were, those that became empty too, by name.</summary>
+    /// <summary>Returns all collections that ever existed, including empty ones, by name.</summary>
     internal IReadOnlyList<CollectionStatistics> AllCollections()
     {
         var collections = new List<CollectionStatistics>();
@@ -255,13 +255,15 @@ public sealed class DatabaseSnapshot : IDisposable
         _transaction.ReleasePages();
     }
 
-    /// <summary>The body of a record that is packed.</summary>
+    /// <summary>Returns the decompressed body of a record.</summary>
     internal ReadOnlySpan<byte> Unpack(DocumentRecord record) =>
         Unpacked.Get(record.Etag, record.StoredBody);
 
     private UnpackedBodies Unpacked => _unpacked ??= new UnpackedBodies(_dictionaries, _transaction.FindTree);
 
-    /// <summary>The same view for another thread, to be disposed too. This one must not be disposed before it returns.</summary>
+    /// <summary>
+    /// Opens the same view for another thread, to be disposed too. This one must not be disposed before the method returns.
+    /// </summary>
     internal DatabaseSnapshot BeginSame()
     {
         ReadTransaction transaction = _transaction.BeginSame();
@@ -284,33 +286,35 @@ public sealed class DatabaseSnapshot : IDisposable
             _transaction.Dispose();
     }
 
-    /// <summary>Etag up to which tombstones were forgotten; 0 where none was.</summary>
+    /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
     internal long PurgedUpTo =>
         Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
-    /// <summary>Tombstones in order of their etag, greater than <paramref name="afterEtag"/>, superseded ones too.</summary>
+    /// <summary>
+    /// Returns the tombstones with an etag greater than <paramref name="afterEtag"/> in etag order, including superseded ones.
+    /// </summary>
     internal LogReader Tombstones(long afterEtag = 0) => new(Tree(TreeNames.TombstonesByEtag), null, afterEtag);
 
-    /// <summary>A tree of its transaction; null where there is none.</summary>
+    /// <summary>Returns a tree of its transaction; null if it does not exist.</summary>
     internal Tree? FindTree(string name) => _transaction.FindTree(name);
 
     internal CollectionName NameOf(int collectionId) =>
         _collectionNames.Find(collectionId) ?? _collectionNames.Load(collectionId, CollectionsTree);
 
-    /// <summary>For <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
+    /// <summary>Opens a cursor for <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
     internal Cursor OpenDocuments() => _documents.OpenCursor();
 
-    /// <summary>The document a log entry points to.</summary>
+    /// <summary>Returns the document that a log entry refers to.</summary>
     internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) =>
         _documents.TryGet(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
-    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    /// <summary>Same as above, starting the search at the cursor's position.</summary>
     internal Document GetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId) =>
         near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
-    /// <summary>The tombstone of an etag.</summary>
+    /// <summary>Returns the tombstone with the specified etag.</summary>
     internal ReadOnlySpan<byte> GetTombstone(long etag)
     {
         Span<byte> key = stackalloc byte[TreeNames.EtagKeyBytes];
@@ -322,7 +326,7 @@ public sealed class DatabaseSnapshot : IDisposable
                     + $"restore a backup.");
     }
 
-    /// <summary>Writes what a document's metadata says of what it has beside its body, each with a comma before it.</summary>
+    /// <summary>Writes the metadata members about a document's related data, each with a leading comma.</summary>
     internal void WriteBeside(IBufferWriter<byte> output, ReadOnlySpan<byte> id, DocumentFlags flags, ReadOnlySpan<byte> given)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
@@ -357,7 +361,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return false;
     }
 
-    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    /// <summary>Same as above, starting the search at the cursor's position.</summary>
     internal bool TryGetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId, out Document document)
     {
         if (!foldedId.IsEmpty && near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record))
@@ -373,7 +377,7 @@ public sealed class DatabaseSnapshot : IDisposable
     private LogReader CollectionLog(string tree, int? collectionId, long afterEtag) =>
         collectionId is { } id ? new LogReader(Tree(tree), id, afterEtag) : LogReader.Empty;
 
-    /// <summary>The number of a collection; null where there never was one of the name.</summary>
+    /// <summary>Returns the number of a collection; null if it never existed.</summary>
     internal int? FindCollection(string name)
     {
         byte[] folded = Fold(name);

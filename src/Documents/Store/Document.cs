@@ -11,11 +11,12 @@ namespace Treepie.Store;
 public readonly ref struct Document
 {
     /// <summary>
-    /// Names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and something to spare.
+    /// The length of the names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and a
+    /// reserve.
     /// </summary>
     private const int MostBytesAround = 192;
 
-    /// <summary>Stands in a change vector before the index of a guard.</summary>
+    /// <summary>The separator before the index of a guard in a change vector.</summary>
     private static ReadOnlySpan<byte> GuardTag => ", TRXN"u8;
 
     private readonly DatabaseSnapshot _snapshot;
@@ -51,7 +52,7 @@ public readonly ref struct Document
     /// none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
-    /// <summary>The body as it is stored, and whether that is a <see cref="PackedBody"/>.</summary>
+    /// <summary>The body as it is stored, which may be a <see cref="PackedBody"/>.</summary>
     internal ReadOnlySpan<byte> StoredBody => _record.StoredBody;
 
     internal bool IsPacked => _record.IsPacked;
@@ -59,13 +60,13 @@ public readonly ref struct Document
     /// <summary>The number of its collection.</summary>
     internal int CollectionId => _record.CollectionId;
 
-    /// <summary>What it was read from.</summary>
+    /// <summary>The snapshot it was read from.</summary>
     internal DatabaseSnapshot Snapshot => _snapshot;
 
-    /// <summary>What it has beside its body.</summary>
+    /// <summary>The kinds of related data it has.</summary>
     internal DocumentFlags Flags => _record.Flags;
 
-    /// <summary>Bytes of body and metadata.</summary>
+    /// <summary>The number of bytes of body and metadata.</summary>
     internal int ContentBytes => _record.ContentBytes;
 
     /// <summary>The change vector, in the form that clients see.</summary>
@@ -113,7 +114,7 @@ public readonly ref struct Document
         if (!isAlone)
             output.Write(body[..^1]);
 
-        // What follows is many short pieces: they are put together in one place, and handed on at once.
+        // The rest consists of many short pieces: assemble them in one buffer and write them at once.
         ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection, given = default;
         if (_record.Flags != DocumentFlags.None && MetadataFlags.TryFind(metadata, out given))
             metadata = MetadataMember.Without(metadata, MetadataKeys.Flags); // they stand with the others
@@ -157,6 +158,6 @@ public readonly ref struct Document
     /// <summary>Returns the id as a string.</summary>
     public string IdText() => Encoding.UTF8.GetString(_record.Id);
 
-    /// <summary>The id as a string: the given one, where that is how it is written.</summary>
+    /// <summary>Returns the id as a string: the given one, if it is spelt identically.</summary>
     internal string IdText(string given) => Ascii.Equals(_record.Id, given) ? given : IdText();
 }

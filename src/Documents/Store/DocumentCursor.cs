@@ -16,8 +16,8 @@ public abstract class DocumentCursor : IDisposable
     public abstract bool MoveNext();
 
     /// <summary>
-    /// Leaves so many documents behind before the first <see cref="MoveNext"/>, again and again if need be, as far as there are
-    /// so many, without looking at them where that can be; gives how many.
+    /// Skips documents before the first <see cref="MoveNext"/>, as far as there are enough and if possible without examining
+    /// them; returns the number skipped. May be called repeatedly.
     /// </summary>
     internal virtual long Skip(long most)
     {

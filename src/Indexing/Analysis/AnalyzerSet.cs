@@ -8,13 +8,13 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 /// <remarks>
 /// Names are case-insensitive and accepted in all forms used by definitions: <c>StandardAnalyzer</c>,
-/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>, <c>Lucene.Net.Analysis.De.GermanAnalyzer,
-/// Lucene.Net.Contrib.Analyzers</c>. Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English
-/// stop words), SimpleAnalyzer, StopAnalyzer, WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer,
-/// LowerCaseKeywordAnalyzer, PatternAnalyzer or PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(min,max), and with
-/// stemming EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer, SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer,
-/// SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer, HungarianAnalyzer, RomanianAnalyzer;
-/// BrazilianAnalyzer is the same as PortugueseAnalyzer.
+/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>,
+/// <c>Lucene.Net.Analysis.De.GermanAnalyzer, Lucene.Net.Contrib.Analyzers</c>. Built in: RavenStandardAnalyzer (the default:
+/// every word), StandardAnalyzer (without English stop words), SimpleAnalyzer, StopAnalyzer, WhitespaceAnalyzer,
+/// LowerCaseWhitespaceAnalyzer, KeywordAnalyzer, LowerCaseKeywordAnalyzer, PatternAnalyzer or PatternAnalyzer(expression),
+/// NGramAnalyzer or NGramAnalyzer(min,max), and with stemming EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer, SpanishAnalyzer,
+/// ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer,
+/// RussianAnalyzer, HungarianAnalyzer, RomanianAnalyzer; BrazilianAnalyzer is the same as PortugueseAnalyzer.
 /// </remarks>
 public sealed class AnalyzerSet
 {

@@ -5,10 +5,10 @@ namespace Treepie.Indexing.Queries;
 
 /// <summary>
 /// Parses Lucene's classic query syntax: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>, <c>fuzzy~</c>,
-/// <c>fuzzy~1</c>, <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>, <c>*:*</c>, <c>AND OR
-/// NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; <c>\</c> escapes the next character. Adjacent words are alternatives. AND and OR
-/// have no precedence: AND makes both of its operands required, as in classic parsers; use parentheses to group. A query with
-/// only prohibited clauses matches everything else.
+/// <c>fuzzy~1</c>, <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>, <c>*:*</c>,
+/// <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; <c>\</c> escapes the next character. Adjacent words are alternatives.
+/// AND and OR have no precedence: AND makes both of its operands required, as in classic parsers; use parentheses to group. A
+/// query with only prohibited clauses matches everything else.
 /// </summary>
 public static class LuceneSyntax
 {

@@ -1,10 +1,10 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Computes distances on a sphere of the earth's mean radius, with the haversine formula: <c>h = sin²(Δlat / 2) + cos(lat₁) ·
-/// cos(lat₂) · sin²(Δlng / 2)</c>, <c>d = 2 · R · asin(√h)</c>. It is exact on the sphere for short and long distances; because
-/// of the earth's flattening, true distances differ by up to 0.6 %. h increases with d, so distances are compared by h, mostly
-/// without computing the inverse sine.
+/// Computes distances on a sphere of the earth's mean radius, with the haversine formula:
+/// <c>h = sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>, <c>d = 2 · R · asin(√h)</c>. It is exact on the sphere for
+/// short and long distances; because of the earth's flattening, true distances differ by up to 0.6 %. h increases with d, so
+/// distances are compared by h, mostly without computing the inverse sine.
 /// </summary>
 public static class Earth
 {
