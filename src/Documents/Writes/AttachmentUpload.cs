@@ -24,7 +24,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
     private long _uploadId;
     private UploadedContent? _content;
 
-    /// <summary>Begins one of at most so many bytes.</summary>
+    /// <summary>Starts an upload with a maximum size.</summary>
     internal AttachmentUpload(StorageEnvironment environment, long maxBytes = long.MaxValue)
     {
         _environment = environment;
@@ -85,11 +85,11 @@ public sealed class AttachmentUpload : IAsyncDisposable
         _uploadId = 0;
     }
 
-    /// <summary>Whether its pieces are on the disk, and go when this is disposed.</summary>
+    /// <summary>Whether its chunks are on disk, and deleted when it is disposed.</summary>
     internal bool IsOnDisk => _uploadId != 0;
 
     /// <summary>
-    /// Puts it into the store before any attachment has it, as contents of dumps come; those that no attachment has are dropped
+    /// Stores the content before any attachment refers to it, as when importing dumps; contents without attachments are dropped
     /// by <see cref="SweepAsync"/>.
     /// </summary>
     internal async Task SettleAsync(StorageEnvironment environment, CancellationToken cancellationToken)
@@ -105,7 +105,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
             CancellationToken.None).ConfigureAwait(false);
     }
 
-    /// <summary>Drops contents that no attachment has, in steps of bounded size.</summary>
+    /// <summary>Drops contents without attachments, in steps of bounded size.</summary>
     internal static async Task SweepAsync(StorageEnvironment environment, CancellationToken cancellationToken)
     {
         for (byte[]? next = []; next is { } from;)
@@ -113,8 +113,8 @@ public sealed class AttachmentUpload : IAsyncDisposable
                 .ConfigureAwait(false);
     }
 
-    /// <summary>What was uploaded.</summary>
-    /// <exception cref="InvalidOperationException">It is not complete.</exception>
+    /// <summary>The uploaded content.</summary>
+    /// <exception cref="InvalidOperationException">The content is not complete.</exception>
     internal UploadedContent Content =>
         _content ?? throw new InvalidOperationException("The content is not complete: call CompleteAsync first.");
 

@@ -40,7 +40,7 @@ public sealed class BulkInsert : IAsyncDisposable
         return StoreAsync(id, json, isRevised: false, cancellationToken);
     }
 
-    /// <summary>As above; revised: its revision comes from elsewhere, so that none is made.</summary>
+    /// <summary>Same as above; revised: the document's revision is provided separately, so that none is created.</summary>
     internal ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, bool isRevised, CancellationToken cancellationToken)
     {
         ObjectDisposedException.ThrowIf(_completed, this);
@@ -144,9 +144,8 @@ public sealed class BulkInsert : IAsyncDisposable
         _batch = _spare ?? NewBatch();
         _spare = null;
         string? lastId = _lastId;
-        // The storage runs a commit on the thread that asks for it; on another one, this one can go on parsing. It is not
-        // cancelled:
-        // what has been handed over is written.
+        // The storage runs a commit on the calling thread; on another thread, this one can continue parsing. It is not cancelled:
+        // what has been submitted is written.
         _commit = Task.Run(() => CommitAsync(batch, lastId), CancellationToken.None);
     }
 

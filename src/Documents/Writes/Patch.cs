@@ -26,11 +26,11 @@ public sealed class Patch
         return Compile(options.Computing, new ScriptFunction(Function, ["args"], script), []);
     }
 
-    /// <summary>One that changes single values, in their order; nobody compiles anything.</summary>
+    /// <summary>Creates a patch that changes single values in order, without compiling a script.</summary>
     internal static Patch Of(params IReadOnlyList<MemberEdit> edits) => new(new MemberPatch(edits));
 
-    /// <summary>Compiles one that calls other functions.</summary>
-    /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
+    /// <summary>Compiles a patch that calls other functions.</summary>
+    /// <exception cref="ScriptException">The script is not valid, or no engine is configured.</exception>
     internal static Patch Compile(
         ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions,
         bool takesAnyStatements = false) =>

@@ -33,7 +33,7 @@ public sealed class WriteBatch : IDisposable
     /// <summary>The size of the batch in bytes: minified documents, their ids, and related data.</summary>
     public long SizeBytes => _buffer.LengthBytes + _besideBytes;
 
-    /// <summary>Commands that are about documents themselves.</summary>
+    /// <summary>The number of commands on documents themselves.</summary>
     internal int DocumentCount { get; private set; }
 
     /// <summary>
@@ -42,7 +42,7 @@ public sealed class WriteBatch : IDisposable
     /// </summary>
     public bool SkipUnchanged { get; init; }
 
-    /// <summary>Whether revisions of the documents put next come from elsewhere, so that none are made of them.</summary>
+    /// <summary>Whether revisions of the following documents are provided separately, so that none are created.</summary>
     internal bool IsRevised { get; set; }
 
     /// <summary>Whether the batch is a dry run: it returns results as if it were written, but changes nothing.</summary>
@@ -63,7 +63,7 @@ public sealed class WriteBatch : IDisposable
 
     internal IReadOnlyList<WriteCommand> Commands => _commands;
 
-    /// <summary>What the largest, the deepest and the longest-named of its documents need of the limits.</summary>
+    /// <summary>The limits needed by the largest, the deepest and the longest-named of its documents.</summary>
     internal (int DocumentBytes, int Depth, int IdBytes) Needs { get; private set; }
 
     private static DatabaseOptions DefaultOptions { get; } = new();
@@ -302,7 +302,7 @@ public sealed class WriteBatch : IDisposable
             destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content,
             contentType, expectedChangeVector));
 
-    /// <summary>Puts a value that another database had, over what is here.</summary>
+    /// <summary>Restores related data of another database, replacing existing data.</summary>
     internal WriteBatch Restore(RestoredKind item, long hereUpTo) => Beside(new RestoreKindCommand(item, hereUpTo));
 
     /// <summary>
@@ -355,7 +355,7 @@ public sealed class WriteBatch : IDisposable
     public WriteBatch ForceRevision(string id) =>
         Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));
 
-    /// <summary>Deletes revisions by their keys.</summary>
+    /// <summary>Deletes revisions by key.</summary>
     internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) =>
         Beside(new DeleteRevisionsCommand(foldedId, keys, most));
 
@@ -363,11 +363,11 @@ public sealed class WriteBatch : IDisposable
     internal WriteBatch HoldContents(Revision revision) =>
         Beside(new HoldContentsCommand(revision.Id, revision.AttachmentList));
 
-    /// <summary>Gives a document the attachments of a revision.</summary>
+    /// <summary>Reverts the attachments of a document to those of a revision.</summary>
     internal WriteBatch RevertAttachments(byte[] foldedId, Revision revision) =>
         Beside(new RevertAttachmentsCommand(foldedId, revision.AttachmentList));
 
-    /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
+    /// <summary>Stores a setting of the database, or deletes it if null.</summary>
     internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));
 
     private WriteBatch Beside(KindCommand command)
@@ -386,7 +386,7 @@ public sealed class WriteBatch : IDisposable
         _buffer.Dispose();
     }
 
-    /// <summary>Marks the batch as written, once, and checks it against the limits of the database it goes to.</summary>
+    /// <summary>Marks the batch as written, which is possible once, and checks it against the limits of the database.</summary>
     internal void BeginWrite(DatabaseOptions database)
     {
         ObjectDisposedException.ThrowIf(_used, this);
@@ -396,7 +396,7 @@ public sealed class WriteBatch : IDisposable
         _buffer.IsSecret |= database.IsEncrypted;
     }
 
-    /// <summary>Packs the bodies of documents, each with the dictionary of its collection, where that has one.</summary>
+    /// <summary>Compresses the bodies of documents with the dictionaries of their collections, where there are any.</summary>
     internal void Pack(Func<CollectionName, BodyDictionary?> dictionaryOf)
     {
         CollectionName? last = null;
@@ -416,7 +416,7 @@ public sealed class WriteBatch : IDisposable
         }
     }
 
-    /// <summary>Makes a batch whose write is done empty and usable again, for those who write many.</summary>
+    /// <summary>Clears a written batch for reuse.</summary>
     internal void Reopen()
     {
         Dispose();
@@ -440,7 +440,7 @@ public sealed class WriteBatch : IDisposable
             throw OverLimit("an id with bytes", Needs.IdBytes, database.MaxIdBytes, nameof(database.MaxIdBytes));
     }
 
-    /// <summary>An id in UTF-8 and folded, in the buffer of the batch.</summary>
+    /// <summary>Encodes an id in UTF-8 and folded, in the buffer of the batch.</summary>
     private (ReadOnlyMemory<byte> Utf8, ReadOnlyMemory<byte> Folded) Encode(string id)
     {
         ReadOnlyMemory<byte> utf8 = _buffer.Take(DocumentId.Encode(id, Options.MaxIdBytes, _buffer.Room(DocumentId.MaxBytes)));
