@@ -7,7 +7,6 @@ namespace Treepie.Writes;
 /// The additional guarantee of cluster-wide batches: no other cluster-wide batch has written one of their documents in the
 /// meantime.
 /// </summary>
-/// </summary>
 internal static class AtomicGuards
 {
     /// <summary>

@@ -11,7 +11,6 @@ namespace Treepie.Writes;
 /// The collections changed by one command: read when first used, written once at its end. Valid only inside the command, because
 /// the number assigned by a command that is undone is assigned again.
 /// </summary>
-/// </summary>
 internal sealed class CollectionWriter
 {
     private readonly Tree _collections;

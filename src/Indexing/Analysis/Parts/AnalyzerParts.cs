@@ -14,11 +14,11 @@ namespace Treepie.Indexing.Analysis.Parts;
 /// </summary>
 /// <remarks>
 /// A text passes through the character filters, the tokenizer splits it into words, and each word passes through the filters, in
-/// the given order. Tokenizers: <c>Standard</c> (the default), <c>Letters</c>, <c>Whitespace</c>, <c>Keyword</c>, <c>{"Pattern":
-/// ";"}</c> (a regular expression that matches separators). Filters: <c>LowerCase</c>, <c>Accents</c>, <c>{"StopWords":
-/// "English"}</c> or <c>["the", "a"]</c>, <c>{"Stem": "German"}</c>, <c>{"NGrams": {"Min": 2, "Max": 6}}</c>, <c>{"EdgeNGrams":
-/// …}</c>, <c>{"Length": {"Min": 2, "Max": 64}}</c>, <c>{"Replace": "-", "With": ""}</c>, <c>{"Synonyms": [["tv",
-/// "television"]]}</c>.
+/// the given order. Tokenizers: <c>Standard</c> (the default), <c>Letters</c>, <c>Whitespace</c>, <c>Keyword</c>,
+/// <c>{"Pattern": ";"}</c> (a regular expression that matches separators). Filters: <c>LowerCase</c>, <c>Accents</c>,
+/// <c>{"StopWords": "English"}</c> or <c>["the", "a"]</c>, <c>{"Stem": "German"}</c>, <c>{"NGrams": {"Min": 2, "Max": 6}}</c>,
+/// <c>{"EdgeNGrams": …}</c>, <c>{"Length": {"Min": 2, "Max": 64}}</c>, <c>{"Replace": "-", "With": ""}</c>,
+/// <c>{"Synonyms": [["tv", "television"]]}</c>.
 /// </remarks>
 public static class AnalyzerParts
 {
