@@ -37,7 +37,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     private TemporaryPlace? _place;
     private int _disposed;
 
-    /// <summary>Opens it in an environment, which goes with it.</summary>
+    /// <summary>Opens the database in an environment, which it disposes.</summary>
     internal Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
         DataDirectory = directory;
@@ -113,20 +113,20 @@ public sealed class Database : IDocumentStore, ISessionHost
     /// <summary>The etag of the last durable change; does not open a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
 
-    /// <summary>Whether it does something by itself, now or when the time has come.</summary>
+    /// <summary>Whether it has background work, now or at a scheduled time.</summary>
     internal bool HasWork =>
         Lifecycle.IsScheduled
         || TimeSeriesPolicies.IsScheduled
         || Compression.HasWork
         || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
 
-    /// <summary>Its log.</summary>
+    /// <summary>The archived log of the database.</summary>
     internal DatabaseLog Log { get; }
 
     EntityTypes ISessionHost.EntityTypesOf(SessionOptions options) =>
         _entityTypes.GetValue(options, static own => new EntityTypes(own));
 
-    /// <summary>Ids for objects of sessions that have none.</summary>
+    /// <summary>Generates ids for entities of sessions.</summary>
     internal HiLoIds HiLoIds { get; }
 
     HiLoIds ISessionHost.HiLoIds => HiLoIds;
@@ -135,13 +135,13 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     StorageEnvironment IWriteHost.Environment => Environment;
 
-    /// <summary>Held by the one compaction there may be at a time.</summary>
+    /// <summary>Held by the only compaction that may run at a time.</summary>
     internal OneAtATime Compacting { get; } = new();
 
-    /// <summary>Imports under way.</summary>
+    /// <summary>Imports in progress.</summary>
     internal ImportGate Imports { get; }
 
-    /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
+    /// <summary>The directory of the indexes' environments, with one folder each; created by the first index.</summary>
     internal string IndexesDirectory => Path.Combine(DataDirectory, DatabaseFormat.IndexesFolder);
 
     /// <summary>Opens the database in a directory; creates it if it does not exist.</summary>
@@ -200,7 +200,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         }
     }
 
-    /// <summary>A view of what somebody else reads, who ends it.</summary>
+    /// <summary>Returns a snapshot over a read transaction that the caller disposes.</summary>
     internal DatabaseSnapshot ReadOf(ReadTransaction transaction) =>
         new(transaction, _collectionNames, _dictionaries, _changeVectors, ownsTransaction: false);
 
@@ -269,7 +269,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         return OpenSession(change(DefaultSession));
     }
 
-    /// <summary>The options of sessions that are opened without.</summary>
+    /// <summary>The default options of sessions.</summary>
     internal SessionOptions DefaultSession
     {
         [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
@@ -428,7 +428,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         return steps.Report;
     }
 
-    /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
+    /// <summary>The memory in bytes of decrypted pages; reads no pages.</summary>
     internal long DecryptedBytes => Environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
     /// <summary>
@@ -480,21 +480,21 @@ public sealed class Database : IDocumentStore, ISessionHost
     Task<T> IWriteHost.WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) =>
         WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
 
-    /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
+    /// <summary>Returns the next range of ids, for synchronous callers.</summary>
     internal HiLoRange NextHiLoRange(HiLoRequest request)
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return _writes.Run((writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now));
     }
 
-    /// <summary>Says that a plain database has no key.</summary>
+    /// <summary>Throws if the database is not encrypted.</summary>
     internal void RequireEncryption()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
     }
 
-    /// <summary>Keeps something that is set, or forgets it; durable when this returns.</summary>
+    /// <summary>Stores a setting, or deletes it if null; durable when the method returns.</summary>
     private void WriteSetting(string name, byte[]? json)
     {
         using var batch = new WriteBatch(Options);
@@ -516,7 +516,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         return results;
     }
 
-    /// <summary>Runs a command in a durable step of its own.</summary>
+    /// <summary>Runs a command in a durable transaction of its own.</summary>
     internal Task<TResult> WriteAsync<TResult>(
         Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {

@@ -317,7 +317,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>A mark of the key of a database; null where it is not encrypted.</summary>
+    /// <summary>Returns a fingerprint of a database's key; null if it is not encrypted.</summary>
     internal string? KeyMarkOf(string name)
     {
         (_, EncryptionKey? own) = OpenWithKey(name, needsKey: true);
@@ -325,7 +325,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             return own is null ? null : KeyMark.Of(own);
     }
 
-    /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
+    /// <summary>Returns whether a database may have backup tasks, without opening it.</summary>
     internal bool MayHaveBackupTasks(string name) =>
         FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
@@ -489,7 +489,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>A database and, if it is encrypted and its key is needed, a copy of that.</summary>
+    /// <summary>Returns a database and, if it is encrypted and its key is needed, a copy of the key.</summary>
     private (Database Database, EncryptionKey? Key) OpenWithKey(string name, bool needsKey)
     {
         CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
@@ -500,7 +500,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>The database of an entry whose gate is held.</summary>
+    /// <summary>Opens the database of an entry whose gate is held.</summary>
     private Database Open(CatalogEntry entry)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);

@@ -108,8 +108,7 @@ public sealed record DatabaseOptions
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>
-    /// Whether they are those of a database that is open and encrypted: then batches leave nothing in memory that others will
-    /// use.
+    /// Whether these are the options of an open encrypted database: batches then zero their memory before it is reused.
     /// </summary>
     internal bool IsEncrypted { get; init; }
 

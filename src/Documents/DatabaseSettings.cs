@@ -15,7 +15,7 @@ public sealed class DatabaseSettings
     /// <summary>The maximum size of an object in bytes: 256 KiB.</summary>
     public const int MaxBytes = 256 * 1024;
 
-    /// <summary>Apart from what the database sets itself.</summary>
+    /// <summary>The prefix that separates these settings from those of the database itself.</summary>
     private const string Prefix = "of-programs/";
 
     private readonly Database _database;
@@ -47,7 +47,7 @@ public sealed class DatabaseSettings
             _known.TryRemove(name, out _);
     }
 
-    /// <summary>Others have written settings: they are read again.</summary>
+    /// <summary>Clears the cache, after settings were written elsewhere.</summary>
     internal void Forget()
     {
         lock (_reading)
@@ -82,7 +82,7 @@ public sealed class DatabaseSettings
         {
             using DatabaseSnapshot snapshot = _database.BeginRead();
             (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
-            // a name that is not there is not remembered: there may be any number of them
+            // missing names are not cached: there could be any number of them
             return found.Json is null ? found : _known.GetOrAdd(name, found);
         }
     }

@@ -59,8 +59,8 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
 
     /// <summary>
     /// Executes a function in a session and saves the changes. If someone else has changed a document that it loaded or found
-    /// missing, it is executed again, so that it takes effect as if nobody else were writing. The function must have no other
-    /// side effects, since it can run several times; its queries are not verified.
+    /// missing, it is executed again, so that it takes effect as if nobody else were writing. Since the function can run several
+    /// times, anything else it does must be repeatable; its queries are not verified.
     /// </summary>
     /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

@@ -29,7 +29,7 @@ public sealed record IndexingOptions
 
     private const long UsualBatchBytes = 16L << 20;
 
-    /// <summary>Two batches of twice their bytes are then an eighth of what the process may have.</summary>
+    /// <summary>Two batches, each taking twice its size, then use an eighth of the available memory.</summary>
     private const long PartOfMemory = 32;
 
     /// <summary>

@@ -87,7 +87,7 @@ public static class TreepieServiceCollectionExtensions
     [RequiresDynamicCode(Reflection)]
     private static DocumentSession OpenByReflection(Database database) => database.OpenSession();
 
-    /// <summary>Under what the holder of a database lies: its key, or a name that no program has.</summary>
+    /// <summary>Returns the service key of a database's holder: its key, or an internal type.</summary>
     private static object KeyOf(object? key) => key ?? typeof(DatabaseHolder);
 
     private static IServiceCollection Add(

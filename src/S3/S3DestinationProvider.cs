@@ -57,8 +57,7 @@ public sealed class S3DestinationProvider : DestinationProvider
             MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
             Timeout = System.Threading.Timeout.InfiniteTimeSpan, // so is the time of a try
             HttpClientFactory = new HttpClients(isLoopback),
-            // Each request is signed with a hash of its content; checksums behind it are not understood by all that is
-            // compatible.
+            // Each request is signed with a hash of its content; trailing checksums are not supported by all compatible services.
             RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
             ResponseChecksumValidation = ResponseChecksumValidation.WHEN_REQUIRED,
         };
@@ -81,7 +80,7 @@ public sealed class S3DestinationProvider : DestinationProvider
         return new AmazonS3Client(keys, config);
     }
 
-    /// <summary>Connections of one destination's own, which end with it.</summary>
+    /// <summary>The connections of one destination, closed with it.</summary>
     private sealed class HttpClients(bool isLoopback) : HttpClientFactory
     {
         private static readonly TimeSpan _connectTimeout = TimeSpan.FromSeconds(15);

@@ -200,7 +200,7 @@ public sealed record BackupCard
 
     private string ComputeHash() => HashOf([Part[(Part.LastIndexOf('/') + 1)..], Position, PreviousHash ?? "", Link]);
 
-    /// <summary>Each text with its length before it, so that none can end where another begins.</summary>
+    /// <summary>Hashes each text with its length, so that different splits of the same bytes have different hashes.</summary>
     private static string HashOf(ReadOnlySpan<string> texts)
     {
         using var hash = new BackupHash(BackupHashKind.Blake3);

@@ -9,7 +9,7 @@ namespace Treepie.BackupTasks;
 /// </summary>
 public sealed class BackupHistory
 {
-    /// <summary>More of what is missing is for the list of a place, not for a message.</summary>
+    /// <summary>The maximum number of gaps in a message; all are in the listing of a destination.</summary>
     private const int MaxToldGaps = 3;
 
     private readonly List<PartAtPlace> _pages;
@@ -49,12 +49,12 @@ public sealed class BackupHistory
     /// <summary>Descriptions of the gaps, naming the parts around each.</summary>
     public IReadOnlyList<string> Gaps { get; }
 
-    /// <summary>The parts that lead to a point, in the order they were taken.</summary>
-    /// <param name="commit">Exactly this commit; null: whatever the time says.</param>
-    /// <param name="time">The last commit up to then (UTC); null with no commit: the last there is.</param>
-    /// <param name="chainOf">The snapshot or increment with all it goes on from, if each of them is there; else null.</param>
-    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: nothing leads there; the message says what is
-    /// there around it.</exception>
+    /// <summary>Returns the parts needed to restore a point in time, in the order in which they were taken.</summary>
+    /// <param name="commit">Exactly this commit; null: determined by the time.</param>
+    /// <param name="time">The last commit up to this time (UTC); null, and no commit: the last one.</param>
+    /// <param name="chainOf">Returns a snapshot or increment with everything it continues, or null if a part is missing.</param>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what is
+    /// available around it.</exception>
     internal IReadOnlyList<PartAtPlace> Lead(long? commit, DateTime? time, Func<PartAtPlace, IReadOnlyList<PartAtPlace>?> chainOf)
     {
         (PartAtPlace Base, IReadOnlyList<PartAtPlace> Chain)? found = null;
@@ -106,7 +106,7 @@ public sealed class BackupHistory
 
     internal static string Zulu(DateTime at) => at.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 
-    /// <summary>By commits alone; that hashes fit is found out when it is read.</summary>
+    /// <summary>Determines a chain by commits only; hashes are verified when it is read.</summary>
     internal IReadOnlyList<PartAtPlace>? ChainOf(PartAtPlace page)
     {
         var chain = new List<PartAtPlace> { page };
@@ -128,7 +128,7 @@ public sealed class BackupHistory
             $"There is no restoring to "
                 + $"{(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
 
-    /// <summary>The last commit that the log leads to from one.</summary>
+    /// <summary>Returns the last commit that log backups reach from a commit.</summary>
     internal long Reach(long commit)
     {
         while (NextLog(commit) is { } log)
@@ -136,7 +136,7 @@ public sealed class BackupHistory
         return commit;
     }
 
-    /// <summary>Of the stretches of the log that go on from a commit the one that leads farthest.</summary>
+    /// <summary>Returns the log backup that continues a commit and reaches farthest.</summary>
     private PartAtPlace? NextLog(long reached)
     {
         int low = 0, high = _logs.Count;
@@ -156,7 +156,7 @@ public sealed class BackupHistory
         return best;
     }
 
-    /// <summary>Stretches of the log that several tasks archive to one place overlap; so many of them are looked at.</summary>
+    /// <summary>Log backups of several tasks at one destination overlap; at most this many are examined.</summary>
     private const int MaxOverlap = 1_000;
 
     private (IReadOnlyList<RestorableStretch> Stretches, IReadOnlyList<string> Gaps) Find()

@@ -54,7 +54,7 @@ public sealed class BackupInventory
         IReadOnlyList<BackupObject> objects = await place.ListAsync(
             database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
         if (database is not null && objects.Count == 0)
-            // the place is the database's own folder
+            // the destination is the database's own folder
             objects = [
                 .. (await place.ListAsync("", cancellationToken).ConfigureAwait(false)).Where(
                     static item => !item.Name.Contains('/', StringComparison.Ordinal))];
@@ -157,7 +157,7 @@ public sealed class BackupInventory
         if (link is null)
             return null;
 
-        // The log may end before the last snapshot: going on from there it has no gap.
+        // The log may end before the last snapshot: continuing from there, it has no gap.
         long reached = history.Reach(newest.Card.Commit);
         PartAtPlace? last = history.Logs.LastOrDefault(log => log.Card.Commit <= reached);
         return new ChainEnd(new BackupLink(link.Hash, last?.Card.Commit ?? reached, link.Stores));
@@ -169,7 +169,8 @@ public sealed class BackupInventory
             + $"a time can be chosen where there are snapshots and their log.");
 
     /// <summary>
-    /// What leads to a logical backup as names tell; the last part has all that may lead to it, for who reads it to choose from.
+    /// Returns the backups needed for a logical backup, judging by names; the reader of the last part selects among all possible
+    /// predecessors.
     /// </summary>
     private BackupSelection OfLogical(RestorePoint latest)
     {
@@ -191,8 +192,8 @@ public sealed class BackupInventory
         new(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
 
     /// <summary>
-    /// The first card that is as it was written; null where there is none. A card of before cards had a checksum in their names
-    /// counts if its content says the same as its name.
+    /// Returns the first intact card; null if there is none. A card without a checksum in its name is trusted if its content
+    /// matches its name.
     /// </summary>
     private static async Task<BackupCard?> TrustedAsync(
         BackupDestination place, IEnumerable<BackupCard> cards, CancellationToken cancellationToken)
@@ -203,11 +204,11 @@ public sealed class BackupInventory
         return null;
     }
 
-    /// <summary>A plain part is not asked for with a key.</summary>
+    /// <summary>Removes the key for an unencrypted part.</summary>
     private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) =>
         point.IsEncrypted && options is not null ? options : new RestoreOptions();
 
-    /// <summary>What a part without a card says at its beginning; null where that cannot be read.</summary>
+    /// <summary>Reads the header of a part without a card; null if it cannot be read.</summary>
     private static async Task<BackupCard?> ReadHeaderAsync(
         BackupDestination place, RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
@@ -235,7 +236,7 @@ public sealed class BackupInventory
         }
     }
 
-    /// <summary>The same of all of it, where its card is gone.</summary>
+    /// <summary>Reads a whole part to determine its link, if its card is missing.</summary>
     private async Task<BackupLink?> ReadLinkAsync(
         RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {

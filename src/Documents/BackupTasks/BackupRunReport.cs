@@ -44,10 +44,10 @@ public sealed record BackupRunReport
     /// <summary>The link from which the next increment continues; null if none can.</summary>
     public string? Link { get; init; }
 
-    /// <summary>Where the database stood when it was begun; null where none was written.</summary>
+    /// <summary>The position of the database when the backup was started; null if none was written.</summary>
     internal string? Mark { get; init; }
 
-    /// <summary>A mark of the key it is sealed with; null: with none.</summary>
+    /// <summary>A fingerprint of the key that encrypts it; null: it is not encrypted.</summary>
     internal string? KeyMark { get; init; }
 
     /// <summary>The duration of the run.</summary>

@@ -19,7 +19,7 @@ public sealed class BackupScheduler : IAsyncDisposable
 {
     private const int MaxTogether = 2;
 
-    /// <summary>Longest sleep: clocks are set, and databases come without telling.</summary>
+    /// <summary>The maximum sleep: clocks are adjusted, and databases are added without notification.</summary>
     private static readonly TimeSpan _longestSleep = TimeSpan.FromMinutes(10);
 
     private static readonly TimeSpan _shortestSleep = TimeSpan.FromMilliseconds(100);
@@ -207,7 +207,7 @@ public sealed class BackupScheduler : IAsyncDisposable
                 && !_stop.IsCancellationRequested
                 && !lease.Closing.IsCancellationRequested)
         {
-            // Somebody did not want it: the next one is due at its own time.
+            // The run was cancelled: the next one is due at its regular time.
             await store.ChangeAsync(id, now => now with { State = Cancelled(now.State, kind, began, operationId) })
                 .ConfigureAwait(false);
             throw;
@@ -393,7 +393,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     private static bool Resting(Database database, BackupTaskRecord record) =>
         record.Home != database.DataDirectory && !record.Task.IsDisabled;
 
-    /// <summary>What is due now, and when the next is.</summary>
+    /// <summary>Returns the runs that are due now, and when the next is due.</summary>
     private List<ScheduledRun> FindDue(out DateTime? next)
     {
         var due = new List<ScheduledRun>();

@@ -115,11 +115,11 @@ public sealed record BackupTask
     /// <summary>When the task was created (UTC).</summary>
     public DateTime CreatedAt { get; init; }
 
-    /// <summary>The times of full backups; null where there are none.</summary>
+    /// <summary>The schedule of full backups; null if there is none.</summary>
     [JsonIgnore]
     internal CronSchedule? Full => FullSchedule is null ? null : CronSchedule.Parse(FullSchedule, Zone);
 
-    /// <summary>The times between them; null where there are none.</summary>
+    /// <summary>The schedule of incremental backups; null if there is none.</summary>
     [JsonIgnore]
     internal CronSchedule? Incremental => IncrementalSchedule is null ? null : CronSchedule.Parse(IncrementalSchedule, Zone);
 

@@ -15,7 +15,7 @@ public interface IBackupKeySources
 }
 
 /// <summary>
-/// Sources as people write them; see <see cref="KeySource.Parse"/>. For programs that trust whoever makes their tasks.
+/// Key sources as written by users; see <see cref="KeySource.Parse"/>. For programs that trust the authors of their tasks.
 /// </summary>
 internal sealed class WrittenKeySources : IBackupKeySources
 {

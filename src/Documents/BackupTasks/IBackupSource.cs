@@ -84,6 +84,6 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
     /// <inheritdoc/>
     public void Dispose()
     {
-        // the database is its owner's
+        // the caller owns the database
     }
 }

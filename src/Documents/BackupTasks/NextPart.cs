@@ -69,7 +69,7 @@ public static class NextPart
 
     private static BackupOptions Simpler(BackupOptions now, BackupFault fault) => (now.Since, fault) switch
     {
-        // The log before the last snapshot or increment may be gone, and that after it still there.
+        // The log before the last snapshot or increment may be gone while the log after it is still available.
         ({ } since, BackupFault.LogGap) when now.Kind == BackupKind.Log && since.LogCommit < since.Commit =>
             now with { Since = new BackupLink(since.Hash, since.Commit, since.Stores) },
         (_, BackupFault.LogGap) => now with { Kind = BackupKind.Snapshot },

@@ -37,10 +37,10 @@ public sealed class BackupLink : IEquatable<BackupLink>
     /// <summary>The last commit in the archived log, or the commit from which on it is to be archived.</summary>
     public long LogCommit { get; }
 
-    /// <summary>The stores in it, that of the documents first; of a logical backup none.</summary>
+    /// <summary>The stores in it, starting with that of the documents; none for a logical backup.</summary>
     internal IReadOnlyList<StoreLink> Stores { get; }
 
-    /// <summary>Of a logical backup: where the database stood.</summary>
+    /// <summary>For a logical backup, the position of the database.</summary>
     internal DumpPoint? Dump { get; }
 
     /// <summary>Parses the result of <see cref="ToString"/>.</summary>

@@ -21,7 +21,7 @@ public sealed record BackupOptions
     /// </summary>
     public string LogReader { get; init; } = "";
 
-    /// <summary>Whether a task takes it, whose place is in its state.</summary>
+    /// <summary>Whether a task takes the backup, whose position is in its state.</summary>
     internal bool IsOfTask { get; init; }
 
     /// <summary>

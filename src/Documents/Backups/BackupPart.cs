@@ -6,8 +6,8 @@ namespace Treepie.Backups;
 public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<Stream>> OpenAsync)
 {
     /// <summary>
-    /// Of a logical increment that was found in a listing: all that may lead to it, the latest first. What does is found out when
-    /// it is read (<see cref="DumpLinks"/>). Null: what leads to it was named.
+    /// For a logical increment found in a listing: all backups that it may continue, newest first. Which one it continues is
+    /// determined when it is read (<see cref="DumpLinks"/>). Null: the chain was given explicitly.
     /// </summary>
     internal IReadOnlyList<BackupPart>? Earlier { get; init; }
 

@@ -67,7 +67,7 @@ public sealed record BackupReport
     /// </summary>
     public string? ContentHash { get; init; }
 
-    /// <summary>What that is.</summary>
+    /// <summary>The algorithm of <see cref="ContentHash"/>.</summary>
     internal BackupHashKind Hash { get; init; }
 
     /// <summary>Whether the backup contains everything that the database had.</summary>
@@ -99,7 +99,7 @@ public sealed record BackupReport
     public int PartCount { get; init; } = 1;
 
     /// <summary>
-    /// Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.
+    /// For a chain of logical backups that was read: the counts of its last part. Null for others.
     /// </summary>
     internal BackupCounts? LastPart { get; init; }
 

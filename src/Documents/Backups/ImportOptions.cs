@@ -23,7 +23,7 @@ public sealed record ImportOptions
     public bool SkipInvalidDocuments { get; init; }
 
     /// <summary>
-    /// A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.
+    /// The key of the database itself, which is tried if the backup is encrypted and no <see cref="BackupKey"/> is given.
     /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 

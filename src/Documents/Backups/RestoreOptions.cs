@@ -37,16 +37,16 @@ public sealed record RestoreOptions
     /// <summary>For snapshots with logs: the time (UTC) after which no commit is replayed. Null: replays all.</summary>
     public DateTime? StopAtTime { get; init; }
 
-    /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
+    /// <summary>For verification: whether a log backup is verified by itself, without the parts that it continues.</summary>
     internal bool IsLogAlone { get; init; }
 
-    /// <summary>Whether what is read becomes a database, and is not only verified.</summary>
+    /// <summary>Whether the data is restored to a database, not only verified.</summary>
     internal bool IsRestore { get; init; }
 
-    /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which waits for what is read.</summary>
+    /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which blocks on reads.</summary>
     internal bool IsOnThread { get; init; }
 
-    /// <summary>Opens a part: on the calling thread, where the work has one of its own.</summary>
+    /// <summary>Opens a part; on the calling thread if the work has one of its own.</summary>
     internal ValueTask<Stream> OpenAsync(BackupPart part, CancellationToken cancellationToken)
     {
         ValueTask<Stream> stream = part.OpenAsync(cancellationToken);
@@ -54,17 +54,17 @@ public sealed record RestoreOptions
     }
 
     /// <summary>
-    /// Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.
+    /// For verification: yields to writers of the source database; null: never pauses.
     /// </summary>
     internal BackupPace? Pace { get; init; }
 
     /// <summary>
-    /// A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.
+    /// The key of the database itself, which is tried if the backup is encrypted and no <see cref="BackupKey"/> is given.
     /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 
     /// <summary>
-    /// Longest data file of the restored database, for tests of what happens when there is no room; null: as always.
+    /// The maximum size of the restored data file, for tests of a full disk; null: the default.
     /// </summary>
     internal long? MaxDataFileBytes { get; init; }
 

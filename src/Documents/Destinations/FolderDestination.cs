@@ -14,11 +14,11 @@ public sealed class FolderDestination : BackupDestination
     private const int BufferBytes = 128 * 1024;
     private const int MaxObjects = 100_000;
 
-    /// <summary>Room that must be there whatever is expected: less is as good as none.</summary>
+    /// <summary>The minimum free space, whatever size is expected.</summary>
     private const long LeastRoomBytes = 1 << 20;
 
     /// <summary>
-    /// Error number of Linux and macOS (and the one of quotas) by which a write fails that nothing else is wrong with.
+    /// The error numbers, on Linux and macOS, of writes that fail because of the state of the disk.
     /// </summary>
     private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
 
@@ -193,7 +193,7 @@ public sealed class FolderDestination : BackupDestination
         return Path.Combine(_root, name.Replace('/', Path.DirectorySeparatorChar));
     }
 
-    /// <summary>A file on its way to its name.</summary>
+    /// <summary>An unfinished file.</summary>
     private sealed class Upload : BackupUpload
     {
         private readonly FolderDestination _place;

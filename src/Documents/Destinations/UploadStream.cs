@@ -12,10 +12,10 @@ namespace Treepie.Destinations;
 /// </summary>
 public sealed class UploadStream : ForwardStream
 {
-    /// <summary>Bytes handed on at once.</summary>
+    /// <summary>The number of bytes passed on at once.</summary>
     private const int BlockBytes = 256 * 1024;
 
-    /// <summary>Blocks that may wait in a queue.</summary>
+    /// <summary>The maximum number of blocks in a queue.</summary>
     private const int QueuedBlocks = 8;
 
     /// <summary>The maximum time that an upload may block the others.</summary>
@@ -39,7 +39,7 @@ public sealed class UploadStream : ForwardStream
     public override bool CanWrite => true;
 
     /// <summary>The errors of the uploads that failed, by address.</summary>
-    // just seen
+    // checked by the filter
     public IReadOnlyDictionary<string, Exception> Failures =>
         _lanes.Where(static lane => lane.Failure is not null)
             .ToDictionary(static lane => lane.Address, static lane => lane.Failure!);
@@ -131,8 +131,8 @@ public sealed class UploadStream : ForwardStream
     }
 
     /// <summary>
-    /// Bytes that several read, each in its own time; after the last of them it is filled again. One that an upload left behind
-    /// when it failed is not: nobody knows whether it still reads it.
+    /// A block read by several uploads; reused after the last of them. A block of an upload that failed is not reused, since it
+    /// may still be reading it.
     /// </summary>
     private sealed class Block
     {
@@ -149,7 +149,7 @@ public sealed class UploadStream : ForwardStream
         public bool Release() => Interlocked.Decrement(ref _readers) == 0;
     }
 
-    /// <summary>One upload with what waits for it.</summary>
+    /// <summary>One upload with its queue.</summary>
     private sealed class Lane : IAsyncDisposable
     {
         private readonly BackupUpload _upload;
@@ -233,7 +233,7 @@ public sealed class UploadStream : ForwardStream
             }
             catch (Exception error)
             {
-                // Whatever it is, it is this upload's, and must not end the others.
+                // Any exception belongs to this upload and must not end the others.
                 Fail(error);
             }
         }

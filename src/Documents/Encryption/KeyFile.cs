@@ -54,7 +54,7 @@ public static class KeyFile
         }
     }
 
-    /// <summary>Reads a whole file, after a look at who else may.</summary>
+    /// <summary>Reads a whole file, after checking its permissions.</summary>
     internal static void Read(string path, SecretBuffer secret)
     {
         try

@@ -71,7 +71,7 @@ public sealed class SecretStore : IDisposable
     public void Dispose() => _environment.Dispose();
 
     /// <summary>
-    /// Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.
+    /// Stores a key, followed by the next one if the key of the database is about to change. Durable when the method returns.
     /// </summary>
     internal void Put(string database, EncryptionKey key, EncryptionKey? next = null)
     {
@@ -88,7 +88,7 @@ public sealed class SecretStore : IDisposable
         _environment.Write(transaction => transaction.GetOrCreateTree(KeysTree).Put(name, value.Span));
     }
 
-    /// <summary>Forgets a key: of a database that was deleted with its files.</summary>
+    /// <summary>Removes the key of a database that was deleted with its files.</summary>
     internal void Remove(string database)
     {
         byte[] name = Fold(database);
@@ -99,7 +99,7 @@ public sealed class SecretStore : IDisposable
         });
     }
 
-    /// <summary>Whether two keys are the same, in a time that does not tell where they differ.</summary>
+    /// <summary>Compares two keys in constant time.</summary>
     internal static bool AreEqual(EncryptionKey left, EncryptionKey right)
     {
         if (left.IsPassphrase || right.IsPassphrase)

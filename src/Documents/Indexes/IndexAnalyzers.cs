@@ -16,10 +16,10 @@ public sealed class IndexAnalyzers
     private readonly Func<IReadOnlyList<IndexMapping>> _indexes;
     private readonly Action<IReadOnlyList<StaticIndexMapping>> _build;
 
-    /// <param name="context">What indexes need of their database.</param>
+    /// <param name="context">The context that indexes need of their database.</param>
     /// <param name="definitionsLock">Held while definitions change.</param>
-    /// <param name="indexes">What is wanted of all indexes.</param>
-    /// <param name="build">Brings what is built in line with what is wanted.</param>
+    /// <param name="indexes">Returns the current definitions of all indexes.</param>
+    /// <param name="build">Rebuilds the indexes whose definitions have changed.</param>
     internal IndexAnalyzers(
         IndexingContext context, Lock definitionsLock, Func<IReadOnlyList<IndexMapping>> indexes,
         Action<IReadOnlyList<StaticIndexMapping>> build)
@@ -92,7 +92,7 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>Takes over what an import brings; what cannot be used here is passed over.</summary>
+    /// <summary>Merges imported analyzers; skips those that cannot be used here.</summary>
     internal void Merge(ReadOnlyMemory<byte> json)
     {
         lock (_definitionsLock)
@@ -104,7 +104,7 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>What is wanted of an index, with the analyzers it names as they are now.</summary>
+    /// <summary>Returns the definition of an index with the current analyzers that it refers to.</summary>
     internal StaticIndexMapping Attach(StaticIndexMapping mapping) =>
         mapping.WithAnalyzers(Kept().UsedBy(mapping.Definition, _context.Analyzers));
 

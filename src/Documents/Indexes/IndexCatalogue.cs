@@ -56,7 +56,7 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Custom analyzers stored in the database, which fields refer to by name.</summary>
     public IndexAnalyzers Analyzers { get; }
 
-    /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
+    /// <summary>Opens the indexes below a directory and resumes indexing.</summary>
     internal static IndexCatalogue Open(
         string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null,
         IndexSettingsStore? settings = null)
@@ -190,25 +190,25 @@ public sealed class IndexCatalogue : IDisposable
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
     /// <summary>
-    /// Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key
-    /// anyway.
+    /// Gives every index a new data key, one after another. Skips an index that is deleted meanwhile; one that is created has a
+    /// new key anyway.
     /// </summary>
     internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken) =>
         IndexRounds.RotateDataKeys(Indexes(), steps, cancellationToken);
 
-    /// <summary>The indexes of some names, or all.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of a name.</exception>
+    /// <summary>Returns the indexes with the specified names, or all.</summary>
+    /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     internal IReadOnlyList<DocumentIndex> ToCompact(IReadOnlyList<string>? names) => names is null
         ? Indexes()
         : [
             .. names.Distinct(StringComparer.OrdinalIgnoreCase)
                 .Select(name => Find(name) ?? throw new IndexNotFoundException(name))];
 
-    /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
+    /// <summary>Returns the memory in bytes of decrypted pages of all indexes.</summary>
     internal long DecryptedBytes() => IndexRounds.DecryptedBytes(Indexes());
 
-    /// <summary>The index of that name that answers; null if there is none.</summary>
-    /// <exception cref="TreepieException">It cannot be opened.</exception>
+    /// <summary>Returns the index that answers queries under a name; null if there is none.</summary>
+    /// <exception cref="TreepieException">The index cannot be opened.</exception>
     internal DocumentIndex? Find(string name)
     {
         lock (_lock)
@@ -222,7 +222,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Empties an index and builds it again, unless somebody has done so meanwhile.</summary>
+    /// <summary>Clears an index and rebuilds it, unless that has already happened meanwhile.</summary>
     internal void Reset(DocumentIndex index)
     {
         lock (_lock)
@@ -236,12 +236,12 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// The index that answers queries over these fields: one that has them, or is given them, or a new one; see
+    /// Returns the index that answers queries over the specified fields: one that has them, an extended one, or a new one; see
     /// <see cref="AutoIndexChoice"/>.
     /// </summary>
-    /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
-    /// <param name="fields">Fields, in the order of the query.</param>
-    /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
+    /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
+    /// <param name="fields">The fields, in the order of the query.</param>
+    /// <param name="created">Whether the index was created by this call, whose caller waits for it.</param>
     internal DocumentIndex FindOrCreate(string collection, IReadOnlyList<AutoIndexField> fields, out bool created)
     {
         lock (_lock)
@@ -255,7 +255,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.
+    /// Returns the map-reduce index that answers queries over the specified groups, or creates one; see
+    /// <see cref="GroupIndexChoice"/>.
     /// </summary>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
@@ -268,13 +269,13 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>All indexes, held: whoever calls releases each.</summary>
+    /// <summary>Returns all indexes, held; the caller must release each.</summary>
     internal IReadOnlyList<HeldIndex> Hold() =>
         [.. Indexes()
             .Where(index => index.TryHold())
             .Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
 
-    /// <summary>What is wanted of all indexes, by name.</summary>
+    /// <summary>Returns the current definitions of all indexes, by name.</summary>
     internal IReadOnlyList<IndexMapping> Definitions()
     {
         lock (_lock)
@@ -288,7 +289,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Makes an index of exactly this definition; of one that queries made, unless there is one of its name.</summary>
+    /// <summary>Creates an index of exactly this definition; an auto-index only if none has its name.</summary>
     internal void Ensure(IndexMapping definition)
     {
         if (definition is StaticIndexMapping mapping)
@@ -304,7 +305,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Stops indexing and closes all stores that no query reads any more. For the database alone.</summary>
+    /// <summary>Stops indexing and closes the stores when no query uses them. Called only by the database.</summary>
     void IDisposable.Dispose()
     {
         List<Task> tasks;
@@ -353,7 +354,7 @@ public sealed class IndexCatalogue : IDisposable
                 [.. built.Where(b => string.Equals(b.Definition.Name, definition.Name, StringComparison.OrdinalIgnoreCase))]);
     }
 
-    /// <summary>What was built of a definition goes on; so does the one before it, until that has caught up.</summary>
+    /// <summary>Resumes the index of a definition, and the previous one until the former has caught up.</summary>
     private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, IndexMapping Definition)> versions)
     {
         (IndexDirectory Place, IndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
@@ -415,7 +416,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Whether the lock of an index lets another definition take its place. A lock that stood before its index holds nobody up.
+    /// Returns whether the lock mode of an index allows its definition to be replaced. A lock set before the index existed does
+    /// not prevent it.
     /// </summary>
     private bool MayReplace(StaticIndexMapping mapping)
     {
@@ -427,7 +429,7 @@ public sealed class IndexCatalogue : IDisposable
             "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
     }
 
-    /// <summary>Brings what is built in line with the definition that was put last. In the lock.</summary>
+    /// <summary>Starts building the latest definition, if necessary. Requires the lock.</summary>
     private void Build(IndexMapping mapping)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
@@ -448,7 +450,7 @@ public sealed class IndexCatalogue : IDisposable
         }
         catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
-            // of a backup, which may name analyzers that this program has not
+            // from a backup, which may refer to analyzers that this program does not have
             _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow());
         }
     }
@@ -465,7 +467,7 @@ public sealed class IndexCatalogue : IDisposable
             return Remove(_replacements, name);
     }
 
-    /// <summary>Does what was decided for a query. In the lock.</summary>
+    /// <summary>Carries out the decision for a query. Requires the lock.</summary>
     private DocumentIndex Take(AutoIndexStep step, out bool created)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
@@ -483,7 +485,7 @@ public sealed class IndexCatalogue : IDisposable
         return made;
     }
 
-    /// <summary>Gives an index more fields, under the name that says so.</summary>
+    /// <summary>Adds fields to an index, under the corresponding name.</summary>
     private void Widen(DocumentIndexer indexer, AutoIndexDefinition definition)
     {
         string name = indexer.Index.Name;
@@ -528,7 +530,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Removes indexes that queries made.</summary>
+    /// <summary>Removes auto-indexes.</summary>
     private void RemoveMade(IEnumerable<DocumentIndex> indexes)
     {
         foreach (DocumentIndex index in indexes)
@@ -556,8 +558,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// An index is complete: it takes the place of the one it was built for, and those that have nothing it has not are needed no
-    /// more.
+    /// Handles an index that has caught up: it replaces the one for which it was built, and auto-indexes whose fields it covers
+    /// are removed.
     /// </summary>
     private void OnCaughtUp(DocumentIndexer indexer)
     {

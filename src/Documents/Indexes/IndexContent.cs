@@ -20,7 +20,7 @@ public sealed class IndexContent
 
     /// <param name="index">The index.</param>
     /// <param name="timeProvider">The clock.</param>
-    /// <param name="beginRead">Given, what the index has not seen of the documents is looked at too.</param>
+    /// <param name="beginRead">If given, documents that the index has not processed yet are included.</param>
     internal IndexContent(DocumentIndex index, TimeProvider timeProvider, Func<DatabaseSnapshot>? beginRead)
     {
         _index = index;
@@ -132,7 +132,7 @@ public sealed class IndexContent
         }
     }
 
-    /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>
+    /// <summary>Inspects one view of the index, including documents that it has not processed yet if requested.</summary>
     private T Look<T>(Func<IndexSearcher, IndexTail?, long, T> look)
     {
         IndexSearcher searcher = Open(_index);
@@ -162,7 +162,7 @@ public sealed class IndexContent
         $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too "
             + $"much to be looked at in passing (neverStale). Ask again, or ask without it.");
 
-    /// <summary>Holds the index and opens it; whoever calls releases it.</summary>
+    /// <summary>Holds the index and opens it; the caller must release it.</summary>
     private static IndexSearcher Open(DocumentIndex index)
     {
         if (!index.TryHold())

@@ -14,8 +14,8 @@ public sealed class IndexControl
     private readonly Dictionary<string, IndexSwitch> _switches = new(StringComparer.OrdinalIgnoreCase);
     private volatile bool _areAllPaused;
 
-    /// <param name="store">Where settings are kept; null: nowhere.</param>
-    /// <param name="findName">The index of a name, by the name that it has itself; null: there is none.</param>
+    /// <param name="store">The store of the settings; null: they are not stored.</param>
+    /// <param name="findName">Returns the name of an index in its own case; null if it does not exist.</param>
     internal IndexControl(IndexSettingsStore? store, Func<string, string?> findName)
     {
         _store = store;
@@ -61,7 +61,7 @@ public sealed class IndexControl
     /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void Resume(string? name = null) => SetPaused(name, false);
 
-    /// <summary>What tells the indexer of a name whether to work.</summary>
+    /// <summary>Returns the switch that the indexer of a name obeys.</summary>
     internal IndexSwitch Switch(string name)
     {
         lock (_lock)
@@ -72,7 +72,7 @@ public sealed class IndexControl
         }
     }
 
-    /// <summary>An index has another name now.</summary>
+    /// <summary>Renames an index.</summary>
     internal void Rename(string name, string newName)
     {
         lock (_lock)
@@ -85,7 +85,7 @@ public sealed class IndexControl
         }
     }
 
-    /// <summary>There is no index of the name any more.</summary>
+    /// <summary>Removes the state of a deleted index.</summary>
     internal void Forget(string name)
     {
         lock (_lock)

@@ -48,7 +48,7 @@ public sealed record IndexDefinition
     /// </summary>
     public IndexFieldDefinition? AllFields { get; init; }
 
-    /// <summary>The options of its fields, and those of all fields.</summary>
+    /// <summary>The options of its fields, including those of all fields.</summary>
     internal IEnumerable<IndexFieldDefinition> FieldOptions => AllFields is null ? Fields : Fields.Append(AllFields);
 
     /// <summary>

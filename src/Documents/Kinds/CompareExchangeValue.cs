@@ -34,7 +34,7 @@ public sealed record CompareExchangeValue(
         output.Write("}"u8);
     }
 
-    /// <summary>What the member <c>Object</c> holds, as JSON; null where it is not there.</summary>
+    /// <summary>Returns the JSON of the member <c>Object</c>; null if it does not exist.</summary>
     internal byte[]? Held()
     {
         using var json = System.Text.Json.JsonDocument.Parse(
@@ -47,10 +47,10 @@ public sealed record CompareExchangeValue(
     /// <summary>Whether the value is the atomic guard of a document.</summary>
     public bool IsAtomicGuard => Key.StartsWith(AtomicGuardPrefix, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Its key in the tree.</summary>
+    /// <summary>Returns the key in the tree.</summary>
     internal static byte[] TreeKey(ReadOnlySpan<byte> key) => KindKey.OfName(Kind.CompareExchange, default, key);
 
-    /// <summary>The form it is kept in: 4 bytes of body, little-endian; body; metadata.</summary>
+    /// <summary>Returns the stored form: 4 length of the body, little-endian; body; metadata.</summary>
     internal static byte[] Encode(ReadOnlySpan<byte> body, ReadOnlySpan<byte> metadata)
     {
         byte[] value = new byte[sizeof(int) + body.Length + metadata.Length];
@@ -60,8 +60,8 @@ public sealed record CompareExchangeValue(
         return value;
     }
 
-    /// <summary>The form it is kept in, of <c>{"Object":…,"@metadata":…}</c>.</summary>
-    /// <exception cref="InvalidDocumentException">It is something else.</exception>
+    /// <summary>Returns the stored form of <c>{"Object":…,"@metadata":…}</c>.</summary>
+    /// <exception cref="InvalidDocumentException">The JSON has another form.</exception>
     internal static byte[] Parse(string json)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(json), room = new byte[utf8.Length];

@@ -20,13 +20,13 @@ namespace Treepie.Kinds;
 /// <param name="ChangeVector">The change vector.</param>
 public sealed record CounterValue(string DocumentId, string Name, long Value, long Etag, string ChangeVector)
 {
-    /// <summary>Bytes of a part.</summary>
+    /// <summary>The size of a part in bytes.</summary>
     private const int PartBytes = 16 + sizeof(long);
 
     /// <summary>The parts of the value, each with its node and database as in change vectors.</summary>
     public IReadOnlyList<(string Node, long Value)> ByNode { get; init; } = [];
 
-    /// <summary>The sum of the parts.</summary>
+    /// <summary>Returns the sum of the parts.</summary>
     internal static long Sum(ReadOnlySpan<byte> parts)
     {
         long sum = 0;
@@ -35,14 +35,14 @@ public sealed record CounterValue(string DocumentId, string Name, long Value, lo
         return sum;
     }
 
-    /// <summary>What one database counted; 0 where it did not.</summary>
+    /// <summary>Returns the part of a database; 0 if it has none.</summary>
     internal static long PartOf(ReadOnlySpan<byte> parts, Guid database)
     {
         int at = Find(parts, database);
         return at < 0 ? 0 : BinaryPrimitives.ReadInt64LittleEndian(parts[(at + 16)..]);
     }
 
-    /// <summary>The parts with that of a database set.</summary>
+    /// <summary>Returns the parts with that of a database replaced.</summary>
     internal static byte[] WithPart(ReadOnlySpan<byte> parts, Guid database, long value)
     {
         int at = Find(parts, database);
@@ -54,7 +54,7 @@ public sealed record CounterValue(string DocumentId, string Name, long Value, lo
         return changed;
     }
 
-    /// <summary>The databases that counted, and what.</summary>
+    /// <summary>Returns the databases with their parts.</summary>
     internal static IReadOnlyList<(Guid Database, long Value)> Parts(ReadOnlySpan<byte> parts)
     {
         var found = new List<(Guid Database, long Value)>();

@@ -16,7 +16,7 @@ namespace Treepie.Kinds;
 public sealed record Revision(
     string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
 {
-    /// <summary>Its flag in metadata, where <see cref="IsForced"/>.</summary>
+    /// <summary>Its flag in metadata, if <see cref="IsForced"/>.</summary>
     internal const string ForcedFlag = "ForceCreated";
 
     /// <summary>Whether it was created on request, when the configuration would not have created one.</summary>
@@ -31,7 +31,7 @@ public sealed record Revision(
     /// <summary>The attachments that the document had, sorted by name, case-insensitively.</summary>
     public IReadOnlyList<AttachmentValue> Attachments { get; private init; } = [];
 
-    /// <summary>The same in the form of <see cref="RevisionAttachments"/>.</summary>
+    /// <summary>The attachments in the form of <see cref="RevisionAttachments"/>.</summary>
     internal ReadOnlyMemory<byte> AttachmentList { get; private init; }
 
     /// <summary>Writes the revision in the form that clients see: its fields, then <c>@metadata</c>.</summary>
@@ -41,7 +41,7 @@ public sealed record Revision(
         WriteTo(output, metadataOnly, default);
     }
 
-    /// <summary>As above, with more members of the metadata, each with a comma before it.</summary>
+    /// <summary>Writes the revision with additional metadata members, each with a leading comma.</summary>
     internal void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> more)
     {
         bool isAlone = metadataOnly || Body.Length <= 2;
@@ -83,7 +83,7 @@ public sealed record Revision(
         output.Write("}}"u8);
     }
 
-    /// <summary>The same without attachments.</summary>
+    /// <summary>Returns a copy without attachments.</summary>
     internal Revision WithoutAttachments() => this with { Attachments = [], AttachmentList = default };
 
     internal static Revision Read(

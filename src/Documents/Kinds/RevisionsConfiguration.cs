@@ -54,7 +54,8 @@ public sealed record RevisionsConfiguration
     }
 
     /// <summary>
-    /// The rule of a collection; null where no revisions are made. What HiLo keeps has none unless it is named.
+    /// Returns the rule of a collection; null if no revisions are created. HiLo documents have none unless their collection is
+    /// named.
     /// </summary>
     internal RevisionsRule? RuleOf(string collection)
     {

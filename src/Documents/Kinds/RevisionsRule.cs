@@ -26,8 +26,8 @@ public sealed record RevisionsRule
 
     internal bool HasLimit => MinimumToKeep is not null || MinimumAgeToKeep is not null;
 
-    /// <summary>Reads a rule as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads a rule from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     internal static RevisionsRule Read(JsonElement json, string of)
     {
         if (json.ValueKind != JsonValueKind.Object)

@@ -119,14 +119,14 @@ public static class SnapshotKinds
         return found;
     }
 
-    /// <summary>What is set of the database under a name; null where nothing is.</summary>
+    /// <summary>Returns a setting of the database by name; null if it does not exist.</summary>
     internal static byte[]? Setting(this DatabaseSnapshot snapshot, string name) =>
         TryFold(name, out byte[] folded)
             && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
                 ? record.Value.ToArray()
                 : null;
 
-    /// <summary>The same, with the etag of its last change; 0 where there is nothing.</summary>
+    /// <summary>Returns a setting with the etag of its last change; 0 if it does not exist.</summary>
     internal static (long Etag, byte[]? Json) SettingWithEtag(this DatabaseSnapshot snapshot, string name) =>
         TryFold(name, out byte[] folded)
             && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
@@ -162,7 +162,7 @@ public static class SnapshotKinds
             yield return CompareExchangeValue.Read(cursor.Record, snapshot.ChangeVectors);
     }
 
-    /// <summary>Folds a name to look for; false where it is longer than any can be.</summary>
+    /// <summary>Folds a name to search for; returns false if it is longer than names can be.</summary>
     private static bool TryFold(string text, out byte[] folded)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);

@@ -67,7 +67,7 @@ public sealed record TimeSeriesConfiguration
     /// <exception cref="InvalidDocumentException">The names are not valid, or too many.</exception>
     public static IReadOnlyList<string> ReadNames(JsonElement json) => Checked(json, ReadNamesOfValues);
 
-    /// <summary>Members of a kind that they cannot be are told as such.</summary>
+    /// <summary>Reports members of the wrong type as invalid documents.</summary>
     private static T Checked<T>(JsonElement json, Func<JsonElement, T> read)
     {
         try
@@ -80,7 +80,7 @@ public sealed record TimeSeriesConfiguration
         }
     }
 
-    /// <summary>Reads the rules of one collection as clients send them.</summary>
+    /// <summary>Reads the rules of a collection from JSON in the format of RavenDB's clients.</summary>
     private static TimeSeriesRules ReadRules(string collection, JsonElement json)
     {
         var rules = new TimeSeriesRules
@@ -105,7 +105,7 @@ public sealed record TimeSeriesConfiguration
     /// <summary>Returns whether the name of a policy refers to the raw entries instead of a roll-up.</summary>
     public static bool IsRaw(string policy) => _raw.Contains(policy, StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Reads a length of time as clients send it; null for ever.</summary>
+    /// <summary>Reads a period from JSON in the format of RavenDB's clients; null for forever.</summary>
     private static TimeSeriesPeriod? ReadPeriod(JsonElement json, string member)
     {
         if (Object(json, member) is not { } given)

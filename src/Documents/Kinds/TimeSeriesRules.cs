@@ -29,12 +29,12 @@ public sealed record TimeSeriesRules
         };
     }
 
-    /// <summary>Policies in the order in which they are made of each other.</summary>
+    /// <summary>Returns the policies in the order in which they aggregate each other.</summary>
     internal static IReadOnlyList<TimeSeriesPolicy> Sort(IEnumerable<TimeSeriesPolicy> policies) =>
         [.. policies.OrderBy(static policy => Length(policy.Aggregation))];
 
-    /// <summary>The place of a series among the policies, by its name: 0 for one with entries as written.</summary>
-    /// <returns>-1 where it is the roll-up of a policy that is not here.</returns>
+    /// <summary>Returns the position of a series among the policies, by its name: 0 for a series of raw entries.</summary>
+    /// <returns>-1 if it is the roll-up of an unknown policy.</returns>
     internal int LevelOf(string series, out string raw)
     {
         int at = series.LastIndexOf(TimeSeriesPolicy.Separator);
@@ -47,7 +47,7 @@ public sealed record TimeSeriesRules
         return -1;
     }
 
-    /// <summary>How long entries of a level are kept.</summary>
+    /// <summary>Returns how long entries of a level are kept.</summary>
     internal TimeSeriesPeriod? RetentionOf(int level) => level == 0 ? RawRetention : Policies[level - 1].Retention;
 
     internal void Check(string collection)

@@ -53,7 +53,7 @@ public sealed class DocumentLifecycle : IDisposable
     /// <summary>Processes all documents that are due for every enabled task, and returns their number.</summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunTasksAsync, cancellationToken);
 
-    /// <summary>Sets the timer as the settings say.</summary>
+    /// <summary>Sets the timer according to the settings.</summary>
     internal void Apply()
     {
         TimeSpan? frequency = null;

@@ -32,7 +32,7 @@ public sealed record LifecycleSettings
                     + $"all. Nothing was changed.");
     }
 
-    /// <summary>Name under which the settings of a task are kept.</summary>
+    /// <summary>Returns the name under which the settings of a task are stored.</summary>
     internal static string NameOf(LifecycleTask task) => task switch
     {
         LifecycleTask.Expiration => "expiration",

@@ -14,7 +14,7 @@ namespace Treepie.Lifecycle;
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
-    /// <summary>Segments that are looked at between two steps that remember how far the log was read.</summary>
+    /// <summary>The number of segments processed before the position in the log is stored.</summary>
     private const int SegmentsPerRead = 256;
 
     private const int DuePerRead = 64;
@@ -44,7 +44,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         }
     }
 
-    /// <summary>Whether it has something to do.</summary>
+    /// <summary>Whether there is something to do.</summary>
     internal bool IsScheduled => _runs.IsScheduled;
 
     /// <summary>
@@ -59,8 +59,8 @@ public sealed class TimeSeriesPolicies : IDisposable
         await _runs.NowAsync(
             async stop =>
             {
-                // What was written before is looked at again: it may have rules now that it had not. A kill between the two has
-                // it looked at for nothing.
+                // Existing series are processed again, since they may have new rules. After a crash between the two commits, they
+                // are processed unnecessarily.
                 await _host.WriteAsync(static writer => SetProgress(writer, progress => progress.Etag = 0), stop)
                     .ConfigureAwait(false);
                 using var batch = new WriteBatch();
@@ -79,7 +79,7 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _runs.Dispose();
 
-    /// <summary>Sets the timer as the configuration says.</summary>
+    /// <summary>Sets the timer according to the configuration.</summary>
     internal void Apply() => _runs.Schedule(
         Configuration is { } configuration && configuration.Collections.Values.Any(static rules => !rules.IsDisabled)
             ? configuration.PolicyCheckFrequency ?? TimeSeriesConfiguration.DefaultFrequency
@@ -148,7 +148,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    /// <summary>Segments that changed since the last ones that were looked at.</summary>
+    /// <summary>Returns segments changed since the last ones processed.</summary>
     private List<Stretch> Changed()
     {
         var changed = new List<Stretch>();
@@ -160,7 +160,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return changed;
     }
 
-    /// <summary>Documents whose time has come, with their series: the finest first, which the others are made of.</summary>
+    /// <summary>Returns documents that are due, with their series: the finest first, which the others aggregate.</summary>
     private List<(byte[] Key, List<Stretch> Series)> Due()
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
@@ -175,7 +175,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return due;
     }
 
-    /// <summary>A series from the last stretch on that is rolled up: nothing of it changed.</summary>
+    /// <summary>Returns a series from its last roll-up period on, if nothing of it has changed.</summary>
     private static Stretch Whole(DatabaseSnapshot snapshot, byte[] first)
     {
         byte[] prefix = first[..^TreeNames.EtagKeyBytes];
@@ -199,6 +199,6 @@ public sealed class TimeSeriesPolicies : IDisposable
         return true;
     }
 
-    /// <summary>A part of a series that changed.</summary>
+    /// <summary>A changed part of a series.</summary>
     private readonly record struct Stretch(byte[] FoldedId, string Series, long From, long To, long Etag);
 }

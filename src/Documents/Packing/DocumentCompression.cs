@@ -16,7 +16,7 @@ namespace Treepie.Packing;
 /// </remarks>
 public sealed class DocumentCompression : IDisposable
 {
-    /// <summary>Time between two background runs.</summary>
+    /// <summary>The interval of background runs.</summary>
     private static readonly TimeSpan _frequency = TimeSpan.FromSeconds(5);
 
     private readonly IWriteHost _host;
@@ -91,14 +91,14 @@ public sealed class DocumentCompression : IDisposable
     /// <summary>Stops background runs after their current step.</summary>
     public void Dispose() => _runs.Dispose();
 
-    /// <summary>Packs what is to be written, on the thread of who writes it.</summary>
+    /// <summary>Compresses a batch on the thread of its writer.</summary>
     internal void Pack(WriteBatch batch)
     {
         if (Volatile.Read(ref _plan) is { } plan)
             batch.Pack(plan.DictionaryOf);
     }
 
-    /// <summary>Reads anew what is configured and trained.</summary>
+    /// <summary>Reloads the configuration and the dictionaries.</summary>
     internal void Apply()
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();

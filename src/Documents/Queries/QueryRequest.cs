@@ -80,12 +80,12 @@ public sealed record QueryRequest
     /// </summary>
     public bool WithPlan { get; init; }
 
-    /// <summary>Whether what <c>update</c> says is done by whoever asks; see <see cref="PatchQuery"/>.</summary>
+    /// <summary>Whether the <c>update</c> clause is executed by the caller; see <see cref="PatchQuery"/>.</summary>
     internal bool IgnoresUpdate { get; init; }
 
-    /// <summary>The number of results to skip, in addition to the text of the query. Not set by requests over HTTP.</summary>
+    /// <summary>The number of results to skip, in addition to what the text of the query skips.</summary>
     public long Start { get; init; }
 
-    /// <summary>The maximum number of results, in addition to the text of the query.</summary>
+    /// <summary>The maximum number of results, in addition to the limit in the text of the query.</summary>
     public long PageSize { get; init; } = long.MaxValue;
 }

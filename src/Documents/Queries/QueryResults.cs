@@ -189,7 +189,7 @@ public sealed class QueryResults : IDisposable
         _source.ReleasePages();
     }
 
-    /// <summary>How many documents pass a filter is known when it has looked at all.</summary>
+    /// <summary>Sets the number of documents that match a filter, known when all have been evaluated.</summary>
     private void CompleteTotal()
     {
         while (Filters && _context.Request.CountsResults && MoveToWanted())
@@ -197,7 +197,8 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>
-    /// Goes to the next document that the filter wants; false where there is none, or it has looked at as many as it may.
+    /// Advances to the next document that matches the filter; returns false if there is none, or if the limit of evaluated
+    /// documents is reached.
     /// </summary>
     private bool MoveToWanted()
     {
@@ -223,7 +224,7 @@ public sealed class QueryResults : IDisposable
             ? filter.Passes(_source, _document ??= new ArrayBufferWriter<byte>())
             : _script is null || _script.Wants(_source);
 
-    /// <summary>Goes to the next row: of a document whose script gives several, or of the next document that is wanted.</summary>
+    /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
     private bool MoveSource()
     {
         if (_script is null && !Filters)
@@ -292,7 +293,7 @@ public sealed class QueryResults : IDisposable
             _includes.Write(_found.Snapshot, output);
     }
 
-    /// <summary>After the last result: hands over each document included by the results seen.</summary>
+    /// <summary>Visits each document included by the results read. Call it after the last result.</summary>
     internal void VisitIncludes(IncludedVisitor visitor) => _includes?.Visit(_found.Snapshot, visitor);
 
     /// <summary>
@@ -359,7 +360,7 @@ public sealed class QueryResults : IDisposable
         _found.Snapshot.Dispose();
     }
 
-    /// <summary>What the index has of the current result.</summary>
+    /// <summary>Returns the index entry of the current result.</summary>
     private ReadOnlySpan<byte> Entry()
     {
         var fields = new ArrayBufferWriter<byte>();
@@ -367,7 +368,7 @@ public sealed class QueryResults : IDisposable
         return fields.WrittenSpan;
     }
 
-    /// <summary>The fields of the current result; made once for each.</summary>
+    /// <summary>Returns the projection of the current result, computed once.</summary>
     private ReadOnlySpan<byte> Projected()
     {
         if (_script is not null && SelectsByScript)
@@ -390,7 +391,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>
-    /// What the query found out about the result beside the document: its score, and its distance from where an order measures.
+    /// Writes the additional metadata of a result: its score, and its distance from the centre of an order.
     /// </summary>
     private ReadOnlySpan<byte> WriteExtraMetadata(Span<byte> scratch)
     {
@@ -423,7 +424,7 @@ public sealed class QueryResults : IDisposable
 
     private static void Append(double value, Span<byte> output, ref int length)
     {
-        // The longest double has 24 characters: there is room for the four there can be.
+        // The longest double has 24 characters: there is space for the maximum of four.
         Utf8Formatter.TryFormat(value, output[length..], out int written);
         length += written;
     }

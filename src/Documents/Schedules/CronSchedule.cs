@@ -17,8 +17,8 @@ namespace Treepie.Schedules;
 public sealed class CronSchedule
 {
     /// <summary>
-    /// Years that are looked through for the next time: 29 February on one day of the week comes round within 40 even where a
-    /// century has none.
+    /// The number of years searched for the next time: 29 February on a given day of the week recurs within 40 years, even across
+    /// a century without one.
     /// </summary>
     private const int MaxYears = 50;
 
@@ -78,8 +78,7 @@ public sealed class CronSchedule
     public DateTimeOffset? Next(DateTimeOffset after)
     {
         DateTime local = TimeZoneInfo.ConvertTimeFromUtc(after.UtcDateTime, TimeZone);
-        // An hour shown twice: what is due in it was due the first time, so the search begins before it and passes over what is
-        // not later.
+        // A repeated hour: times in it were due the first time, so the search starts before it and skips what is not later.
         DateTime? candidate = new DateTime(local.Year, local.Month, local.Day, local.Hour, local.Minute, 0);
         candidate = Math.Abs((TimeZone.GetUtcOffset(after) - TimeZone.BaseUtcOffset).Ticks) > 0
             || TimeZone.SupportsDaylightSavingTime ? Earlier(candidate.Value, TimeSpan.FromHours(3)) : candidate;
@@ -102,7 +101,7 @@ public sealed class CronSchedule
 
     private static bool Has(ulong set, int value) => (set >> value & 1) != 0;
 
-    /// <summary>The least member that is not less than <paramref name="from"/>; -1 for none.</summary>
+    /// <summary>Returns the smallest member that is at least <paramref name="from"/>; -1 if there is none.</summary>
     private static int AtLeast(ulong set, int from)
     {
         ulong rest = from > 63 ? 0 : set >> from << from;
@@ -117,7 +116,7 @@ public sealed class CronSchedule
         return _eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
     }
 
-    /// <summary>The first time of the clock that is due, from this one on.</summary>
+    /// <summary>Returns the first local time that is due, from the specified one on.</summary>
     private DateTime? NextLocal(DateTime from, int lastYear)
     {
         for (DateTime day = from.Date; day.Year <= lastYear; day = day.AddDays(1))
@@ -144,7 +143,7 @@ public sealed class CronSchedule
     {
         if (TimeZone.IsInvalidTime(local))
         {
-            // Clocks go forward over it: due at the moment they do, which is the first that is valid again.
+            // Clocks skip it: due at the first valid time after it.
             DateTime valid = local;
             do
                 valid = valid.AddMinutes(1);
@@ -179,7 +178,7 @@ public sealed class CronSchedule
     private static (int From, int To) Range(
         string line, string text, string what, int least, int most, string[] names, bool hasStep)
     {
-        // Sunday as 7 is for those who write it so; what stands for all days counts it once.
+        // Sunday may be written as 7; a wildcard for all days counts it once.
         if (text == "*")
             return (least, what == "day of the week" ? 6 : most);
 

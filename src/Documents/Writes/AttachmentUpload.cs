@@ -35,8 +35,8 @@ public sealed class AttachmentUpload : IAsyncDisposable
     public long LengthBytes { get; private set; }
 
     /// <summary>Appends to the content; <paramref name="bytes"/> are copied.</summary>
-    /// <exception cref="InvalidDocumentException">The content exceeds <see
-    /// cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
+    /// <exception cref="InvalidDocumentException">The content exceeds
+    /// <see cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
     public async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default)
     {
         if (_content is not null)
