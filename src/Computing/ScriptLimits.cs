@@ -1,27 +1,27 @@
 namespace Treepie.Computing;
 
 /// <summary>
-/// What a script may use, each time it is called for a document; over a limit it fails, and what it was part of changes nothing.
-/// Immutable.
+/// Limits for each execution of a script on a document. A script that exceeds a limit fails, and the operation it belongs to
+/// changes nothing. Immutable.
 /// </summary>
 public sealed record ScriptLimits
 {
-    /// <summary>Most statements. Default 100,000.</summary>
+    /// <summary>The maximum number of statements. Default: 100,000.</summary>
     public int MaxStatements { get; init; } = 100_000;
 
-    /// <summary>Most calls within calls. Default 64.</summary>
+    /// <summary>The maximum depth of nested calls. Default: 64.</summary>
     public int MaxDepth { get; init; } = 64;
 
-    /// <summary>Longest time. Default one second.</summary>
+    /// <summary>The maximum execution time. Default: one second.</summary>
     public TimeSpan MaxTime { get; init; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Most bytes it may take from the memory, whether or not it still holds them. Default 16 MiB.</summary>
+    /// <summary>The maximum number of bytes allocated, whether they are still in use or not. Default: 16 MiB.</summary>
     public long MaxMemoryBytes { get; init; } = 16L << 20;
 
-    /// <summary>Longest string, in characters, and longest array. Default 1,048,576.</summary>
+    /// <summary>The maximum length of a string, in characters, and of an array. Default: 1,048,576.</summary>
     public int MaxLength { get; init; } = 1 << 20;
 
-    /// <summary>Longest time of one match of a regular expression. Default 100 ms.</summary>
+    /// <summary>The maximum time of one match of a regular expression. Default: 100 ms.</summary>
     public TimeSpan MaxRegexTime { get; init; } = TimeSpan.FromMilliseconds(100);
 
     /// <summary>How many times slower a script may be on a busy machine than it is.</summary>

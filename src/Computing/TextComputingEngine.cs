@@ -6,8 +6,8 @@ using Treepie.Computing.JavaScript;
 namespace Treepie.Computing;
 
 /// <summary>
-/// Compiles JavaScript (by Jint) and C# texts (by Roslyn's parser; they are never run as C#) for a database: give it to
-/// <see cref="DatabaseOptions.Computing"/>. Thread-safe; one serves any number of databases.
+/// Compiles JavaScript (with Jint) and C# code (with Roslyn's parser; it is never run as C#) for a database: assign it to
+/// <see cref="DatabaseOptions.Computing"/>. Thread-safe; one instance serves any number of databases.
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
@@ -17,13 +17,13 @@ public sealed class TextComputingEngine : ComputingEngine
     private readonly ConcurrentDictionary<string, CompiledScript> _scripts = new(StringComparer.Ordinal);
     private readonly ScriptLimits _limits;
 
-    /// <summary>An engine with the limits that scripts have by default.</summary>
+    /// <summary>Creates an engine with the default limits of scripts.</summary>
     public TextComputingEngine()
         : this(new ScriptLimits())
     {
     }
 
-    /// <summary>An engine with limits of one's own.</summary>
+    /// <summary>Creates an engine with the specified limits.</summary>
     public TextComputingEngine(ScriptLimits limits)
     {
         ArgumentNullException.ThrowIfNull(limits);

@@ -1,9 +1,9 @@
 namespace Treepie;
 
-/// <summary>An attachment that was to be copied or moved does not exist. Nothing was changed.</summary>
+/// <summary>Thrown when an attachment to be copied or moved does not exist. Nothing was changed.</summary>
 public sealed class AttachmentNotFoundException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public AttachmentNotFoundException(string documentId, string name)
         : base(
             $"Document '{documentId}' has no attachment '{name}'. Nothing of the batch was written. Name one that its "
@@ -13,9 +13,9 @@ public sealed class AttachmentNotFoundException : TreepieException
         Name = name;
     }
 
-    /// <summary>Id of the document.</summary>
+    /// <summary>The id of the document.</summary>
     public string DocumentId { get; }
 
-    /// <summary>Name of the attachment.</summary>
+    /// <summary>The name of the attachment.</summary>
     public string Name { get; }
 }

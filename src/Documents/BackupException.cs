@@ -2,18 +2,20 @@ using Treepie.Storage;
 
 namespace Treepie;
 
-/// <summary>A backup cannot be read, written or restored. The message says what is wrong, where, and what to do.</summary>
+/// <summary>
+/// Thrown when a backup cannot be read, written or restored. The message says what is wrong, where, and what to do.
+/// </summary>
 public sealed class BackupException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public BackupException(BackupFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 
-    /// <summary>What is wrong.</summary>
+    /// <summary>The kind of the error.</summary>
     public BackupFault Fault { get; }
 
     /// <summary>
-    /// The same said of the backup, where an error is about its key or its seal; null where it is about something else.
+    /// Converts an error about a key or an encrypted stream to an exception about the backup; returns null for other errors.
     /// </summary>
     public static BackupException? From(Exception error) => error switch
     {
@@ -43,53 +45,53 @@ public sealed class BackupException : TreepieException
     };
 }
 
-/// <summary>What is wrong with a backup.</summary>
+/// <summary>The kinds of errors of backups.</summary>
 public enum BackupFault
 {
-    /// <summary>It is something else: no compressed JSON object, sealed or not.</summary>
+    /// <summary>The file is not a backup: it is not a compressed JSON object, encrypted or not.</summary>
     NotABackup,
 
-    /// <summary>It was written in a format this program does not know.</summary>
+    /// <summary>The format of the backup is not supported by this version.</summary>
     Newer,
 
-    /// <summary>It ends too early.</summary>
+    /// <summary>The backup is truncated.</summary>
     CutOff,
 
-    /// <summary>It is not what was written: compression, JSON, counts or content hash say so.</summary>
+    /// <summary>The backup is corrupted, as its compression, JSON, counts or content hash show.</summary>
     Damaged,
 
-    /// <summary>It is sealed and the key is missing or wrong, or it is plain and a key was given.</summary>
+    /// <summary>The backup is encrypted and the key is missing or wrong, or it is unencrypted and a key was given.</summary>
     KeyRefused,
 
-    /// <summary>One of its documents is none, or over a limit.</summary>
+    /// <summary>A document in the backup is invalid or exceeds a limit.</summary>
     DocumentRefused,
 
-    /// <summary>There is something where it is to be restored to.</summary>
+    /// <summary>The target of the restore already exists.</summary>
     TargetExists,
 
-    /// <summary>What was restored is not what the backup holds; nothing was kept.</summary>
+    /// <summary>The restored data differs from the backup; nothing was kept.</summary>
     RestoredOtherwise,
 
     /// <summary>
-    /// The database is encrypted, and neither a key for its backup was given nor permission to make a plain one.
+    /// The database is encrypted, and neither a key for its backup nor permission for an unencrypted one was given.
     /// </summary>
     PlainNotAllowed,
 
-    /// <summary>It is part of a chain, and a part before it is not there.</summary>
+    /// <summary>The backup is part of a chain, and an earlier part is missing.</summary>
     LinkMissing,
 
-    /// <summary>It is, or goes on from, a backup of another database, or of another history of this one.</summary>
+    /// <summary>The backup, or the one it continues, is of another database or of another history of this one.</summary>
     Foreign,
 
-    /// <summary>Parts of a chain come in another order than they were taken.</summary>
+    /// <summary>The parts of the chain are not in the order in which they were taken.</summary>
     OutOfOrder,
 
     /// <summary>
-    /// The log does not go on from where it was archived up to: the database keeps none, or it grew over its budget. The next
-    /// increment closes the gap.
+    /// The log since the last log backup is not available: the database does not archive its log, or it exceeded its budget. The
+    /// next increment closes the gap.
     /// </summary>
     LogGap,
 
-    /// <summary>The point to stop at lies before the snapshot, or behind all that is there.</summary>
+    /// <summary>The point at which to stop is before the snapshot or after the end of the chain.</summary>
     NoSuchPoint,
 }

@@ -4,18 +4,18 @@ using Treepie.Kinds;
 namespace Treepie;
 
 /// <summary>
-/// A cluster-wide batch met documents or compare-exchange values that others have changed. Nothing of it was written.
+/// Thrown when documents or compare-exchange values of a cluster-wide batch were changed by others. Nothing of it was written.
 /// </summary>
 public sealed class ClusterTransactionConcurrencyException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public ClusterTransactionConcurrencyException(IReadOnlyList<ClusterConflict> conflicts)
         : base(Describe(conflicts))
     {
         Conflicts = conflicts;
     }
 
-    /// <summary>Each of them.</summary>
+    /// <summary>The conflicts.</summary>
     public IReadOnlyList<ClusterConflict> Conflicts { get; }
 
     private static string Describe(IReadOnlyList<ClusterConflict> conflicts)

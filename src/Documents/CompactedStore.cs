@@ -1,10 +1,11 @@
 namespace Treepie;
 
-/// <summary>What a compaction did to the documents, or to one index.</summary>
-/// <param name="BytesBefore">Bytes of its data file before.</param>
-/// <param name="BytesAfter">Bytes of its data file after.</param>
-/// <param name="MovedPages">Pages written again nearer to the front.</param>
-/// <param name="FreeBytes">Bytes of free pages that stay in the middle of the file, to be used first.</param>
-/// <param name="HeldBy">One sentence for each thing that kept the file from being shorter; empty when nothing did.</param>
+/// <summary>The result of a compaction for the documents or for one index.</summary>
+/// <param name="BytesBefore">The size of the data file before, in bytes.</param>
+/// <param name="BytesAfter">The size of the data file after, in bytes.</param>
+/// <param name="MovedPages">The number of pages moved towards the start of the file.</param>
+/// <param name="FreeBytes">The number of bytes in free pages that remain in the file, to be reused first.</param>
+/// <param name="HeldBy">The reasons why the file could not be shortened further, one sentence each; empty if there are
+/// none.</param>
 public sealed record CompactedStore(
     long BytesBefore, long BytesAfter, long MovedPages, long FreeBytes, IReadOnlyList<string> HeldBy);

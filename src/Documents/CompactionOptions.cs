@@ -1,11 +1,11 @@
 namespace Treepie;
 
-/// <summary>What of a database is made shorter.</summary>
+/// <summary>Selects what to compact.</summary>
 public sealed record CompactionOptions
 {
-    /// <summary>Documents, and what lies beside them.</summary>
+    /// <summary>Whether to compact the documents and their related data.</summary>
     public bool Documents { get; init; } = true;
 
-    /// <summary>Names of indexes (compared without case); null: all there are.</summary>
+    /// <summary>The names of the indexes to compact (case-insensitive). Null: all.</summary>
     public IReadOnlyList<string>? Indexes { get; init; }
 }

@@ -1,7 +1,7 @@
 namespace Treepie;
 
-/// <summary>How far a compaction is.</summary>
-/// <param name="Store">What it is at: <c>documents</c>, or the name of an index.</param>
-/// <param name="MovedPages">Pages written again nearer to the front so far, in all stores.</param>
-/// <param name="DataFileBytes">Bytes of the data file of that store now.</param>
+/// <summary>The progress of a compaction.</summary>
+/// <param name="Store">The current store: <c>documents</c>, or the name of an index.</param>
+/// <param name="MovedPages">The number of pages moved so far, in all stores.</param>
+/// <param name="DataFileBytes">The current size of the store's data file in bytes.</param>
 public readonly record struct CompactionProgress(string Store, long MovedPages, long DataFileBytes);

@@ -1,13 +1,13 @@
 namespace Treepie;
 
-/// <summary>What a compaction did.</summary>
-/// <param name="Documents">Of the documents; null where they were left out.</param>
-/// <param name="Indexes">Of each index, by its name.</param>
+/// <summary>The result of a compaction.</summary>
+/// <param name="Documents">The result for the documents; null if they were not compacted.</param>
+/// <param name="Indexes">The results for the indexes, by name.</param>
 public sealed record CompactionReport(CompactedStore? Documents, IReadOnlyDictionary<string, CompactedStore> Indexes)
 {
-    /// <summary>Bytes of all data files before.</summary>
+    /// <summary>The total size of the data files before, in bytes.</summary>
     public long BytesBefore => (Documents?.BytesBefore ?? 0) + Indexes.Values.Sum(static index => index.BytesBefore);
 
-    /// <summary>Bytes of all data files after.</summary>
+    /// <summary>The total size of the data files after, in bytes.</summary>
     public long BytesAfter => (Documents?.BytesAfter ?? 0) + Indexes.Values.Sum(static index => index.BytesAfter);
 }

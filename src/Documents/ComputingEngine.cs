@@ -3,8 +3,8 @@ using Treepie.Computations;
 namespace Treepie;
 
 /// <summary>
-/// What compiles the texts that compute: scripts of patches and queries, maps and reduces of indexes. The package
-/// Treepie.Computing has the one there is; without one, a database refuses such texts by name. Thread-safe.
+/// Compiles code: scripts of patches and queries, maps and reduces of indexes. Implemented by the package Treepie.Computing;
+/// without an engine, a database rejects such code. Thread-safe.
 /// </summary>
 public abstract class ComputingEngine
 {
@@ -12,17 +12,17 @@ public abstract class ComputingEngine
     {
     }
 
-    /// <summary>Compiles functions that can call each other, in JavaScript.</summary>
+    /// <summary>Compiles JavaScript functions that can call each other.</summary>
     /// <param name="functions">The functions.</param>
-    /// <param name="takesAnyStatements">Whether their statements are not counted; the other limits hold.</param>
-    /// <exception cref="ScriptException">One of them is no script, with line and column.</exception>
+    /// <param name="takesAnyStatements">Whether their statements are not limited; other limits still apply.</param>
+    /// <exception cref="ScriptException">A function is not valid; gives line and column.</exception>
     internal abstract Script CompileScript(IReadOnlyList<ScriptFunction> functions, bool takesAnyStatements = false);
 
     /// <summary>Compiles a map of an index, in C# or JavaScript.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a map; gives line and column.</exception>
     internal abstract IndexMap CompileMap(IndexTexts index, string text);
 
     /// <summary>Compiles the reduce of an index, in C# or JavaScript.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not one, with line and column.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a reduce; gives line and column.</exception>
     internal abstract IndexReduce CompileReduce(IndexTexts index, string text);
 }

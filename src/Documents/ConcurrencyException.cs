@@ -1,11 +1,11 @@
 namespace Treepie;
 
 /// <summary>
-/// Somebody else was first: a document, or a database, is not in the state the caller expected. Nothing was changed.
+/// Thrown when a document, or a database, is not in the state that the caller expected. Nothing was changed.
 /// </summary>
 public sealed class ConcurrencyException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public ConcurrencyException(
         string message, string? id = null, string? expectedChangeVector = null, string? actualChangeVector = null)
         : base(message)
@@ -15,12 +15,12 @@ public sealed class ConcurrencyException : TreepieException
         ActualChangeVector = actualChangeVector;
     }
 
-    /// <summary>The document, if it is about one.</summary>
+    /// <summary>The id of the document, if the exception concerns one.</summary>
     public string? Id { get; }
 
-    /// <summary>What the caller expected.</summary>
+    /// <summary>The change vector that the caller expected.</summary>
     public string? ExpectedChangeVector { get; }
 
-    /// <summary>What was found; null where there is no document.</summary>
+    /// <summary>The actual change vector; null if the document does not exist.</summary>
     public string? ActualChangeVector { get; }
 }

@@ -1,9 +1,9 @@
 namespace Treepie;
 
-/// <summary>A counter would have left the 64 bits of a whole number. Nothing was changed.</summary>
+/// <summary>Thrown when a counter would overflow a 64-bit integer. Nothing was changed.</summary>
 public sealed class CounterOverflowException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public CounterOverflowException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

@@ -21,8 +21,8 @@ using Treepie.Writes;
 namespace Treepie;
 
 /// <summary>
-/// The front door: one document database in one directory, inside this process. Thread-safe. Nothing is acknowledged before it is
-/// durable; readers see an unchanging snapshot and never wait.
+/// A document database in one directory, embedded in this process. Thread-safe. Writes are acknowledged only when they are
+/// durable; readers see an immutable snapshot and never block.
 /// </summary>
 public sealed class Database : IDocumentStore, ISessionHost
 {
@@ -37,7 +37,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     private TemporaryPlace? _place;
     private int _disposed;
 
-    /// <summary>Opens it in an environment, which goes with it.</summary>
+    /// <summary>Opens the database in an environment, which it disposes.</summary>
     internal Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
         DataDirectory = directory;
@@ -78,59 +78,59 @@ public sealed class Database : IDocumentStore, ISessionHost
         Settings = new DatabaseSettings(this);
     }
 
-    /// <summary>The name; the directory's unless the options give one.</summary>
+    /// <summary>The name of the database; that of the directory unless the options specify one.</summary>
     public string Name { get; }
 
-    /// <summary>Drawn when the database was created; part of its change vectors.</summary>
+    /// <summary>The id generated when the database was created; part of its change vectors.</summary>
     public Guid Id { get; }
 
-    /// <summary>The directory all of its files are in, as a full path.</summary>
+    /// <summary>The full path of the directory that contains all of its files.</summary>
     public string DataDirectory { get; }
 
-    /// <summary>The limits and settings it was opened with, but for its key, which is not kept.</summary>
+    /// <summary>The options with which it was opened, except its key, which is not kept.</summary>
     public DatabaseOptions Options { get; }
 
-    /// <summary>Whether all its files are encrypted.</summary>
+    /// <summary>Whether all files of the database are encrypted.</summary>
     public bool IsEncrypted => Environment.IsEncrypted;
 
-    /// <summary>Indexes of this database and their state.</summary>
+    /// <summary>The indexes of the database.</summary>
     public IndexCatalogue Indexes { get; }
 
-    /// <summary>What is done with documents at times that their metadata gives.</summary>
+    /// <summary>Expiration, refresh and archival of documents.</summary>
     public DocumentLifecycle Lifecycle { get; }
 
-    /// <summary>How time series are rolled up, and how long their entries are kept.</summary>
+    /// <summary>Retention and roll-up policies of time series.</summary>
     public TimeSeriesPolicies TimeSeriesPolicies { get; }
 
     /// <summary>Sorters stored in this database, for <c>order by custom(Field, 'Name')</c>.</summary>
     public DatabaseSorters Sorters { get; }
 
-    /// <summary>Which documents are kept compressed.</summary>
+    /// <summary>Compression of documents.</summary>
     public DocumentCompression Compression { get; }
 
-    /// <summary>What programs keep with the database about it.</summary>
+    /// <summary>Settings that programs store in the database.</summary>
     public DatabaseSettings Settings { get; }
 
-    /// <summary>States that documents had.</summary>
+    /// <summary>Revisions of documents.</summary>
     public DocumentRevisions Revisions { get; }
 
-    /// <summary>Etag of the last durable change, without a snapshot.</summary>
+    /// <summary>The etag of the last durable change; does not open a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
 
-    /// <summary>Whether it does something by itself, now or when the time has come.</summary>
+    /// <summary>Whether it has background work, now or at a scheduled time.</summary>
     internal bool HasWork =>
         Lifecycle.IsScheduled
         || TimeSeriesPolicies.IsScheduled
         || Compression.HasWork
         || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
 
-    /// <summary>Its log.</summary>
+    /// <summary>The archived log of the database.</summary>
     internal DatabaseLog Log { get; }
 
     EntityTypes ISessionHost.EntityTypesOf(SessionOptions options) =>
         _entityTypes.GetValue(options, static own => new EntityTypes(own));
 
-    /// <summary>Ids for objects of sessions that have none.</summary>
+    /// <summary>Generates ids for entities of sessions.</summary>
     internal HiLoIds HiLoIds { get; }
 
     HiLoIds ISessionHost.HiLoIds => HiLoIds;
@@ -139,20 +139,20 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     StorageEnvironment IWriteHost.Environment => Environment;
 
-    /// <summary>Held by the one compaction there may be at a time.</summary>
+    /// <summary>Held by the only compaction that may run at a time.</summary>
     internal OneAtATime Compacting { get; } = new();
 
-    /// <summary>Imports under way.</summary>
+    /// <summary>Imports in progress.</summary>
     internal ImportGate Imports { get; }
 
-    /// <summary>Where indexes keep their environments, one folder each; made by the first.</summary>
+    /// <summary>The directory of the indexes' environments, with one folder each; created by the first index.</summary>
     internal string IndexesDirectory => Path.Combine(DataDirectory, DatabaseFormat.IndexesFolder);
 
-    /// <summary>Opens or creates the database in a directory.</summary>
-    /// <exception cref="ForeignDataException">The directory holds something else.</exception>
-    /// <exception cref="EnvironmentLockedException">Another process has it open.</exception>
-    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was
-    /// given; nothing was changed.</exception>
+    /// <summary>Opens the database in a directory; creates it if it does not exist.</summary>
+    /// <exception cref="ForeignDataException">The directory contains other data.</exception>
+    /// <exception cref="EnvironmentLockedException">The database is open in another process.</exception>
+    /// <exception cref="EncryptionKeyException">The database is encrypted and the key is missing or wrong, or it is not encrypted
+    /// and a key was given; nothing was changed.</exception>
     /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
     public static Database Open(string path, DatabaseOptions? options = null)
     {
@@ -174,8 +174,9 @@ public sealed class Database : IDocumentStore, ISessionHost
     }
 
     /// <summary>
-    /// A new database that is gone when it is disposed, for tests: in shared memory where the system has it (Linux), else among
-    /// the temporary files. It behaves as any other; what a process that was killed leaves behind is a folder <c>treepie-…</c>.
+    /// Creates a database that is deleted when it is disposed, for tests. It is stored in shared memory if the system has it
+    /// (Linux), otherwise in the directory for temporary files, and behaves like any other database. If the process is killed, a
+    /// directory <c>treepie-…</c> remains.
     /// </summary>
     public static Database OpenInMemory(DatabaseOptions? options = null)
     {
@@ -185,7 +186,9 @@ public sealed class Database : IDocumentStore, ISessionHost
         return database;
     }
 
-    /// <summary>An unchanging view of all documents, to be disposed. One thread at a time.</summary>
+    /// <summary>
+    /// Opens a snapshot: an immutable view of all documents, to be disposed by the caller. Snapshots are not thread-safe.
+    /// </summary>
     public DatabaseSnapshot BeginRead()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
@@ -201,40 +204,40 @@ public sealed class Database : IDocumentStore, ISessionHost
         }
     }
 
-    /// <summary>A view of what somebody else reads, who ends it.</summary>
+    /// <summary>Returns a snapshot over a read transaction that the caller disposes.</summary>
     internal DatabaseSnapshot ReadOf(ReadTransaction transaction) =>
         new(transaction, _collectionNames, _dictionaries, _changeVectors, ownsTransaction: false);
 
-    /// <summary>Applies all commands of the batch or none; completes when they are durable.</summary>
-    /// <exception cref="ConcurrencyException">A document's change vector is not the expected one.</exception>
-    /// <exception cref="InvalidDocumentException">An id, body or metadata is not valid, or over a limit.</exception>
+    /// <summary>Executes all commands of a batch atomically; completes when they are durable.</summary>
+    /// <exception cref="ConcurrencyException">A document does not have the expected change vector.</exception>
+    /// <exception cref="InvalidDocumentException">An id, body or metadata is not valid or exceeds a limit.</exception>
     public async Task<IReadOnlyList<WriteResult>> WriteAsync(WriteBatch batch, CancellationToken cancellationToken = default) =>
         await WriteAsync(batch, wantsResults: true, cancellationToken).ConfigureAwait(false);
 
-    /// <summary>Begins to store many documents in durable batches; to be disposed.</summary>
+    /// <summary>Starts a bulk insert, which stores many documents in durable batches. Must be disposed.</summary>
     public BulkInsert BulkInsert(BulkInsertOptions? options = null) => new(this, options ?? new BulkInsertOptions());
 
-    /// <summary>Begins to upload the content of an attachment; to be disposed.</summary>
+    /// <summary>Starts the upload of the content of an attachment. Must be disposed.</summary>
     public AttachmentUpload BeginUpload()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return new AttachmentUpload(Environment, Options.MaxAttachmentBytes);
     }
 
-    /// <summary>A look at what an index holds.</summary>
-    /// <param name="indexName">Its name.</param>
-    /// <param name="neverStale">Whether what it has not seen of the documents is looked at too, as if it had.</param>
-    /// <exception cref="IndexNotFoundException">There is no such index.</exception>
+    /// <summary>Returns an inspector of the contents of an index.</summary>
+    /// <param name="indexName">The name of the index.</param>
+    /// <param name="neverStale">Whether to include documents that the index has not processed yet, as if it had.</param>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public IndexContent LookInto(string indexName, bool neverStale = false) =>
         new(
             Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName), Options.TimeProvider,
             neverStale ? BeginRead : null);
 
-    /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
-    /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
-    /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
-    /// <exception cref="TimeoutException">It took longer than <see cref="DatabaseOptions.MaxQueryTime"/> to find the
-    /// results.</exception>
+    /// <summary>Executes a query. See <see cref="QueryResults"/> for reading the results.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; the message gives line and column.</exception>
+    /// <exception cref="IndexNotFoundException">The index named by the query does not exist.</exception>
+    /// <exception cref="TimeoutException">Finding the results took longer than
+    /// <see cref="DatabaseOptions.MaxQueryTime"/>.</exception>
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
@@ -242,25 +245,26 @@ public sealed class Database : IDocumentStore, ISessionHost
     }
 
     /// <summary>
-    /// Which index would answer a query, first, and why others would not. The query is not run, and no index is made for it.
+    /// Returns the index that would answer a query, followed by the others with the reasons why they would not. The query is not
+    /// executed, and no index is created for it.
     /// </summary>
-    /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
-    /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; the message gives line and column.</exception>
+    /// <exception cref="IndexNotFoundException">The index named by the query does not exist.</exception>
     public IReadOnlyList<IndexChoice> IndexChoices(QueryRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         return _queries.Choices(request, cancellationToken);
     }
 
-    /// <summary>A unit of work over C# objects, read and written by reflection over their public properties.</summary>
+    /// <summary>Opens a session that serializes entities by reflection over their public properties.</summary>
     /// <remarks>
-    /// In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.
+    /// In trimmed or AOT-compiled programs, use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.
     /// </remarks>
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public DocumentSession OpenSession() => OpenSession(DefaultSession);
 
     /// <summary>
-    /// As <see cref="OpenSession()"/>, with other options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
+    /// Opens a session with changed options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
     /// </summary>
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public DocumentSession OpenSession(Func<SessionOptions, SessionOptions> change)
@@ -269,7 +273,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         return OpenSession(change(DefaultSession));
     }
 
-    /// <summary>The options of sessions that are opened without.</summary>
+    /// <summary>The default options of sessions.</summary>
     internal SessionOptions DefaultSession
     {
         [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
@@ -277,7 +281,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
     }
 
-    /// <summary>A unit of work over C# objects.</summary>
+    /// <summary>Opens a session with the specified options.</summary>
     public DocumentSession OpenSession(SessionOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -285,15 +289,17 @@ public sealed class Database : IDocumentStore, ISessionHost
         return new DocumentSession(this, options);
     }
 
-    /// <summary>As <see cref="OpenSession()"/>, as the interface whose calls are awaited.</summary>
+    /// <summary>Same as <see cref="OpenSession()"/>, returned as the asynchronous interface.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public IAsyncDocumentSession OpenAsyncSession() => OpenSession();
 
-    /// <summary>As <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, as above.</summary>
+    /// <summary>
+    /// Same as <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, returned as the asynchronous interface.
+    /// </summary>
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public IAsyncDocumentSession OpenAsyncSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
 
-    /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
+    /// <summary>Same as <see cref="OpenSession(SessionOptions)"/>, returned as the asynchronous interface.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
 
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
@@ -307,8 +313,10 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
 
-    /// <summary>Completes when a change later than <paramref name="afterEtag"/> is durable; at once if one is.</summary>
-    /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
+    /// <summary>
+    /// Completes when a change after <paramref name="afterEtag"/> is durable; immediately if there already is one.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The database was closed during the wait.</exception>
     public Task WaitForChangeAsync(long afterEtag, CancellationToken cancellationToken = default) =>
         _changes.WaitAsync(afterEtag, cancellationToken);
 
@@ -347,31 +355,34 @@ public sealed class Database : IDocumentStore, ISessionHost
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     ObjectInsert IDocumentStore.BulkInsertObjects(BulkInsertOptions? options) => this.BulkInsertObjects(options);
 
-    /// <summary>The next range of ids for a tag, as HiLo clients ask for it.</summary>
-    /// <exception cref="InvalidDocumentException">The tag cannot be part of an id.</exception>
+    /// <summary>Returns the next range of ids for a tag, for HiLo clients.</summary>
+    /// <exception cref="InvalidDocumentException">The tag is not valid in an id.</exception>
     public Task<HiLoRange> NextHiLoRangeAsync(HiLoRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         return WriteAsync((writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now), cancellationToken);
     }
 
-    /// <summary>Gives back the unused end of a range, if no later one was handed out.</summary>
+    /// <summary>Returns the unused end of a HiLo range, if no later one has been assigned.</summary>
     public Task ReturnHiLoRangeAsync(string tag, long end, long last, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(tag);
         return WriteAsync((writer, _) => HiLoWriter.Return(writer, tag, end, last, Options.MaxIdBytes), cancellationToken);
     }
 
-    /// <summary>The next number of an identity like <c>users|</c> (the <c>|</c> is added if it is missing).</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be part of an id.</exception>
+    /// <summary>Returns the next value of an identity such as <c>users|</c> (a missing <c>|</c> is added).</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid in an id.</exception>
     public Task<long> NextIdentityAsync(string name, CancellationToken cancellationToken = default)
     {
         string identity = IdMaker.IdentityName(name, Options.MaxIdBytes);
         return WriteAsync((writer, _) => writer.Ids.NextIdentity(identity), cancellationToken);
     }
 
-    /// <summary>Sets the last number of an identity, backwards only if forced; gives the number it has then.</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be part of an id.</exception>
+    /// <summary>
+    /// Sets the last value of an identity and returns its resulting value. Decreases the value only with
+    /// <paramref name="force"/>.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid in an id.</exception>
     public Task<long> SeedIdentityAsync(
         string name, long value, bool force = false, CancellationToken cancellationToken = default)
     {
@@ -380,19 +391,19 @@ public sealed class Database : IDocumentStore, ISessionHost
     }
 
     /// <summary>
-    /// Forgets tombstones up to an etag that everybody who follows changes has seen, a limited number in each durable step. Gives
-    /// how many.
+    /// Deletes the tombstones up to an etag that all readers of changes have processed, in several durable steps of limited size.
+    /// Returns the number of deleted tombstones.
     /// </summary>
     public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
         TombstoneWriter.PurgeAsync(Environment, upToEtag, cancellationToken);
 
     /// <summary>
-    /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block,
-    /// whatever its size; durable when this returns. Killed in the middle, either the old key opens it or the new one. Who has
-    /// the old key and an old copy of that block still has the data key: where a key was betrayed, see
+    /// Changes the key of an encrypted database: from the next opening on, only the new key works. Rewrites one block, whatever
+    /// the size of the database; durable when the method returns. If it is interrupted, either the old or the new key works.
+    /// Someone with the old key and an old copy of that block still has the data key: if a key was compromised, see
     /// <see cref="RotateEncryptionDataKey"/>.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
+    /// <exception cref="InvalidOperationException">The database is not encrypted.</exception>
     public void ChangeEncryptionKey(EncryptionKey next)
     {
         ArgumentNullException.ThrowIfNull(next);
@@ -401,15 +412,15 @@ public sealed class Database : IDocumentStore, ISessionHost
     }
 
     /// <summary>
-    /// Encrypts everything anew with data keys drawn now, documents and indexes, while reads and writes go on. Takes as long as
-    /// writing all of it. Cancelled or killed half way, the database is whole and opens as before; run it again.
+    /// Re-encrypts all documents and indexes with new data keys while reads and writes continue. Takes as long as writing all of
+    /// the data. If it is cancelled or interrupted, the database is intact and opens as before; run it again.
     /// </summary>
-    /// <param name="key">The user's key in force, which wraps the new data key.</param>
-    /// <param name="progress">Told after each step, on the calling thread.</param>
-    /// <param name="cancellationToken">Ends it between two steps.</param>
-    /// <exception cref="EncryptionKeyException">The key is not the one in force.</exception>
-    /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <param name="key">The current key of the database, which wraps the new data key.</param>
+    /// <param name="progress">Receives the progress after each step, on the calling thread.</param>
+    /// <param name="cancellationToken">Cancels the operation between two steps.</param>
+    /// <exception cref="EncryptionKeyException">The key is not the current one.</exception>
+    /// <exception cref="InvalidOperationException">The database is not encrypted.</exception>
+    /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
     public EncryptionReport RotateEncryptionDataKey(
         EncryptionKey key, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
     {
@@ -421,19 +432,19 @@ public sealed class Database : IDocumentStore, ISessionHost
         return steps.Report;
     }
 
-    /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
+    /// <summary>The memory in bytes of decrypted pages; reads no pages.</summary>
     internal long DecryptedBytes => Environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
     /// <summary>
-    /// Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.
+    /// Why writing is not possible, until the database is opened again or its disk works again; null if writing is possible.
     /// </summary>
     public string? WritingFault => Environment.GetStatistics().WritingFault;
 
-    /// <summary>Counts, sizes, etags and index states.</summary>
+    /// <summary>Returns counts, sizes, etags and the statistics of the indexes.</summary>
     public DatabaseStatistics GetStatistics() => DatabaseStatistics.Of(this);
 
     /// <summary>
-    /// Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.
+    /// Checks all pages of the documents and reports every fault; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.
     /// </summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => Environment.Check(cancellationToken);
 
@@ -473,21 +484,21 @@ public sealed class Database : IDocumentStore, ISessionHost
     Task<T> IWriteHost.WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) =>
         WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
 
-    /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
+    /// <summary>Returns the next range of ids, for synchronous callers.</summary>
     internal HiLoRange NextHiLoRange(HiLoRequest request)
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return _writes.Run((writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now));
     }
 
-    /// <summary>Says that a plain database has no key.</summary>
+    /// <summary>Throws if the database is not encrypted.</summary>
     internal void RequireEncryption()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
     }
 
-    /// <summary>Keeps something that is set, or forgets it; durable when this returns.</summary>
+    /// <summary>Stores a setting, or deletes it if null; durable when the method returns.</summary>
     private void WriteSetting(string name, byte[]? json)
     {
         using var batch = new WriteBatch(Options);
@@ -509,7 +520,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         return results;
     }
 
-    /// <summary>Runs a command in a durable step of its own.</summary>
+    /// <summary>Runs a command in a durable transaction of its own.</summary>
     internal Task<TResult> WriteAsync<TResult>(
         Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {

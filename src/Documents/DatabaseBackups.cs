@@ -12,12 +12,12 @@ public static class DatabaseBackups
     extension(Database database)
     {
         /// <summary>
-        /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones,
-        /// identities, definitions of indexes. Not a byte goes to the disk of this process but what
-        /// <paramref name="destination"/> puts there, which stays open.
+        /// Writes a backup of one snapshot while writes continue: documents with their change vectors and times, tombstones,
+        /// identities, index definitions. Writes only to <paramref name="destination"/>, which stays open, and no temporary
+        /// files.
         /// </summary>
-        /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for a plain backup was
-        /// given; or zstd is not on this system.</exception>
+        /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for an unencrypted backup
+        /// was given, or zstd is not available on this system.</exception>
         public async Task<BackupReport> BackupAsync(
             Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)
@@ -29,8 +29,8 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// As <c>BackupAsync</c>, to a file, which
-        /// takes its name, and the place of a file of that name, when it is whole and durable.
+        /// Same as <c>BackupAsync</c>, to a file. The file gets its name, replacing an existing one, when it is complete and
+        /// durable.
         /// </summary>
         public Task<BackupReport> BackupAsync(
             string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
@@ -41,16 +41,16 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// Restores a backup, or a dump of RavenDB, to a new directory: the same documents, change vectors, times, tombstones,
-        /// identities and indexes, the same <see cref="Database.Id"/>. All is compared with the backup's counts and content hash
-        /// before the directory takes its name; after an error, or a kill, nothing is there.
+        /// Restores a backup, or a RavenDB dump, to a new directory: with the same documents, change vectors, times, tombstones,
+        /// identities, indexes and <see cref="Database.Id"/>. Everything is verified against the counts and the content hash of
+        /// the backup before the directory gets its name; after an error or a crash nothing remains.
         /// </summary>
-        /// <exception cref="BackupException">It is damaged, cut off, of a newer format, or something is at
-        /// <paramref name="directory"/>.</exception>
-        /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
-        /// given.</exception>
-        /// <exception cref="SealedStreamException">Its seal is broken.</exception>
-        /// <exception cref="DiskFullException">There is no room.</exception>
+        /// <exception cref="BackupException">The backup is corrupted, truncated or of a newer format, or
+        /// <paramref name="directory"/> exists.</exception>
+        /// <exception cref="EncryptionKeyException">The backup is encrypted and the key is missing or wrong, or it is unencrypted
+        /// and a key was given.</exception>
+        /// <exception cref="SealedStreamException">The encrypted stream was tampered with or damaged.</exception>
+        /// <exception cref="DiskFullException">The disk is full.</exception>
         public static Task<BackupReport> RestoreAsync(
             Stream source, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)
@@ -61,12 +61,12 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// Reads a whole backup: seal, compression, JSON, every document, counts and content hash; restores nothing.
+        /// Verifies a backup by reading all of it: encryption, compression, JSON, every document, counts and content hash.
         /// </summary>
-        /// <exception cref="BackupException">It is not whole.</exception>
-        /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
-        /// given.</exception>
-        /// <exception cref="SealedStreamException">Its seal is broken.</exception>
+        /// <exception cref="BackupException">The backup is not intact.</exception>
+        /// <exception cref="EncryptionKeyException">The backup is encrypted and the key is missing or wrong, or it is unencrypted
+        /// and a key was given.</exception>
+        /// <exception cref="SealedStreamException">The encrypted stream was tampered with or damaged.</exception>
         public static Task<BackupReport> VerifyBackupAsync(
             Stream source, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)
@@ -76,11 +76,11 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// As <c>RestoreAsync</c>, of a chain:
-        /// a snapshot, the increments to it, and the log, in the order they were taken. Lands on the last commit there is, or on
-        /// the last one up to where <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/> says.
+        /// Restores a chain: a snapshot, its increments and the log backups, in the order in which they were taken. Otherwise the
+        /// same as <c>RestoreAsync</c> of one backup. Restores the last commit of the chain, or the last one up to
+        /// <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/>.
         /// </summary>
-        /// <exception cref="BackupException">As there; or a part is missing, of another database, or not in its place. The
+        /// <exception cref="BackupException">As for one backup, or a part is missing, of another database, or out of order; the
         /// message names it.</exception>
         public static Task<BackupReport> RestoreAsync(
             IReadOnlyList<BackupPart> parts, string directory, RestoreOptions? options = null,
@@ -92,10 +92,9 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// As <c>VerifyBackupAsync</c>, of a chain:
-        /// each part, that each follows the one before, and that all pages are there.
+        /// Verifies a chain: each part, that each continues the previous one, and that all pages are present.
         /// </summary>
-        /// <exception cref="BackupException">It is not whole; the message names the part.</exception>
+        /// <exception cref="BackupException">The chain is not intact; the message names the part.</exception>
         public static Task<BackupReport> VerifyBackupAsync(
             IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)
@@ -105,26 +104,27 @@ public static class DatabaseBackups
         }
 
         /// <summary>
-        /// Keeps the log of commits until everybody who archives it (<see cref="BackupOptions.LogReader"/>, tasks) has taken it,
-        /// from now on and through reopening: files of the journal are not used again before. Beyond
-        /// <paramref name="budgetBytes"/> the oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>),
-        /// which the next increment closes. Writers never wait for it.
+        /// Makes the database archive its log: from now on, also after it is opened again, journal files are reused only when
+        /// every reader of the log (<see cref="BackupOptions.LogReader"/>, backup tasks) has read them. Beyond
+        /// <paramref name="budgetBytes"/> the oldest files are reused nevertheless: the log then has a gap
+        /// (<see cref="BackupFault.LogGap"/>), which the next increment closes. Writers never wait for it.
         /// </summary>
-        /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: not kept but for tasks that archive
-        /// it.</param>
-        /// <param name="cancellationToken">Cancels the wait for its turn.</param>
+        /// <param name="budgetBytes">The maximum size in bytes of the archived log on disk, at least 1 MiB. 0: the log is only
+        /// archived for backup tasks that need it.</param>
+        /// <param name="cancellationToken">Cancels the wait for the change to be executed.</param>
         public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) =>
             database.Log.SetAsync(budgetBytes, cancellationToken);
 
-        /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
+        /// <summary>Returns how much of the log is waiting to be backed up, and whether some of it is lost.</summary>
         public LogStatus GetLogStatus() => database.Log.Describe();
 
         /// <summary>
-        /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids,
-        /// identities and ranges of ids never backwards, and auto-indexes. In durable batches: after an error what came before it
-        /// stays.
+        /// Imports the contents of a backup or of a RavenDB dump into this database: documents replace those with the same ids;
+        /// identities and HiLo ranges are never decreased; auto-indexes are imported as well. Works in durable batches: after an
+        /// error, what was imported before it is kept.
         /// </summary>
-        /// <exception cref="BackupException">It is damaged, cut off, or holds a document that this database refuses.</exception>
+        /// <exception cref="BackupException">The backup is corrupted or truncated, or contains a document that this database
+        /// rejects.</exception>
         public async Task<BackupReport> ImportAsync(
             Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)

@@ -7,13 +7,13 @@ using Treepie.Storage;
 namespace Treepie;
 
 /// <summary>
-/// Many databases below one directory, by (case-insensitive) name, each in <c>databases/{name}</c>. Thread-safe. A database that
-/// cannot be opened raises its own error whenever it is asked for, and leaves the others alone.
+/// Manages many databases in one directory, by (case-insensitive) name, each in <c>databases/{name}</c>. Thread-safe. If a
+/// database cannot be opened, each access to it throws the error; others are not affected.
 /// </summary>
 /// <remarks>
-/// Each encrypted database has a key of its own: from a source set for it, or given with <see cref="GiveKey"/> and kept in the
-/// catalogue's <see cref="SecretStore"/>, which the master key encrypts. A database whose key is not there is listed, answers
-/// with <see cref="DatabaseLockedException"/>, and opens as soon as its key is given.
+/// Each encrypted database has its own key, either from a key source configured for it, or given with <see cref="GiveKey"/> and
+/// stored in the catalogue's <see cref="SecretStore"/>, which the master key encrypts. A database whose key is not available is
+/// listed, throws <see cref="DatabaseLockedException"/> on access, and opens as soon as its key is given.
 /// </remarks>
 public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 {
@@ -25,15 +25,15 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     private readonly Dictionary<string, CatalogEntry> _entries = new(StringComparer.OrdinalIgnoreCase);
     private bool _disposed;
 
-    /// <summary>Opens the directory, made if it is absent; databases themselves are opened at first use.</summary>
+    /// <summary>Opens a directory and creates it if it does not exist. The databases are opened on first access.</summary>
     /// <param name="directory">The directory.</param>
-    /// <param name="options">Settings of all databases; null: the defaults. Without <see cref="DatabaseOptions.EncryptionKey"/>:
-    /// each database has its own.</param>
-    /// <param name="keys">Where keys come from; null: they are given with <see cref="GiveKey"/> after each opening.</param>
-    /// <exception cref="EnvironmentLockedException">Another catalog, in this process or another, has the directory
-    /// open.</exception>
-    /// <exception cref="KeySourceException">The master key is not there, or not the one the secrets were encrypted
-    /// with.</exception>
+    /// <param name="options">The options of all databases. Null: the defaults. Must not contain a
+    /// <see cref="DatabaseOptions.EncryptionKey"/>: each database has its own.</param>
+    /// <param name="keys">Where keys come from. Null: they are given with <see cref="GiveKey"/> after each opening.</param>
+    /// <exception cref="EnvironmentLockedException">The directory is open in another catalogue, in this process or
+    /// another.</exception>
+    /// <exception cref="KeySourceException">The master key is missing, or is not the one with which the secrets were
+    /// encrypted.</exception>
     /// <exception cref="StorageException">The directory cannot be read or written.</exception>
     public DatabaseCatalog(string directory, DatabaseOptions? options = null, DatabaseKeySources? keys = null)
     {
@@ -63,21 +63,23 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>The directory, as a full path.</summary>
+    /// <summary>The full path of the directory.</summary>
     public string DataDirectory { get; }
 
-    /// <summary>Names of all databases, sorted.</summary>
+    /// <summary>The names of all databases, sorted.</summary>
     public IReadOnlyList<string> Names => [.. Created().Select(entry => entry.Name)];
 
-    /// <summary>Creates a database and opens it.</summary>
-    /// <exception cref="ArgumentException">The name is not usable.</exception>
+    /// <summary>Creates and opens a database.</summary>
+    /// <exception cref="ArgumentException">The name is not valid.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists.</exception>
     public Database Create(string name) => Create(name, encrypted: false);
 
-    /// <summary>Creates a database and opens it; an encrypted one with the key that is set or was given for its name.</summary>
-    /// <exception cref="ArgumentException">The name is not usable.</exception>
+    /// <summary>
+    /// Creates and opens a database; an encrypted one with the key that is configured or was given for its name.
+    /// </summary>
+    /// <exception cref="ArgumentException">The name is not valid.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists.</exception>
-    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it; nothing was
+    /// <exception cref="DatabaseLockedException">The database is to be encrypted, but there is no key for it; nothing was
     /// created.</exception>
     public Database Create(string name, bool encrypted)
     {
@@ -107,9 +109,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>The database of that name, opened if need be; null if there is none.</summary>
-    /// <exception cref="DatabaseLockedException">It is encrypted, and its key is not there or not the right one.</exception>
-    /// <exception cref="StorageException">It cannot be opened; asked for again, it is tried again.</exception>
+    /// <summary>Returns a database and opens it if necessary; returns null if it does not exist.</summary>
+    /// <exception cref="DatabaseLockedException">The database is encrypted, and its key is missing or wrong.</exception>
+    /// <exception cref="StorageException">The database cannot be opened; the next call tries again.</exception>
     public Database? Find(string name)
     {
         if (FindEntry(name) is not { } entry)
@@ -125,15 +127,15 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>All databases, sorted by name; none is opened for it.</summary>
+    /// <summary>Returns descriptions of all databases, sorted by name, without opening any.</summary>
     public IReadOnlyList<DatabaseDescription> Describe() => [.. Created().Select(entry => entry.Describe())];
 
-    /// <summary>One database; null if there is none. It is not opened for it.</summary>
+    /// <summary>Returns the description of a database without opening it; null if it does not exist.</summary>
     public DatabaseDescription? Describe(string name) => FindEntry(name) is { IsCreated: true } entry ? entry.Describe() : null;
 
     /// <summary>
-    /// Closes a database that nobody uses, which whoever calls makes sure of; it opens again when it is next asked for. False if
-    /// it is not open, or has work of its own to do: an index is behind, or it looks for documents whose time has come.
+    /// Closes a database; it is opened again on the next access. The caller ensures that nobody is using it. Returns false if it
+    /// is not open or has background work to do: an index is behind, or documents are being expired, refreshed or archived.
     /// </summary>
     public bool Close(string name)
     {
@@ -150,10 +152,12 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>Closes and forgets a database, and deletes its files if asked; false if there is none.</summary>
+    /// <summary>
+    /// Closes a database, removes it from the catalogue and optionally deletes its files; returns false if it does not exist.
+    /// </summary>
     /// <remarks>
-    /// Files that are kept keep their name: the catalog finds the database again when it is opened the next time. With the files
-    /// goes the key that was given for it.
+    /// Files that are kept keep their name: the catalogue finds the database again when it is next opened. Deleting the files
+    /// also deletes the key that was given for the database.
     /// </remarks>
     public bool Delete(string name, bool deleteFiles)
     {
@@ -182,21 +186,20 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Gives the key of a database: one that is there and locked opens with it; for one that is still to be made it is kept until
-    /// then. A key that does not open its database is refused.
+    /// Sets the key of a database. An existing locked database is opened with it; for a database that does not exist yet, it is
+    /// kept until the database is created. A key that does not open its database is rejected.
     /// </summary>
-    /// <param name="name">Name of the database.</param>
-    /// <param name="key">32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the
-    /// caller.</param>
-    /// <param name="keep">Whether to keep it in the <see cref="SecretStore"/>, durably; else it is held until the catalogue is
-    /// closed.</param>
-    /// <param name="overwrite">Whether it takes the place of another one given before for a database that is not made
-    /// yet.</param>
-    /// <exception cref="ArgumentException">The name is not usable.</exception>
-    /// <exception cref="KeySourceException">It is no key; or there is no master key to keep it with; or the key of this database
-    /// comes from a source of its own.</exception>
-    /// <exception cref="DatabaseLockedException">It does not open the database.</exception>
-    /// <exception cref="ConcurrencyException">Another key was given for that name.</exception>
+    /// <param name="name">The name of the database.</param>
+    /// <param name="key">32 bytes, or base64 or hexadecimal digits as UTF-8 text. The bytes are copied; the caller should zero
+    /// them.</param>
+    /// <param name="keep">Whether to store it durably in the <see cref="SecretStore"/>; otherwise it is kept in memory until the
+    /// catalogue is closed.</param>
+    /// <param name="overwrite">Whether it replaces another key given before for a database that does not exist yet.</param>
+    /// <exception cref="ArgumentException">The name is not valid.</exception>
+    /// <exception cref="KeySourceException">It is not a key, there is no master key to store it with, or the key of this database
+    /// comes from a key source of its own.</exception>
+    /// <exception cref="DatabaseLockedException">The key does not open the database.</exception>
+    /// <exception cref="ConcurrencyException">Another key was given for the name.</exception>
     public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep = true, bool overwrite = false)
     {
         DatabaseName.Check(name);
@@ -222,15 +225,15 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Gives an encrypted database another key, and keeps or holds it where the old one was; see
-    /// <see cref="Database.ChangeEncryptionKey"/>. Whenever it is interrupted, the database opens with what is kept.
+    /// Changes the key of an encrypted database and stores it in place of the old one; see
+    /// <see cref="Database.ChangeEncryptionKey"/>. If it is interrupted at any point, the database opens with the stored key.
     /// </summary>
-    /// <param name="name">Name of the database.</param>
-    /// <param name="key">The next key, as in <see cref="GiveKey"/>.</param>
-    /// <exception cref="KeySourceException">It is no key; or the old one comes from a source, which would then give the wrong
-    /// one.</exception>
+    /// <param name="name">The name of the database.</param>
+    /// <param name="key">The new key, as in <see cref="GiveKey"/>.</param>
+    /// <exception cref="KeySourceException">It is not a key, or the old one comes from a key source, which would then return the
+    /// wrong one.</exception>
     /// <exception cref="DatabaseLockedException">The database is not open and cannot be opened.</exception>
-    /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
+    /// <exception cref="InvalidOperationException">The database is not encrypted or does not exist.</exception>
     public void ChangeKey(string name, ReadOnlySpan<byte> key)
     {
         if (_keys.TryGetSource(name, out KeySource? source))
@@ -256,11 +259,11 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Encrypts a database anew with data keys drawn now, while it is used; see <see cref="Database.RotateEncryptionDataKey"/>.
+    /// Re-encrypts a database with new data keys while it is in use; see <see cref="Database.RotateEncryptionDataKey"/>.
     /// </summary>
     /// <exception cref="DatabaseLockedException">The database cannot be opened.</exception>
-    /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="InvalidOperationException">The database is not encrypted or does not exist.</exception>
+    /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
     public EncryptionReport RotateDataKey(
         string name, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
     {
@@ -279,10 +282,10 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <c>Database.BackupAsync</c>; an encrypted
-    /// database is sealed with its own key unless another is given or a plain backup allowed.
+    /// Same as <c>Database.BackupAsync</c>. The backup of an encrypted database is encrypted with its own key unless another is
+    /// given or an unencrypted backup is allowed.
     /// </summary>
-    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    /// <exception cref="InvalidOperationException">The database does not exist.</exception>
     public async Task<BackupReport> BackupAsync(
         string name, Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -297,10 +300,10 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As the verification of <see cref="Database"/>, of one part or of several; a sealed backup for which no key is given is
-    /// tried with that of the database of this name.
+    /// Verifies a backup of one or more parts, like <c>Database.VerifyBackupAsync</c>. If no key is given, an encrypted backup is
+    /// read with the key of the named database.
     /// </summary>
-    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    /// <exception cref="InvalidOperationException">The database does not exist.</exception>
     public async Task<BackupReport> VerifyBackupAsync(
         string name, IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -314,7 +317,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>A mark of the key of a database; null where it is not encrypted.</summary>
+    /// <summary>Returns a fingerprint of a database's key; null if it is not encrypted.</summary>
     internal string? KeyMarkOf(string name)
     {
         (_, EncryptionKey? own) = OpenWithKey(name, needsKey: true);
@@ -322,14 +325,14 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             return own is null ? null : KeyMark.Of(own);
     }
 
-    /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
+    /// <summary>Returns whether a database may have backup tasks, without opening it.</summary>
     internal bool MayHaveBackupTasks(string name) =>
         FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
     /// <summary>
-    /// As <c>Database.ImportAsync</c>; a sealed backup for which no key is given is tried with the database's own.
+    /// Same as <c>Database.ImportAsync</c>. If no key is given, an encrypted backup is read with the key of the database.
     /// </summary>
-    /// <exception cref="InvalidOperationException">There is no such database.</exception>
+    /// <exception cref="InvalidOperationException">The database does not exist.</exception>
     public async Task<BackupReport> ImportAsync(
         string name, Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -342,14 +345,14 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <c>Database.RestoreAsync</c>, to
-    /// a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
-    /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no
-    /// key is given is tried with that.
+    /// Same as <c>Database.RestoreAsync</c>, to a database with a new name, which becomes visible only when it is complete and
+    /// verified. Uses the options of the catalogue. If the database is to be encrypted, whatever the original was, it uses the
+    /// key that is configured or was given for its name; if no other key is given, an encrypted backup is read with that key as
+    /// well.
     /// </summary>
-    /// <exception cref="ArgumentException">The name is not usable.</exception>
-    /// <exception cref="ConcurrencyException">A database of that name exists, or is being made.</exception>
-    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it.</exception>
+    /// <exception cref="ArgumentException">The name is not valid.</exception>
+    /// <exception cref="ConcurrencyException">A database of that name exists or is being created.</exception>
+    /// <exception cref="DatabaseLockedException">The database is to be encrypted, but there is no key for it.</exception>
     public Task<BackupReport> RestoreAsync(
         string name, Stream source, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -361,9 +364,8 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a
-    /// chain: see
-    /// <c>Database.RestoreAsync</c>.
+    /// Same as <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>,
+    /// for a chain of backups: see <c>Database.RestoreAsync</c>.
     /// </summary>
     public Task<BackupReport> RestoreAsync(
         string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions? options = null,
@@ -487,7 +489,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>A database and, if it is encrypted and its key is needed, a copy of that.</summary>
+    /// <summary>Returns a database and, if it is encrypted and its key is needed, a copy of the key.</summary>
     private (Database Database, EncryptionKey? Key) OpenWithKey(string name, bool needsKey)
     {
         CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
@@ -498,7 +500,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>The database of an entry whose gate is held.</summary>
+    /// <summary>Opens the database of an entry whose gate is held.</summary>
     private Database Open(CatalogEntry entry)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);

@@ -4,23 +4,23 @@ using Treepie.Store;
 
 namespace Treepie;
 
-/// <summary>Gives room back to the disk that a <see cref="Database"/> has and does not need: <c>database.Compact(…)</c>.</summary>
+/// <summary>Returns unused space of a <see cref="Database"/> to the disk: <c>database.Compact(…)</c>.</summary>
 public static class DatabaseCompaction
 {
     extension(Database database)
     {
         /// <summary>
-        /// Makes the files of documents and indexes shorter, one after the other, while reads and writes go on: pages at the end
-        /// are written again nearer to the front, in short durable steps; what is free at the end is cut off. Cancelled or
-        /// killed, the database is whole, and what was done stays done. An index that goes meanwhile is left out.
+        /// Shortens the files of documents and indexes, one after the other, while reads and writes continue: moves pages from
+        /// the end towards the start in short durable steps and truncates the free end. If it is cancelled or interrupted, the
+        /// database is intact, and what was done is kept. Skips an index that is deleted meanwhile.
         /// </summary>
-        /// <param name="options">What; null: everything.</param>
-        /// <param name="progress">Told after each step, on the calling thread.</param>
-        /// <param name="cancellationToken">Ends it between two steps.</param>
-        /// <exception cref="IndexNotFoundException">There is no index of a name; nothing was done.</exception>
-        /// <exception cref="ConcurrencyException">The database is being compacted already; nothing was done.</exception>
-        /// <exception cref="OperationCanceledException">Cancelled.</exception>
-        /// <exception cref="StorageException">The disk failed; what was done stays done.</exception>
+        /// <param name="options">What to compact. Null: everything.</param>
+        /// <param name="progress">Receives the progress after each step, on the calling thread.</param>
+        /// <param name="cancellationToken">Cancels the operation between two steps.</param>
+        /// <exception cref="IndexNotFoundException">A named index does not exist; nothing was done.</exception>
+        /// <exception cref="ConcurrencyException">The database is already being compacted; nothing was done.</exception>
+        /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
+        /// <exception cref="StorageException">The disk failed; what was done before is kept.</exception>
         public CompactionReport Compact(
             CompactionOptions? options = null, IProgress<CompactionProgress>? progress = null,
             CancellationToken cancellationToken = default)

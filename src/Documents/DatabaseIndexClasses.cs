@@ -6,17 +6,17 @@ using Treepie.Sessions;
 
 namespace Treepie;
 
-/// <summary>Indexes as classes, put and asked.</summary>
+/// <summary>Deploys and queries indexes defined as classes.</summary>
 public static class DatabaseIndexClasses
 {
     /// <summary>
-    /// Defines indexes by their classes. All are checked first: where one cannot be, none is put. What an index was before goes
-    /// on answering until the new one has caught up; the same definition again changes nothing.
+    /// Deploys indexes defined as classes. All are validated first: if one is not valid, none is deployed. A changed index keeps
+    /// answering with its old definition until the new one has caught up; an unchanged definition has no effect.
     /// </summary>
-    /// <param name="database">Where. Indexes that compute need <see cref="DatabaseOptions.Computing"/>.</param>
-    /// <param name="session">How objects become documents: collections, and names of members.</param>
+    /// <param name="database">The database. Indexes that compute values require <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="session">Determines the names of collections and JSON members.</param>
     /// <param name="indexes">The indexes.</param>
-    /// <exception cref="NotSupportedException">An expression has no text of the same meaning; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; nothing was changed.</exception>
     /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
     public static void Deploy(this Database database, SessionOptions session, params IEnumerable<IndexClass> indexes)
     {
@@ -30,8 +30,10 @@ public static class DatabaseIndexClasses
             database.Indexes.Put(definition);
     }
 
-    /// <summary>As above, for objects that are read by reflection, or as the database's options say.</summary>
-    /// <exception cref="NotSupportedException">An expression has no text of the same meaning; nothing was changed.</exception>
+    /// <summary>
+    /// Deploys indexes defined as classes, with the database's default serialization, or by reflection if it has none.
+    /// </summary>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; nothing was changed.</exception>
     /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
@@ -41,7 +43,7 @@ public static class DatabaseIndexClasses
         database.Deploy(database.DefaultSession, indexes);
     }
 
-    /// <summary>A query of an index, in LINQ: over documents, or over what the index keeps of them.</summary>
+    /// <summary>Starts a LINQ query of an index, over its documents or its map or reduce results.</summary>
     public static IDocumentQueryable<T> Query<T, TIndex>(this DocumentSession session)
         where T : class
         where TIndex : IndexClass, new()
@@ -50,7 +52,7 @@ public static class DatabaseIndexClasses
         return session.Query<T>(NameOf<TIndex>.Value);
     }
 
-    /// <summary>As above.</summary>
+    /// <summary>Starts a LINQ query of an index, over its documents or its map or reduce results.</summary>
     public static IDocumentQueryable<T> Query<T, TIndex>(this IDocumentSession session)
         where T : class
         where TIndex : IndexClass, new()
@@ -59,7 +61,7 @@ public static class DatabaseIndexClasses
         return session.Query<T>(NameOf<TIndex>.Value);
     }
 
-    /// <summary>As above.</summary>
+    /// <summary>Starts a LINQ query of an index, over its documents or its map or reduce results.</summary>
     public static IDocumentQueryable<T> Query<T, TIndex>(this IAsyncDocumentSession session)
         where T : class
         where TIndex : IndexClass, new()

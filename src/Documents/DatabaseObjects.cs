@@ -7,14 +7,13 @@ using Treepie.Writes;
 
 namespace Treepie;
 
-/// <summary>What is done with many objects at once, without a session that follows them.</summary>
+/// <summary>Bulk operations on entities, without a session that tracks them.</summary>
 public static class DatabaseObjects
 {
-    /// <summary>Begins to store many objects in durable batches; to be disposed.</summary>
-    /// <param name="database">Where.</param>
-    /// <param name="session">How objects become documents: collections, ids and JSON are those of sessions with these
-    /// options.</param>
-    /// <param name="options">How documents are grouped.</param>
+    /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="session">Determines collections, ids and JSON, as in sessions with these options.</param>
+    /// <param name="options">The options of the bulk insert.</param>
     public static ObjectInsert BulkInsert(this Database database, SessionOptions session, BulkInsertOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -23,8 +22,8 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// As <see cref="BulkInsert(Database, SessionOptions, BulkInsertOptions?)"/>, objects written by reflection, or as the
-    /// database's options say.
+    /// Same as <see cref="BulkInsert(Database, SessionOptions, BulkInsertOptions?)"/>, with the database's default serialization,
+    /// or by reflection if it has none.
     /// </summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
@@ -35,10 +34,10 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Deletes the documents of a type for which a condition holds, as it holds when this is called; gives how many. In durable
-    /// batches, so that what was deleted before an error stays deleted. A document that is changed meanwhile stays.
+    /// Deletes the documents of a type that match a condition at the time of the call, and returns their number. Works in durable
+    /// batches: what was deleted before an error stays deleted. A document that changes in the meantime is not deleted.
     /// </summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> DeleteByQueryAsync<T>(
@@ -50,10 +49,10 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// As <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>, with the options that the
-    /// type's documents are read with.
+    /// Same as <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>, with the session
+    /// options of the type's documents.
     /// </summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was deleted.</exception>
     public static async Task<long> DeleteByQueryAsync<T>(
         this Database database, Expression<Func<T, bool>> where, SessionOptions options,
         CancellationToken cancellationToken = default)
@@ -65,15 +64,15 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Deletes the documents that a query finds; as
+    /// Deletes the documents that match a query; otherwise the same as
     /// <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>.
     /// </summary>
-    /// <param name="database">Where.</param>
-    /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
-    /// <param name="parameters">As of
+    /// <param name="database">The database.</param>
+    /// <param name="rql">An RQL query that returns whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">The values of the parameters; see
     /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
-    /// <param name="cancellationToken">Ends it between two batches.</param>
-    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> DeleteByQueryAsync(
@@ -84,13 +83,13 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Changes members of the documents of a type for which a condition holds when this is called; gives how many changed. In
-    /// durable batches, so that what was changed before an error stays changed. Each document is changed where it is stored, as
-    /// it is then: nothing that is written meanwhile is lost.
+    /// Patches the documents of a type that match a condition at the time of the call, and returns the number of changed
+    /// documents. Works in durable batches: what was changed before an error stays changed. Each document is patched in its then
+    /// current state, so that no concurrent write is lost.
     /// </summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning, or an expression names no member;
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL, or an expression does not select a member;
     /// nothing was changed.</exception>
-    /// <exception cref="ScriptException">A member of a document cannot be changed so; nothing of its batch was
+    /// <exception cref="ScriptException">A member of a document cannot be changed in this way; nothing of its batch was
     /// changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
@@ -104,13 +103,13 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// As
+    /// Same as
     /// <see cref="PatchByQueryAsync{T}(Database, Expression{Func{T, bool}}, Action{DocumentPatch{T}}, CancellationToken)"/>, with
-    /// the options that the type's documents are written with.
+    /// the session options of the type's documents.
     /// </summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning, or an expression names no member;
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL, or an expression does not select a member;
     /// nothing was changed.</exception>
-    /// <exception cref="ScriptException">A member of a document cannot be changed so; nothing of its batch was
+    /// <exception cref="ScriptException">A member of a document cannot be changed in this way; nothing of its batch was
     /// changed.</exception>
     public static async Task<long> PatchByQueryAsync<T>(
         this Database database, Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, SessionOptions options,
@@ -131,16 +130,18 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Runs a script over the documents that a query finds; gives how many changed. As
+    /// Patches the documents that match a query with a script, and returns the number of changed documents. Otherwise the same as
     /// <see cref="PatchByQueryAsync{T}(Database, Expression{Func{T, bool}}, Action{DocumentPatch{T}}, CancellationToken)"/>.
     /// </summary>
-    /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
-    /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
-    /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>; the
-    /// script has them as <c>args</c>.</param>
-    /// <param name="cancellationToken">Ends it between two batches.</param>
-    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
-    /// <exception cref="ScriptException">The script is none, or failed; nothing of its batch was changed.</exception>
+    /// <param name="database">The database, with an engine that compiles scripts:
+    /// <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">An RQL query that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">The values of the parameters, which the script accesses as <c>args</c>; see
+    /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    /// <exception cref="ScriptException">The script is not valid or failed; nothing of its batch was changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> PatchByQueryAsync(

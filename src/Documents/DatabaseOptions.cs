@@ -6,106 +6,109 @@ using Treepie.Store;
 
 namespace Treepie;
 
-/// <summary>Settings and limits of a database. Immutable.</summary>
+/// <summary>Options and limits of a database. Immutable.</summary>
 public sealed record DatabaseOptions
 {
-    /// <summary>Lowest value of <see cref="MaxDocumentBytes"/>: an empty object, 2.</summary>
+    /// <summary>The minimum of <see cref="MaxDocumentBytes"/>: 2, an empty object.</summary>
     public const int LeastDocumentBytes = 2;
 
-    /// <summary>Highest value of <see cref="MaxDocumentBytes"/>: 1 GiB.</summary>
+    /// <summary>The maximum of <see cref="MaxDocumentBytes"/>: 1 GiB.</summary>
     public const int MostDocumentBytes = 1 << 30;
 
     /// <summary>
-    /// Highest value of <see cref="MaxDocumentDepth"/>: 1,000. What reads documents for indexes and queries goes little deeper.
+    /// The maximum of <see cref="MaxDocumentDepth"/>: 1,000. Indexes and queries do not read documents much deeper than that.
     /// </summary>
     public const int MostDocumentDepth = 1_000;
 
-    /// <summary>Highest value of <see cref="MaxIdBytes"/>, the file format's: 512.</summary>
+    /// <summary>The maximum of <see cref="MaxIdBytes"/>: 512, the limit of the file format.</summary>
     public const int MostIdBytes = DocumentId.MaxBytes;
 
-    /// <summary>Lowest value of <see cref="DecryptedBudgetBytes"/>: 1 MiB.</summary>
+    /// <summary>The minimum of <see cref="DecryptedBudgetBytes"/>: 1 MiB.</summary>
     public const long LeastDecryptedBudgetBytes = 1 << 20;
 
-    /// <summary>Name used in messages and in clients; null takes the directory's.</summary>
+    /// <summary>The name of the database in messages and for clients. Null: the name of the directory.</summary>
     public string? Name { get; init; }
 
-    /// <summary>Longest document, in bytes of JSON as given. Default 32 MiB, at most 1 GiB.</summary>
+    /// <summary>The maximum size of a document in bytes of JSON as given. Default: 32 MiB; at most 1 GiB.</summary>
     public int MaxDocumentBytes { get; init; } = 32 * 1024 * 1024;
 
     /// <summary>
-    /// Deepest nesting of a document. Default 128, at most 1,000. Readers of documents need a depth limit of one more, for
-    /// <c>@metadata</c>.
+    /// The maximum nesting depth of a document. Default: 128; at most 1,000. Readers of documents need a depth limit of one more,
+    /// for <c>@metadata</c>.
     /// </summary>
     public int MaxDocumentDepth { get; init; } = 128;
 
-    /// <summary>Longest document id in UTF-8 bytes. 512 is the format's limit.</summary>
+    /// <summary>The maximum length of a document id in UTF-8 bytes. Default: 512, the limit of the file format.</summary>
     public int MaxIdBytes { get; init; } = MostIdBytes;
 
-    /// <summary>Longest content of an attachment in bytes. Default 8 GiB; it never is in memory as a whole.</summary>
+    /// <summary>
+    /// The maximum size of an attachment in bytes. Default: 8 GiB. Attachments are never held in memory as a whole.
+    /// </summary>
     public long MaxAttachmentBytes { get; init; } = 8L << 30;
 
-    /// <summary>Longest a query may run. Default 60 seconds.</summary>
+    /// <summary>The maximum duration of a query. Default: 60 seconds.</summary>
     public TimeSpan MaxQueryTime { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Longest a query may wait for an index, and the default of such a wait. Default 15 seconds.</summary>
+    /// <summary>The maximum time that a query waits for an index, and the default of such a wait. Default: 15 seconds.</summary>
     public TimeSpan DefaultStaleWait { get; init; } = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// Most corners of all shapes of a query together, each counted as often as it is asked about. Default 50,000; one shape
-    /// has at most 10,000. A query beyond it
-    /// is refused before it is run.
+    /// The maximum number of corners of all shapes of a query, each counted as often as its shape is used. Default: 50,000; one
+    /// shape has at most 10,000. A query that exceeds it is rejected before it is executed.
     /// </summary>
     public int MaxShapeCorners { get; init; } = 50_000;
 
     /// <summary>
-    /// Most rows that <c>select distinct</c> tells apart, each of which takes some 40 bytes until the answer is read.
-    /// Default 1,000,000.
+    /// The maximum number of distinct rows of <c>select distinct</c>; each uses about 40 bytes until the results have been read.
+    /// Default: 1,000,000.
     /// </summary>
     public int MaxDistinctResults { get; init; } = 1_000_000;
 
-    /// <summary>Orders of one's own, by the name that <c>order by custom(Field, 'Name')</c> gives. Default none.</summary>
+    /// <summary>
+    /// Custom orderings, by the name used in <c>order by custom(Field, 'Name')</c>. Default: none.
+    /// </summary>
     public IReadOnlyDictionary<string, ICustomOrder> CustomOrders { get; init; } = new Dictionary<string, ICustomOrder>();
 
     /// <summary>
-    /// The key of an encrypted database; null for a plain one. A new database is encrypted, with all its indexes, if and only if
-    /// one is given. It is used while opening and may be disposed afterwards. Who loses it loses the database. See
-    /// <see cref="Encryption.KeySource"/> for keys from files, variables and commands.
+    /// The key of an encrypted database; null for an unencrypted one. A new database is encrypted, with all its indexes, if and
+    /// only if a key is given. The key is used only while opening and can be disposed afterwards. Without the key, the data is
+    /// lost. For keys from files, variables and commands see <see cref="Encryption.KeySource"/>.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
     /// <summary>
-    /// The analyzers that fields of indexes can name: those built in, and a program's own (<see cref="AnalyzerSet.With"/>). An
-    /// index whose analyzer is missing is kept as it is and answers nothing until the database is opened with it.
+    /// The analyzers available to fields of indexes: the built-in ones and the program's own (<see cref="AnalyzerSet.With"/>). An
+    /// index whose analyzer is missing is kept, but answers no queries until the database is opened with the analyzer.
     /// </summary>
     public AnalyzerSet Analyzers { get; init; } = AnalyzerSet.BuiltIn;
 
     /// <summary>
-    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those
-    /// that were not used longest go first. Pages that are not in the file yet share them. What running transactions hold is
-    /// beside it. Default 64 MiB, at least 1 MiB. Plain databases have none.
+    /// The memory in bytes for decrypted pages of an encrypted database, and the same amount for each of its indexes; beyond it,
+    /// the least recently used pages are evicted. Pages that are not in the file yet share it. Pages in use by running
+    /// transactions are not counted. Default: 64 MiB; at least 1 MiB. Not used by unencrypted databases.
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = StorageOptions.DefaultMemoryBudgetBytes;
 
-    /// <summary>How indexes are kept up with the documents: threads and budgets.</summary>
+    /// <summary>Threads and budgets of indexing.</summary>
     public IndexingOptions Indexing { get; init; } = new();
 
     /// <summary>
-    /// How sessions that say nothing else write objects; null: by reflection over public properties, with enumerations by name.
-    /// Trimmed and natively compiled programs give the options of a source-generated context.
+    /// The default serializer options of sessions. Null: serializes public properties by reflection, with enumerations by name.
+    /// Trimmed and AOT-compiled programs pass the options of a source-generated context.
     /// </summary>
     public JsonSerializerOptions? Json { get; init; }
 
     /// <summary>
-    /// What compiles scripts and maps that compute; null: texts that need it are refused. The package Treepie.Computing has one.
+    /// The engine that compiles scripts and computing maps, such as that of the package Treepie.Computing. Null: code that needs
+    /// it is rejected.
     /// </summary>
     public ComputingEngine? Computing { get; init; }
 
-    /// <summary>The clock.</summary>
+    /// <summary>The clock of the database.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>
-    /// Whether they are those of a database that is open and encrypted: then batches leave nothing in memory that others will
-    /// use.
+    /// Whether these are the options of an open encrypted database: batches then zero their memory before it is reused.
     /// </summary>
     internal bool IsEncrypted { get; init; }
 

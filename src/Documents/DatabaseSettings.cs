@@ -7,15 +7,15 @@ using Treepie.Writes;
 namespace Treepie;
 
 /// <summary>
-/// What programs keep with a database about it: JSON objects under names, in every snapshot and backup of it. The database itself
-/// reads none of them. Thread-safe.
+/// Settings that programs store in a database: JSON objects by name, included in every snapshot and backup. The database itself
+/// does not use them. Thread-safe.
 /// </summary>
 public sealed class DatabaseSettings
 {
-    /// <summary>Longest object in bytes: 256 KiB.</summary>
+    /// <summary>The maximum size of an object in bytes: 256 KiB.</summary>
     public const int MaxBytes = 256 * 1024;
 
-    /// <summary>Apart from what the database sets itself.</summary>
+    /// <summary>The prefix that separates these settings from those of the database itself.</summary>
     private const string Prefix = "of-programs/";
 
     private readonly Database _database;
@@ -24,18 +24,18 @@ public sealed class DatabaseSettings
 
     internal DatabaseSettings(Database database) => _database = database;
 
-    /// <summary>The object of a name; null where there is none.</summary>
+    /// <summary>Returns the object with the specified name; null if there is none.</summary>
     public ReadOnlyMemory<byte>? Get(string name)
     {
         byte[]? json = Read(name).Json;
         return json is null ? default(ReadOnlyMemory<byte>?) : json;
     }
 
-    /// <summary>Etag of the last change of a name; 0 where there is nothing.</summary>
+    /// <summary>Returns the etag of the last change of a name; 0 if it has no object.</summary>
     public long Etag(string name) => Read(name).Etag;
 
-    /// <summary>Keeps an object under a name, or forgets it; durable when this completes.</summary>
-    /// <exception cref="InvalidDocumentException">It is no object, or too long.</exception>
+    /// <summary>Stores an object under a name, or deletes it if null; completes when the change is durable.</summary>
+    /// <exception cref="InvalidDocumentException">It is not a JSON object, or too large.</exception>
     public async Task SetAsync(string name, ReadOnlyMemory<byte>? json, CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -47,7 +47,7 @@ public sealed class DatabaseSettings
             _known.TryRemove(name, out _);
     }
 
-    /// <summary>Others have written settings: they are read again.</summary>
+    /// <summary>Clears the cache, after settings were written elsewhere.</summary>
     internal void Forget()
     {
         lock (_reading)
@@ -82,7 +82,7 @@ public sealed class DatabaseSettings
         {
             using DatabaseSnapshot snapshot = _database.BeginRead();
             (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
-            // a name that is not there is not remembered: there may be any number of them
+            // missing names are not cached: there could be any number of them
             return found.Json is null ? found : _known.GetOrAdd(name, found);
         }
     }

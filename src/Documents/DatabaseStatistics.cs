@@ -4,66 +4,68 @@ using Treepie.Store;
 
 namespace Treepie;
 
-/// <summary>Figures of a database at one moment.</summary>
+/// <summary>Statistics of a database at one point in time.</summary>
 public sealed record DatabaseStatistics
 {
-    /// <summary>Documents.</summary>
+    /// <summary>The number of documents.</summary>
     public required long DocumentCount { get; init; }
 
-    /// <summary>Tombstones of deleted documents that are still kept.</summary>
+    /// <summary>The number of tombstones of deleted documents.</summary>
     public required long TombstoneCount { get; init; }
 
-    /// <summary>Compare-exchange values, atomic guards included.</summary>
+    /// <summary>The number of compare-exchange values, including atomic guards.</summary>
     public long CompareExchangeCount { get; init; }
 
-    /// <summary>Deletions of compare-exchange values that are still kept.</summary>
+    /// <summary>The number of tombstones of compare-exchange values.</summary>
     public long CompareExchangeTombstoneCount { get; init; }
 
-    /// <summary>Attachments of all documents.</summary>
+    /// <summary>The number of attachments of all documents.</summary>
     public long AttachmentCount { get; init; }
 
-    /// <summary>Contents of attachments, each counted once.</summary>
+    /// <summary>The number of distinct attachment contents.</summary>
     public long UniqueAttachmentCount { get; init; }
 
-    /// <summary>Counters of all documents.</summary>
+    /// <summary>The number of counters of all documents.</summary>
     public long CounterCount { get; init; }
 
-    /// <summary>Segments of time series.</summary>
+    /// <summary>The number of segments of time series.</summary>
     public long TimeSeriesSegmentCount { get; init; }
 
-    /// <summary>Revisions of documents.</summary>
+    /// <summary>The number of revisions of documents.</summary>
     public long RevisionCount { get; init; }
 
-    /// <summary>Identities.</summary>
+    /// <summary>The number of identities.</summary>
     public long IdentityCount { get; init; }
 
-    /// <summary>Etag of the last change.</summary>
+    /// <summary>The etag of the last change.</summary>
     public required long LastEtag { get; init; }
 
-    /// <summary>Change vector of the last change; empty for an empty database.</summary>
+    /// <summary>The change vector of the last change; empty for an empty database.</summary>
     public required string ChangeVector { get; init; }
 
-    /// <summary>Bytes on disk, indexes included.</summary>
+    /// <summary>The size on disk in bytes, including indexes.</summary>
     public required long SizeOnDiskBytes { get; init; }
 
-    /// <summary>Whether all its files are encrypted.</summary>
+    /// <summary>Whether all files of the database are encrypted.</summary>
     public required bool IsEncrypted { get; init; }
 
-    /// <summary>Bytes of decrypted pages in memory now, of documents and indexes; 0 in a plain database.</summary>
+    /// <summary>
+    /// The size in bytes of decrypted pages in memory, for documents and indexes; 0 for an unencrypted database.
+    /// </summary>
     public long DecryptedBytes { get; init; }
 
     /// <summary>
-    /// Whether the system keeps decrypted pages out of swap; in a plain database false. Where it does not, raise the limit of
-    /// locked memory (<c>ulimit -l</c>).
+    /// Whether the system keeps decrypted pages out of swap; false for an unencrypted database. If it does not, raise the limit
+    /// of locked memory (<c>ulimit -l</c>).
     /// </summary>
     public bool IsDecryptedMemoryLocked { get; init; }
 
     /// <summary>
-    /// Snapshots that somebody has open: requests, cursors, backups. Each keeps the pages it sees from being used again.
+    /// The number of open snapshots, held by requests, cursors and backups. Each prevents the pages it uses from being reused.
     /// </summary>
     public int OpenSnapshots { get; init; }
 
-    /// <summary>Indexes.</summary>
+    /// <summary>The statistics of the indexes.</summary>
     public required IReadOnlyList<IndexStatistics> Indexes { get; init; }
 
     internal static DatabaseStatistics Of(Database database)

@@ -1,51 +1,52 @@
 namespace Treepie;
 
 /// <summary>
-/// A place for backups cannot be used. The message says which place, what happened, and what to do; never a key.
+/// Thrown when a backup destination cannot be used. The message names the destination, what happened and what to do; it never
+/// contains keys.
 /// </summary>
 public sealed class DestinationException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public DestinationException(DestinationFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 
-    /// <summary>What is wrong.</summary>
+    /// <summary>The kind of the error.</summary>
     public DestinationFault Fault { get; }
 }
 
-/// <summary>What is wrong with a place for backups.</summary>
+/// <summary>The kinds of errors of backup destinations.</summary>
 public enum DestinationFault
 {
-    /// <summary>Its address is none, or of a kind that nobody here can open.</summary>
+    /// <summary>The address is not valid, or of a kind that is not supported.</summary>
     BadAddress,
 
-    /// <summary>The folder or bucket is not there.</summary>
+    /// <summary>The folder or bucket does not exist.</summary>
     Missing,
 
-    /// <summary>The keys are wrong, absent or no longer valid.</summary>
+    /// <summary>The credentials are missing, wrong or expired.</summary>
     KeysRefused,
 
-    /// <summary>The place is there, and does not let us in.</summary>
+    /// <summary>Access to the destination is denied.</summary>
     Forbidden,
 
-    /// <summary>There is no room.</summary>
+    /// <summary>There is not enough space.</summary>
     NoRoom,
 
-    /// <summary>The clocks of this machine and of the place differ by too much for it to believe our signature.</summary>
+    /// <summary>The clocks of this machine and of the destination differ too much for the signature to be accepted.</summary>
     ClockSkew,
 
-    /// <summary>Nobody answers there, or the connection breaks again and again.</summary>
+    /// <summary>The destination does not respond, or the connection fails repeatedly.</summary>
     Unreachable,
 
-    /// <summary>It takes so long that the others were not made to wait for it.</summary>
+    /// <summary>The destination was abandoned because it was too slow for the others to wait.</summary>
     TooSlow,
 
-    /// <summary>Something of that name is there already.</summary>
+    /// <summary>An object of that name already exists.</summary>
     NameTaken,
 
-    /// <summary>Nothing of that name is there.</summary>
+    /// <summary>No object of that name exists.</summary>
     NotFound,
 
-    /// <summary>It failed otherwise.</summary>
+    /// <summary>Any other error.</summary>
     Failed,
 }

@@ -1,9 +1,11 @@
 namespace Treepie;
 
-/// <summary>Something was to be put beside a document that does not exist. Nothing was changed.</summary>
+/// <summary>
+/// Thrown when related data, such as an attachment, is to be stored for a document that does not exist. Nothing was changed.
+/// </summary>
 public sealed class DocumentNotFoundException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public DocumentNotFoundException(string id, string consequence)
         : base(
             $"Document '{id}' does not exist, so it {consequence}. Nothing of the batch was written. Put the document first, in "
@@ -12,6 +14,6 @@ public sealed class DocumentNotFoundException : TreepieException
         Id = id;
     }
 
-    /// <summary>Id of the document.</summary>
+    /// <summary>The id of the document.</summary>
     public string Id { get; }
 }

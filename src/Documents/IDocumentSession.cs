@@ -5,89 +5,91 @@ using Treepie.Sessions;
 namespace Treepie;
 
 /// <summary>
-/// A unit of work over C# objects whose calls block: see <see cref="DocumentSession"/>. Not thread-safe; used by two threads at
-/// once it says so.
+/// The synchronous interface of a session; see <see cref="DocumentSession"/>. Not thread-safe; concurrent use is detected and
+/// throws.
 /// </summary>
 public interface IDocumentSession : IDisposable
 {
-    /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
+    /// <summary>Less common operations: pending changes, metadata, streaming, attachments, counters.</summary>
     SessionAdvanced Advanced { get; }
 
-    /// <summary>The object of a document; the same one however often it is loaded; null if there is none.</summary>
+    /// <summary>
+    /// Loads an entity by id. Every load of an id returns the same instance. Returns null if the document does not exist.
+    /// </summary>
     T? Load<T>(string id)
         where T : class;
 
-    /// <summary>The object of a document whose id is a number behind its collection's tag.</summary>
+    /// <summary>Loads an entity whose id is a number after its collection's tag.</summary>
     T? Load<T>(long id)
         where T : class;
 
-    /// <summary>The object of a document whose id is a Guid behind its collection's tag.</summary>
+    /// <summary>Loads an entity whose id is a Guid after its collection's tag.</summary>
     T? Load<T>(Guid id)
         where T : class;
 
-    /// <summary>The objects of several documents, by the ids as given, from one snapshot.</summary>
+    /// <summary>Loads several entities from one snapshot. The result maps each id as given to its entity, or to null.</summary>
     IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class;
 
     /// <summary>
-    /// The object of a document, with what is asked for beside it, so that reading it takes no further request.
+    /// Loads an entity together with related data; reading that data in the session then needs no further request.
     /// </summary>
     T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
         where T : class;
 
-    /// <summary>The objects of several documents, with what is asked for beside them.</summary>
+    /// <summary>Loads several entities together with related data.</summary>
     IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids, Action<IncludeBuilder<T>> includes)
         where T : class;
 
-    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    /// <summary>Loads the entities whose ids start with a prefix, in id order.</summary>
     IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class;
 
-    /// <summary>Counters of a document.</summary>
+    /// <summary>Returns the counters of a document.</summary>
     SessionCounters CountersFor(string documentId);
 
-    /// <summary>Counters of an object's document.</summary>
+    /// <summary>Returns the counters of an entity's document.</summary>
     SessionCounters CountersFor(object entity);
 
-    /// <summary>A time series of a document.</summary>
+    /// <summary>Returns a time series of a document.</summary>
     SessionTimeSeries TimeSeriesFor(string documentId, string name);
 
-    /// <summary>A time series of an object's document.</summary>
+    /// <summary>Returns a time series of an entity's document.</summary>
     SessionTimeSeries TimeSeriesFor(object entity, string name);
 
-    /// <summary>A time series of a document whose values are properties of a class.</summary>
+    /// <summary>Returns a time series of a document whose values are mapped to properties of a class.</summary>
     TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
         where T : class, new();
 
-    /// <summary>A time series of an object's document whose values are properties of a class.</summary>
+    /// <summary>Returns a time series of an entity's document whose values are mapped to properties of a class.</summary>
     TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
         where T : class, new();
 
-    /// <summary>Loads documents with those whose ids a member of them has.</summary>
+    /// <summary>Includes the documents that a member refers to in the next load.</summary>
     IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class;
 
-    /// <summary>Stores an object with the next save.</summary>
+    /// <summary>Adds an entity to the session; the next save stores it.</summary>
     void Store(object entity, string? id = null, string? changeVector = null);
 
-    /// <summary>Deletes the document of an object with the next save.</summary>
+    /// <summary>Marks an entity's document for deletion by the next save.</summary>
     void Delete(object entity);
 
-    /// <summary>Deletes a document with the next save.</summary>
+    /// <summary>Marks a document for deletion by the next save.</summary>
     void Delete(string id, string? changeVector = null);
 
-    /// <summary>Saves all changes in one durable batch: all or none.</summary>
+    /// <summary>Saves all changes in one durable, atomic batch.</summary>
     void SaveChanges();
 
-    /// <summary>A query in LINQ over the documents of a type's collection, or of an index.</summary>
+    /// <summary>Starts a LINQ query over the documents of a type's collection or over an index.</summary>
     IDocumentQueryable<T> Query<T>(string? indexName = null)
         where T : class;
 
-    /// <summary>A query in RQL.</summary>
+    /// <summary>Starts an RQL query.</summary>
     RawDocumentQuery<T> RawQuery<T>(string rql)
         where T : class;
 
-    /// <summary>A query in RQL as an interpolated string, whose holes become parameters.</summary>
+    /// <summary>Starts an RQL query from an interpolated string whose interpolated values become parameters.</summary>
     RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
         where T : class;
 }

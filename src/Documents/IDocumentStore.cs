@@ -9,106 +9,111 @@ using Treepie.Writes;
 namespace Treepie;
 
 /// <summary>
-/// Where sessions come from: <see cref="Database"/>, in this process. Thread-safe; a program has one for each database.
+/// Opens sessions on a database; implemented by <see cref="Database"/>, in this process. Thread-safe; a program has one instance
+/// per database.
 /// </summary>
 public interface IDocumentStore : IDisposable, IAsyncDisposable
 {
     /// <summary>The name of the database.</summary>
     string Name { get; }
 
-    /// <summary>Indexes and their state.</summary>
+    /// <summary>The indexes of the database.</summary>
     IndexCatalogue Indexes { get; }
 
-    /// <summary>Defines indexes by their classes; see <see cref="DatabaseIndexClasses"/>.</summary>
-    /// <exception cref="NotSupportedException">An expression has no text of the same meaning; nothing was changed.</exception>
+    /// <summary>Deploys indexes defined as classes; see <see cref="DatabaseIndexClasses"/>.</summary>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; nothing was changed.</exception>
     /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     void Deploy(params IEnumerable<IndexClass> indexes);
 
-    /// <summary>A unit of work over C# objects, read and written by reflection, or as the store's options say.</summary>
+    /// <summary>Opens a session with the store's default serialization, or by reflection if it has none.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession OpenSession();
 
     /// <summary>
-    /// As <see cref="OpenSession()"/>, with other options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
+    /// Opens a session with changed options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
     /// </summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession OpenSession(Func<SessionOptions, SessionOptions> change);
 
-    /// <summary>A unit of work over C# objects.</summary>
+    /// <summary>Opens a session with the specified options.</summary>
     IDocumentSession OpenSession(SessionOptions options);
 
-    /// <summary>As <see cref="OpenSession()"/>, whose calls are awaited.</summary>
+    /// <summary>Same as <see cref="OpenSession()"/>, with the asynchronous interface.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     IAsyncDocumentSession OpenAsyncSession();
 
-    /// <summary>As <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, whose calls are awaited.</summary>
+    /// <summary>
+    /// Same as <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, with the asynchronous interface.
+    /// </summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     IAsyncDocumentSession OpenAsyncSession(Func<SessionOptions, SessionOptions> change);
 
-    /// <summary>As <see cref="OpenSession(SessionOptions)"/>, whose calls are awaited.</summary>
+    /// <summary>Same as <see cref="OpenSession(SessionOptions)"/>, with the asynchronous interface.</summary>
     IAsyncDocumentSession OpenAsyncSession(SessionOptions options);
 
     /// <summary>
-    /// Runs work in a session and saves it; where somebody changed what it loaded, or looked for in vain, it runs again: it takes
-    /// effect as if nobody else were there. The work does nothing that cannot be done twice, and its queries are not checked.
+    /// Executes a function in a session and saves the changes. If someone else has changed a document that it loaded or found
+    /// missing, it is executed again, so that it takes effect as if nobody else were writing. Since the function can run several
+    /// times, anything else it does must be repeatable; its queries are not verified.
     /// </summary>
-    /// <exception cref="ConcurrencyException">Somebody was faster 256 times.</exception>
+    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task RunAsync(Func<IAsyncDocumentSession, Task> work, CancellationToken cancellationToken = default);
 
-    /// <summary>As above, in sessions with these options.</summary>
-    /// <exception cref="ConcurrencyException">Somebody was faster 256 times.</exception>
+    /// <summary>Executes a function in a session with the specified options and saves the changes, with retries.</summary>
+    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts.</exception>
     Task RunAsync(Func<IAsyncDocumentSession, Task> work, SessionOptions options, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Changes of documents as they become durable, in their order; a document that was changed often before it is read comes
-    /// once, at its last change. Ends when the database is closed. With <see cref="ChangesOptions.AfterEtag"/> it goes on where
-    /// another feed ended; deletions whose tombstones were purged are missed.
+    /// Streams changes of documents as they become durable, in order. A document that has changed several times before it is read
+    /// is reported once, at its latest change. Ends when the database is closed. <see cref="ChangesOptions.AfterEtag"/> resumes
+    /// where another feed ended; deletions whose tombstones have been purged are not reported.
     /// </summary>
     IAsyncEnumerable<DocumentChange> ChangesAsync(
         ChangesOptions? options = null, CancellationToken cancellationToken = default);
 
-    /// <summary>Deletes the documents of a type for which a condition holds; see <see cref="DatabaseObjects"/>.</summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
+    /// <summary>Deletes the documents of a type that match a condition; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class;
 
-    /// <summary>Deletes the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
-    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    /// <summary>Deletes the documents that match a query; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> DeleteByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Changes members of the documents of a type for which a condition holds; see <see cref="DatabaseObjects"/>.
+    /// Patches the documents of a type that match a condition; see <see cref="DatabaseObjects"/>.
     /// </summary>
-    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync<T>(
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken = default)
         where T : class;
 
-    /// <summary>Runs a script over the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
-    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <summary>Patches the documents that match a query with a script; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
 
-    /// <summary>Begins to store many objects in durable batches; to be disposed.</summary>
+    /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     ObjectInsert BulkInsertObjects(BulkInsertOptions? options = null);
 
-    /// <summary>Begins to store many documents in durable batches; to be disposed.</summary>
+    /// <summary>Starts a bulk insert, which stores many documents in durable batches. Must be disposed.</summary>
     BulkInsert BulkInsert(BulkInsertOptions? options = null);
 }

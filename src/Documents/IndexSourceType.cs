@@ -1,6 +1,6 @@
 namespace Treepie;
 
-/// <summary>What the entries of an index are made from.</summary>
+/// <summary>The source of the entries of an index.</summary>
 public enum IndexSourceType
 {
     /// <summary>Documents.</summary>

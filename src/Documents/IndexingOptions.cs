@@ -1,72 +1,75 @@
 namespace Treepie;
 
 /// <summary>
-/// How indexes of a database are kept up with its documents: how many threads, and how large a bite each takes. Immutable.
+/// Options of indexing: the number of threads and the size of batches. Immutable.
 /// </summary>
 /// <remarks>
-/// Memory while an index works: two batches (one is written while the next is made), and for each mapper a piece of a few hundred
-/// documents. An index with nothing to do has none.
+/// While an index is working, it uses memory for two batches (one is written while the next is mapped) and a chunk of a few
+/// hundred documents per mapper. An idle index uses none.
 /// </remarks>
 public sealed record IndexingOptions
 {
-    /// <summary>Lowest value of <see cref="MaxBatchBytes"/>: 64 KiB.</summary>
+    /// <summary>The minimum of <see cref="MaxBatchBytes"/>: 64 KiB.</summary>
     public const long LeastBatchBytes = 64 * 1024;
 
     /// <summary>
-    /// Highest value of <see cref="MaxBatchBytes"/>: 512 MiB. What a batch holds lies in arrays, which end at 2 GiB.
+    /// The maximum of <see cref="MaxBatchBytes"/>: 512 MiB. The contents of a batch are kept in arrays, which are limited to 2
+    /// GiB.
     /// </summary>
     public const long MostBatchBytes = 512L << 20;
 
-    /// <summary>Highest value of <see cref="MaxBatchChanges"/>: 1,048,576.</summary>
+    /// <summary>The maximum of <see cref="MaxBatchChanges"/>: 1,048,576.</summary>
     public const int MostBatchChanges = 1 << 20;
 
-    /// <summary>Highest value of <see cref="IndexesAtWork"/> and <see cref="Mappers"/>: 256.</summary>
+    /// <summary>The maximum of <see cref="IndexesAtWork"/> and <see cref="Mappers"/>: 256.</summary>
     public const int MostThreads = 256;
 
-    /// <summary>Highest value of <see cref="MaxAutoIndexes"/>: 4,096.</summary>
+    /// <summary>The maximum of <see cref="MaxAutoIndexes"/>: 4,096.</summary>
     public const int MostAutoIndexes = 4_096;
 
     private const long UsualBatchBytes = 16L << 20;
 
-    /// <summary>Two batches of twice their bytes are then an eighth of what the process may have.</summary>
+    /// <summary>Two batches, each taking twice its size, then use an eighth of the available memory.</summary>
     private const long PartOfMemory = 32;
 
     /// <summary>
-    /// So many indexes work at a time; the others wait for their turn, see <see cref="Indexes.IndexPriority"/>. Default: half of
-    /// the processors, at least 1.
+    /// The number of indexes that work concurrently; others wait for their turn, see <see cref="Indexes.IndexPriority"/>.
+    /// Default: half of the processors, at least 1.
     /// </summary>
     public int IndexesAtWork { get; init; } = Math.Clamp(Environment.ProcessorCount / 2, 1, MostThreads);
 
     /// <summary>
-    /// So many threads read documents and analyze their texts, for each index that works, beside the one that writes. The index
-    /// is the same to the byte, whatever the number. Default: half of the processors, at least 1.
+    /// The number of threads per working index that read documents and analyze text, in addition to the one that writes. The
+    /// index is identical to the byte, whatever the number. Default: half of the processors, at least 1.
     /// </summary>
     public int Mappers { get; init; } = Math.Clamp(Environment.ProcessorCount / 2, 1, MostThreads);
 
     /// <summary>
-    /// Bytes of terms, places and records of a batch after which it is committed. One document more, or a piece of 256 KiB of
-    /// documents, may come on top. In memory they take about twice that. Default 16 MiB: each touched page is written once for
-    /// many documents; less where the process may have less than 512 MiB of memory, a thirty-second of that.
+    /// The number of bytes of terms, spatial values and records after which a batch is committed. One more document, or a chunk
+    /// of 256 KiB of documents, may be added to it. A batch takes about twice its size in memory. Default: 16 MiB, so that each
+    /// modified page is written once for many documents; for processes limited to less than 512 MiB of memory, 1/32 of that
+    /// limit.
     /// </summary>
     public long MaxBatchBytes { get; init; } = Math.Clamp(
         GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / PartOfMemory, LeastBatchBytes, UsualBatchBytes);
 
-    /// <summary>Changes of a batch after which it is committed. Default 65,536.</summary>
+    /// <summary>The number of changes after which a batch is committed. Default: 65,536.</summary>
     public int MaxBatchChanges { get; init; } = 64 * 1024;
 
     /// <summary>
-    /// Time after which a batch is committed, so that answers of a busy index do not fall far behind. Default 2 seconds.
+    /// The time after which a batch is committed, so that a busy index does not fall far behind. Default: 2 seconds.
     /// </summary>
     public TimeSpan MaxBatchTime { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Indexes that queries may have made of a database at a time. With so many, one that no query has used for an hour gives way
-    /// to the next; where there is none, the query is refused. Default 64.
+    /// The maximum number of auto-indexes of a database. When it is reached, an auto-index that no query has used for an hour is
+    /// replaced by the new one; if there is none, the query is rejected. Default: 64.
     /// </summary>
     public int MaxAutoIndexes { get; init; } = 64;
 
     /// <summary>
-    /// An index that a query made goes when no query has used it for so long since the database was opened. Default 72 hours.
+    /// The time since the last query, counted from the opening of the database at the earliest, after which an auto-index is
+    /// deleted. Default: 72 hours.
     /// </summary>
     public TimeSpan AutoIndexRetention { get; init; } = TimeSpan.FromHours(72);
 

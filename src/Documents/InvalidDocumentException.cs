@@ -1,9 +1,9 @@
 namespace Treepie;
 
-/// <summary>A document, its id or its metadata is not valid or over a limit. Nothing was changed.</summary>
+/// <summary>Thrown when a document, its id or its metadata is not valid or exceeds a limit. Nothing was changed.</summary>
 public sealed class InvalidDocumentException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public InvalidDocumentException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

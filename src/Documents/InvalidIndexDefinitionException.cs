@@ -1,12 +1,12 @@
 namespace Treepie;
 
-/// <summary>A definition of an index is not valid, or asks for what this program cannot run. Nothing was changed.</summary>
+/// <summary>Thrown when an index definition is not valid or uses unsupported features. Nothing was changed.</summary>
 public sealed class InvalidIndexDefinitionException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
-    /// <param name="indexName">The index.</param>
-    /// <param name="property">The part of the definition that is wrong: <c>Fields</c>, <c>Maps</c>, …</param>
-    /// <param name="problem">What is wrong and what to do.</param>
+    /// <summary>Creates the exception.</summary>
+    /// <param name="indexName">The name of the index.</param>
+    /// <param name="property">The property of the definition that is not valid: <c>Fields</c>, <c>Maps</c>, …</param>
+    /// <param name="problem">The problem and what to do about it.</param>
     public InvalidIndexDefinitionException(string indexName, string property, string problem)
         : base($"The definition of the index '{indexName}' is refused: {problem}")
     {
@@ -14,9 +14,9 @@ public sealed class InvalidIndexDefinitionException : TreepieException
         Property = property;
     }
 
-    /// <summary>The index.</summary>
+    /// <summary>The name of the index.</summary>
     public string IndexName { get; }
 
-    /// <summary>The part of the definition that is wrong.</summary>
+    /// <summary>The property of the definition that is not valid.</summary>
     public string Property { get; }
 }

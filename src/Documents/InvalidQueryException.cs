@@ -1,9 +1,9 @@
 namespace Treepie;
 
-/// <summary>The text of a query is not valid RQL, or asks for what cannot be done.</summary>
+/// <summary>Thrown when a query is not valid RQL, or uses something that is not supported.</summary>
 public sealed class InvalidQueryException : TreepieException
 {
-    /// <summary>Creates the error; line and column count from 1, 0 where unknown.</summary>
+    /// <summary>Creates the exception. Line and column are counted from 1; 0 if unknown.</summary>
     public InvalidQueryException(string message, int line = 0, int column = 0)
         : base(message)
     {
@@ -11,9 +11,9 @@ public sealed class InvalidQueryException : TreepieException
         Column = column;
     }
 
-    /// <summary>Line, from 1.</summary>
+    /// <summary>The line, counted from 1; 0 if unknown.</summary>
     public int Line { get; }
 
-    /// <summary>Column in characters, from 1.</summary>
+    /// <summary>The column in characters, counted from 1; 0 if unknown.</summary>
     public int Column { get; }
 }

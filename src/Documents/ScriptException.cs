@@ -1,20 +1,22 @@
 namespace Treepie;
 
-/// <summary>A script cannot be compiled, or failed while it ran; nothing of what it was part of was changed.</summary>
+/// <summary>
+/// Thrown when a script cannot be compiled or fails at run time. Nothing of the operation it belongs to was changed.
+/// </summary>
 public sealed class ScriptException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public ScriptException(string message, Exception? innerException = null)
         : base(message, innerException)
     {
     }
 
-    /// <summary>Creates the error with the place in the script.</summary>
-    /// <param name="message">What is wrong.</param>
-    /// <param name="line">Line in the text that was given, from 1 on; 0: unknown.</param>
-    /// <param name="column">Column in it, from 1 on; 0: unknown.</param>
-    /// <param name="isSyntax">Whether the text is no script, and so was never run.</param>
-    /// <param name="innerException">What it was.</param>
+    /// <summary>Creates the exception with a position in the script.</summary>
+    /// <param name="message">The error message.</param>
+    /// <param name="line">The line in the given text, counted from 1; 0 if unknown.</param>
+    /// <param name="column">The column, counted from 1; 0 if unknown.</param>
+    /// <param name="isSyntax">Whether the script failed to compile and so was never run.</param>
+    /// <param name="innerException">The cause.</param>
     public ScriptException(string message, int line, int column, bool isSyntax, Exception? innerException = null)
         : base(message, innerException)
     {
@@ -23,12 +25,12 @@ public sealed class ScriptException : TreepieException
         IsSyntax = isSyntax;
     }
 
-    /// <summary>Line in the script, from 1 on; 0: unknown.</summary>
+    /// <summary>The line in the script, counted from 1; 0 if unknown.</summary>
     public int Line { get; }
 
-    /// <summary>Column in the script, from 1 on; 0: unknown.</summary>
+    /// <summary>The column in the script, counted from 1; 0 if unknown.</summary>
     public int Column { get; }
 
-    /// <summary>Whether the text is no script, and so was never run.</summary>
+    /// <summary>Whether the script failed to compile and so was never run.</summary>
     public bool IsSyntax { get; }
 }

@@ -2,19 +2,25 @@ using Treepie.Sessions;
 
 namespace Treepie.Extensions.Hosting;
 
-/// <summary>A database of a program with a host.</summary>
+/// <summary>Options of a database in a program that uses the .NET generic host.</summary>
 public sealed class TreepieHostingOptions
 {
-    /// <summary>The database's directory, made if it is missing. Needed unless <see cref="InMemory"/>.</summary>
+    /// <summary>
+    /// The directory of the database, created if it does not exist. Required unless <see cref="InMemory"/> is set.
+    /// </summary>
     public string? Path { get; set; }
 
-    /// <summary>The database is gone when the program ends: for tests. A <see cref="Path"/> is then passed over.</summary>
+    /// <summary>
+    /// Whether to use a database that is deleted when the program ends, for tests. <see cref="Path"/> is then ignored.
+    /// </summary>
     public bool InMemory { get; set; }
 
-    /// <summary>Limits and settings of the database.</summary>
+    /// <summary>The options and limits of the database.</summary>
     public DatabaseOptions Database { get; set; } = new();
 
-    /// <summary>How sessions write objects; null: by reflection, or as <see cref="DatabaseOptions.Json"/> says.</summary>
+    /// <summary>
+    /// The options of sessions. Null: entities are serialized as <see cref="DatabaseOptions.Json"/> specifies, or by reflection.
+    /// </summary>
     public SessionOptions? Session { get; set; }
 
     internal Database Open() => InMemory

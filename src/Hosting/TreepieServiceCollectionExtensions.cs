@@ -8,7 +8,7 @@ using Treepie.Sessions;
 
 namespace Treepie.Extensions.Hosting;
 
-/// <summary>Databases and sessions by dependency injection.</summary>
+/// <summary>Registers databases and sessions for dependency injection.</summary>
 public static class TreepieServiceCollectionExtensions
 {
     private const string Reflection =
@@ -16,9 +16,9 @@ public static class TreepieServiceCollectionExtensions
             + "instead.";
 
     /// <summary>
-    /// Adds a database: <see cref="Database"/> and <see cref="IDocumentStore"/> as singletons, <see cref="DocumentSession"/>,
-    /// <see cref="IDocumentSession"/> and <see cref="IAsyncDocumentSession"/>, one and the same, for each scope. The database is
-    /// opened when the program starts and closed when it ends.
+    /// Adds a database: <see cref="Database"/> and <see cref="IDocumentStore"/> as singletons; <see cref="DocumentSession"/>,
+    /// <see cref="IDocumentSession"/> and <see cref="IAsyncDocumentSession"/> as one scoped instance. The database is opened when
+    /// the host starts and closed when it stops.
     /// </summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
@@ -26,8 +26,8 @@ public static class TreepieServiceCollectionExtensions
         this IServiceCollection services, Action<TreepieHostingOptions> configure) => Add(services, null, configure, OpenSession);
 
     /// <summary>
-    /// As <see cref="AddTreepieDatabase(IServiceCollection, Action{TreepieHostingOptions})"/>, for programs that are trimmed or
-    /// natively compiled.
+    /// Same as <see cref="AddTreepieDatabase(IServiceCollection, Action{TreepieHostingOptions})"/>, for trimmed or AOT-compiled
+    /// programs.
     /// </summary>
     public static IServiceCollection AddTreepieDatabase(
         this IServiceCollection services, SessionOptions session, Action<TreepieHostingOptions> configure)
@@ -37,8 +37,8 @@ public static class TreepieServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Adds one of several databases: everything under a key, <c>[FromKeyedServices("logs")]</c>. In memory, where no directory
-    /// names it, it has the key as its name.
+    /// Adds one of several databases, with all services under a key: <c>[FromKeyedServices("logs")]</c>. An in-memory database,
+    /// which has no directory to be named after, is named after the key.
     /// </summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
@@ -50,8 +50,8 @@ public static class TreepieServiceCollectionExtensions
     }
 
     /// <summary>
-    /// As <see cref="AddKeyedTreepieDatabase(IServiceCollection, object, Action{TreepieHostingOptions})"/>, for programs that are
-    /// trimmed or natively compiled.
+    /// Same as <see cref="AddKeyedTreepieDatabase(IServiceCollection, object, Action{TreepieHostingOptions})"/>, for trimmed or
+    /// AOT-compiled programs.
     /// </summary>
     public static IServiceCollection AddKeyedTreepieDatabase(
         this IServiceCollection services, object key, SessionOptions session, Action<TreepieHostingOptions> configure)
@@ -62,12 +62,12 @@ public static class TreepieServiceCollectionExtensions
     }
 
     /// <summary>
-    /// Adds a health check: unhealthy where the database cannot be read or written, degraded where an index has stopped.
+    /// Adds a health check: unhealthy if the database cannot be read or written, degraded if an index has stopped.
     /// </summary>
-    /// <param name="builder">The health checks.</param>
-    /// <param name="key">The database's key; null: the one without.</param>
-    /// <param name="name">Name of the check.</param>
-    /// <param name="tags">Tags of the check.</param>
+    /// <param name="builder">The health checks builder.</param>
+    /// <param name="key">The key of the database. Null: the database without a key.</param>
+    /// <param name="name">The name of the health check.</param>
+    /// <param name="tags">The tags of the health check.</param>
     public static IHealthChecksBuilder AddTreepie(
         this IHealthChecksBuilder builder, object? key = null, string name = "treepie", IEnumerable<string>? tags = null)
     {
@@ -87,7 +87,7 @@ public static class TreepieServiceCollectionExtensions
     [RequiresDynamicCode(Reflection)]
     private static DocumentSession OpenByReflection(Database database) => database.OpenSession();
 
-    /// <summary>Under what the holder of a database lies: its key, or a name that no program has.</summary>
+    /// <summary>Returns the service key of a database's holder: its key, or an internal type.</summary>
     private static object KeyOf(object? key) => key ?? typeof(DatabaseHolder);
 
     private static IServiceCollection Add(

@@ -1,7 +1,7 @@
 namespace Treepie.Indexing;
 
-/// <summary>Why something has no entry in an index.</summary>
-/// <param name="Label">What names it to people.</param>
-/// <param name="Message">What is wrong with it.</param>
-/// <param name="Time">When that was found (UTC).</param>
+/// <summary>Why an item has no entry in an index.</summary>
+/// <param name="Label">The label of the item, for display.</param>
+/// <param name="Message">The error message.</param>
+/// <param name="Time">When the error occurred (UTC).</param>
 public sealed record EntryError(string Label, string Message, DateTime Time);

@@ -9,17 +9,17 @@ using Treepie.Indexing.Writing;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Entries to be put and keys to be removed, in order; a later one for the same key replaces an earlier one. Values of a field
-/// may be added several times (an array). Fields are named by their position in the schema. One thread at a time.
+/// A batch of entries to put and keys to remove, in order; a later operation on a key replaces an earlier one. A field may be
+/// given several values (an array). Fields are identified by their position in the schema. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Text is analyzed when it is added; a batch holds terms, not values. The first value of a field that is not null is what
-/// the entry is sorted by. A value of any length is taken: terms of more than 512 bytes stand in the dictionary in a
-/// cut form that is exact for equality, and the whole texts of values are kept beside it for order.
+/// Text is analyzed when it is added; a batch contains terms, not values. An entry is sorted by the first value of a field that
+/// is not null. Values may have any length: terms of more than 512 bytes are stored in the dictionary in a truncated form that is
+/// exact for equality, and the whole texts are stored beside it for sorting.
 /// </remarks>
 public sealed class IndexBatch
 {
-    /// <summary>Longest key of an entry.</summary>
+    /// <summary>The maximum length of an entry's key in bytes.</summary>
     public const int MaxKeyBytes = 512;
 
     /// <summary>Largest piece of memory that is kept for the next batch: what a batch within the usual budget needs.</summary>
@@ -63,14 +63,16 @@ public sealed class IndexBatch
         _fieldOf = Field;
     }
 
-    /// <summary>Puts and removals waiting.</summary>
+    /// <summary>The number of puts and removals in the batch.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Approximate native and managed bytes held; a caller commits when its budget is reached.</summary>
+    /// <summary>
+    /// The approximate native and managed memory of the batch, in bytes; the caller commits when its budget is reached.
+    /// </summary>
     public long SizeBytes { get; private set; }
 
     /// <summary>
-    /// As <see cref="SizeBytes"/>, without what finding the neighbours of vectors counts for: what is held in memory.
+    /// <see cref="SizeBytes"/> without the part that accounts for finding neighbours of vectors: the memory actually held.
     /// </summary>
     public long HeldBytes => SizeBytes - _vectorWorkBytes;
 
@@ -97,20 +99,20 @@ public sealed class IndexBatch
         : throw new InvalidOperationException("A value belongs to an entry: call BeginEntry first.");
 
     /// <summary>
-    /// Starts the entry of <paramref name="key"/> (1 to 512 bytes of UTF-8), which replaces the entry of that key, if any.
+    /// Starts the entry of <paramref name="key"/> (1 to 512 bytes of UTF-8), which replaces an existing entry with that key.
     /// </summary>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
-    /// <exception cref="InvalidOperationException">The entry before was not ended.</exception>
+    /// <exception cref="InvalidOperationException">The previous entry was not ended.</exception>
     public void BeginEntry(ReadOnlySpan<byte> key)
     {
         _openKey = Intern(key);
         _touched.Clear();
     }
 
-    /// <summary>Adds a text value (UTF-8), which the field's analyzer turns into terms.</summary>
+    /// <summary>Adds a text value (UTF-8), which the field's analyzer splits into terms.</summary>
     /// <remarks>
-    /// What an own analyzer throws comes out of here, and nothing of the value is added; the field exists in the entry all the
-    /// same.
+    /// Exceptions of a custom analyzer are propagated, and nothing of the value is added; the field nevertheless exists in the
+    /// entry.
     /// </remarks>
     public void AddText(int field, ReadOnlySpan<byte> utf8)
     {
@@ -134,8 +136,8 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Adds a value that is there and equal to nothing, as an object is: no condition on texts or numbers finds it, and in an
-    /// order of texts it comes behind all of them.
+    /// Adds a value that exists but equals nothing, such as an object: no condition on texts or numbers matches it, and it sorts
+    /// after all texts.
     /// </summary>
     public void AddOpaque(int field)
     {
@@ -160,7 +162,7 @@ public sealed class IndexBatch
         AddNumber(field, key);
     }
 
-    /// <summary>Adds a number; NaN is taken as null.</summary>
+    /// <summary>Adds a number; NaN is added as null.</summary>
     public void AddDouble(int field, double value)
     {
         if (double.IsNaN(value))
@@ -177,9 +179,8 @@ public sealed class IndexBatch
     /// <summary>Adds <c>true</c> or <c>false</c>.</summary>
     public void AddBoolean(int field, bool value) => AddText(field, value ? "true"u8 : "false"u8);
 
-    /// <summary>Adds a place to a spatial field, in degrees.</summary>
-    /// <exception cref="InvalidGeometryException">A coordinate is not a number or outside its range; nothing is
-    /// added.</exception>
+    /// <summary>Adds a point to a spatial field, in degrees.</summary>
+    /// <exception cref="InvalidGeometryException">A coordinate is not a number or out of range; nothing is added.</exception>
     /// <exception cref="InvalidOperationException">The field is not spatial.</exception>
     public void AddPoint(int field, double latitude, double longitude)
     {
@@ -201,12 +202,12 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Adds a vector to a vector field. What it costs to find its neighbours counts in <see cref="SizeBytes"/>, so that a commit
-    /// of a batch within a budget takes a bounded time.
+    /// Adds a vector to a vector field. The cost of finding its neighbours is included in <see cref="SizeBytes"/>, so that
+    /// committing a batch within a budget takes a bounded time.
     /// </summary>
-    /// <exception cref="InvalidVectorException">It is empty, has another number of dimensions than those before, or a number that
-    /// is infinite or none; nothing is added.</exception>
-    /// <exception cref="InvalidOperationException">The field has no vectors.</exception>
+    /// <exception cref="InvalidVectorException">The vector is empty, has another number of dimensions than previous ones, or
+    /// contains an infinity or NaN; nothing is added.</exception>
+    /// <exception cref="InvalidOperationException">The field is not a vector field.</exception>
     public void AddVector(int field, ReadOnlySpan<float> vector)
     {
         int owner = Owner;
@@ -222,7 +223,7 @@ public sealed class IndexBatch
         _vectorWorkBytes += VectorWorkBytes;
     }
 
-    /// <summary>Adds an explicit null: the field exists and has no value.</summary>
+    /// <summary>Adds an explicit null: the field exists but has no value.</summary>
     public void AddNull(int field)
     {
         int owner = Owner;
@@ -235,8 +236,8 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Keeps bytes beside the entry, to be given back by <see cref="SearchResults.Stored"/>; the index does not look at them.
-    /// Numbers come in order.
+    /// Stores bytes with the entry, which <see cref="SearchResults.Stored"/> returns; they are not indexed. Slot numbers must be
+    /// ascending.
     /// </summary>
     public void AddStored(int slot, ReadOnlySpan<byte> value)
     {
@@ -263,12 +264,12 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Ends the entry without it: its key has no entry, and the error is kept in the index until the key is put or removed. What
-    /// was added to the entry is forgotten.
+    /// Ends the entry as failed: its key has no entry, and the error is kept in the index until the key is put or removed. Values
+    /// added to the entry are discarded.
     /// </summary>
-    /// <param name="label">What names the entry to people.</param>
-    /// <param name="message">What is wrong with it.</param>
-    /// <param name="time">When it was found.</param>
+    /// <param name="label">The label of the entry, for display.</param>
+    /// <param name="message">The error message.</param>
+    /// <param name="time">When the error occurred.</param>
     public void FailEntry(string label, string message, DateTime time)
     {
         int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
@@ -278,11 +279,11 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Ends the entry and keeps an error beside it, until the key is put or removed: of a value that could not be taken.
+    /// Ends the entry and keeps an error, for example about a value that could not be indexed, until the key is put or removed.
     /// </summary>
-    /// <param name="label">What names the entry to people.</param>
-    /// <param name="message">What is wrong with it.</param>
-    /// <param name="time">When it was found.</param>
+    /// <param name="label">The label of the entry, for display.</param>
+    /// <param name="message">The error message.</param>
+    /// <param name="time">When the error occurred.</param>
     public void EndEntry(string label, string message, DateTime time)
     {
         int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
@@ -290,7 +291,7 @@ public sealed class IndexBatch
         _errors[key] = new EntryError(label, message, time);
     }
 
-    /// <summary>Removes the entry of this key, if any.</summary>
+    /// <summary>Removes the entry with the specified key, if it exists.</summary>
     public void Delete(ReadOnlySpan<byte> key)
     {
         _lastOfKey[Intern(key)] = -1;
@@ -298,11 +299,11 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Adds what another batch of the same index has behind what this one has, exactly as if it had been added here: for texts
-    /// that several threads analyze, each into a batch of its own. The other stays as it is.
+    /// Appends the operations of another batch of the same index, exactly as if they had been added here: for texts that several
+    /// threads analyze, each into a batch of its own. The other batch is unchanged.
     /// </summary>
-    /// <exception cref="ArgumentException">It is of another index.</exception>
-    /// <exception cref="InvalidOperationException">An entry of either was not ended.</exception>
+    /// <exception cref="ArgumentException">The other batch belongs to another index.</exception>
+    /// <exception cref="InvalidOperationException">An entry of either batch was not ended.</exception>
     public void Append(IndexBatch other)
     {
         ArgumentNullException.ThrowIfNull(other);
@@ -316,7 +317,7 @@ public sealed class IndexBatch
         SizeBytes += other.SizeBytes + (_append ??= new BatchAppend(this)).Run(other);
     }
 
-    /// <summary>Forgets what it holds, so that it can be filled anew. Its memory stays, up to some MiB in one piece.</summary>
+    /// <summary>Clears the batch for reuse. Keeps its memory, up to some MiB per buffer.</summary>
     public void Clear()
     {
         foreach (int field in _usedFields)

@@ -1,11 +1,11 @@
 namespace Treepie.Indexing;
 
 /// <summary>
-/// A query asks for what this index cannot give: a range of mixed kinds, an order by a full-text field, a nesting without end.
+/// Thrown when an index does not support a query: a range of mixed types, an order by a full-text field, too deep nesting.
 /// </summary>
 public sealed class IndexQueryException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public IndexQueryException(string message)
         : base(message)
     {

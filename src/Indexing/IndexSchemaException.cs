@@ -1,9 +1,9 @@
 namespace Treepie.Indexing;
 
-/// <summary>An index was opened or filled in a way its schema does not allow.</summary>
+/// <summary>Thrown when an index is opened or filled in a way that its schema does not allow.</summary>
 public sealed class IndexSchemaException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public IndexSchemaException(string message)
         : base(message)
     {

@@ -16,13 +16,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// The reading door of an index: one unchanging view of it. Opening costs a read transaction and nothing else: no load, no
-/// warm-up. One thread at a time; open as many as wanted.
+/// Searches an index: one immutable view of it. Opening costs only a read transaction, without loading or warm-up. Not
+/// thread-safe; open as many as needed.
 /// </summary>
 /// <remarks>
-/// Promises: the same answer for the same query on the same view, on every run; exact counts; no effect on writers.
-/// Costs: a term is one descent of its dictionary; hits are combined 4,096 entries at a time where they lie in the pages; a
-/// range or prefix gathers its terms first (an eighth of a byte per entry of the index at most); an order keeps skip + take hits.
+/// Guarantees: the same results for the same query on the same view; exact counts; no effect on writers. Costs: a term is one
+/// descent of its dictionary; hits are combined 4,096 entries at a time, in place in the pages; a range or prefix first collects
+/// its terms (at most an eighth of a byte per entry of the index); an order keeps skip + take hits.
 /// </remarks>
 public sealed class IndexSearcher : IDisposable
 {
@@ -32,14 +32,13 @@ public sealed class IndexSearcher : IDisposable
     private int _disposed;
 
     /// <summary>
-    /// Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.
+    /// Opens the current state of the index in <paramref name="environment"/>; an environment without an index is an empty index.
     /// </summary>
-    /// <param name="environment">The index's own store.</param>
-    /// <param name="analyzers">The analyzers it was written with; null: the built-in ones.</param>
-    /// <param name="known">The fields it is thought to have: where it has just these they are not read anew. Null: nothing is
-    /// known.</param>
-    /// <exception cref="IndexSchemaException">The index has another format than this version reads. Where fields are known, who
-    /// asks first is told.</exception>
+    /// <param name="environment">The store of the index.</param>
+    /// <param name="analyzers">The analyzers with which it was written. Null: the built-in ones.</param>
+    /// <param name="known">The expected fields: if the index has exactly these, they are not read again. Null: unknown.</param>
+    /// <exception cref="IndexSchemaException">The format of the index is not supported by this version. If fields are known,
+    /// thrown by the first query instead.</exception>
     public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null, IndexSchema? known = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -62,19 +61,19 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>The fields of this index.</summary>
     public IndexSchema Schema => _view.Schema;
 
-    /// <summary>Entries in the index.</summary>
+    /// <summary>The number of entries in the index.</summary>
     public long EntryCount => _view.State.EntryCount;
 
     /// <summary>The etag up to which this view is complete.</summary>
     public long LastEtag => _view.State.Etag;
 
     /// <summary>
-    /// A tree that somebody keeps beside the index in its store, in the state of this view; null where there is none. Ends with
-    /// the view.
+    /// Returns a tree that the caller keeps beside the index in its store, in the state of this view; null if it does not exist.
+    /// Valid as long as the view.
     /// </summary>
     public Tree? FindTree(string name) => _view.Tree(name);
 
-    /// <summary>Why entries were left out: the latest, oldest first.</summary>
+    /// <summary>Returns the latest errors of entries that were left out, oldest first.</summary>
     public IReadOnlyList<EntryError> Errors()
     {
         var errors = new List<EntryError>();
@@ -88,11 +87,11 @@ public sealed class IndexSearcher : IDisposable
         return errors;
     }
 
-    /// <summary>How many <see cref="Errors"/> there are.</summary>
+    /// <summary>The number of <see cref="Errors"/>.</summary>
     public long ErrorCount => _view.Tree(TreeNames.Errors)?.Count ?? 0;
 
     /// <summary>
-    /// Whether every entry has the field that has it at all; false for one that the index has not, or is being given.
+    /// Returns whether a field is complete in all entries; false if the index does not have it, or if it is still being added.
     /// </summary>
     public bool IsComplete(string field)
     {
@@ -100,17 +99,21 @@ public sealed class IndexSearcher : IDisposable
         return position >= 0 && position < _view.CompleteFields;
     }
 
-    /// <summary>Whether any entry has the field, be it as an explicit null; false for one that the index has not.</summary>
+    /// <summary>
+    /// Returns whether any entry has the field, even as an explicit null; false if the index does not have the field.
+    /// </summary>
     public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && _view.HasEntries(position);
 
-    /// <summary>Runs a query. The results read from this view: they end with it.</summary>
-    /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
-    /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
+    /// <summary>Executes a query. The results read from this view and are valid as long as it.</summary>
+    /// <exception cref="UnknownFieldException">A field of the query or of the order is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The index does not support the query.</exception>
     public SearchResults Search(SearchRequest request, CancellationToken cancellationToken = default) =>
         Search(request, options: null, cancellationToken);
 
-    /// <summary>As <see cref="Search(SearchRequest, CancellationToken)"/>, with its plan, or within a budget.</summary>
-    /// <exception cref="QueryBudgetExceededException">The budget is spent.</exception>
+    /// <summary>
+    /// Same as <see cref="Search(SearchRequest, CancellationToken)"/>, with a plan, or within a budget.
+    /// </summary>
+    /// <exception cref="QueryBudgetExceededException">The budget is exceeded.</exception>
     /// <inheritdoc cref="Search(SearchRequest, CancellationToken)"/>
     public SearchResults Search(SearchRequest request, QueryOptions? options, CancellationToken cancellationToken = default)
     {
@@ -131,12 +134,12 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>
-    /// Runs a query over this view and the changes it has not seen, as over one index that has seen them. The results read from
-    /// both: they end with either.
+    /// Executes a query over this view and changes that it does not contain, as if the index contained them. The results read
+    /// from both and are valid as long as both.
     /// </summary>
-    /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
-    /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
-    /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
+    /// <exception cref="UnknownFieldException">A field of the query or of the order is not in the schema.</exception>
+    /// <exception cref="IndexQueryException">The index does not support the query.</exception>
+    /// <exception cref="QueryBudgetExceededException">The budget is exceeded by both together.</exception>
     public SearchResults Search(
         SearchRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -152,9 +155,9 @@ public sealed class IndexSearcher : IDisposable
             search.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null);
     }
 
-    /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
+    /// <summary>Suggests terms of a field that are similar to a text, without the text itself.</summary>
     /// <exception cref="UnknownFieldException">The field is not in the schema.</exception>
-    /// <exception cref="IndexQueryException">The accuracy or the number is not possible.</exception>
+    /// <exception cref="IndexQueryException">The accuracy or the number of suggestions is out of range.</exception>
     public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
@@ -163,7 +166,7 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="Suggest(SuggestionRequest, CancellationToken)"/>, over this view and the changes it has not seen.
+    /// Same as <see cref="Suggest(SuggestionRequest, CancellationToken)"/>, over this view and changes that it does not contain.
     /// </summary>
     /// <inheritdoc cref="Suggest(SuggestionRequest, CancellationToken)"/>
     public IReadOnlyList<Suggestion> Suggest(
@@ -175,7 +178,9 @@ public sealed class IndexSearcher : IDisposable
         return Suggester.Run(combined, request);
     }
 
-    /// <summary>Prepares to say why entries have their score in a query. It reads from this view and ends with it.</summary>
+    /// <summary>
+    /// Creates an explainer of the scores of entries in a query. Reads from this view and is valid as long as it.
+    /// </summary>
     public ScoreExplainer OpenExplainer(IndexQuery query, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
@@ -183,8 +188,8 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="OpenExplainer(IndexQuery, CancellationToken)"/>, for hits of this view and the changes it has not seen. It
-    /// ends with either.
+    /// Same as <see cref="OpenExplainer(IndexQuery, CancellationToken)"/>, for hits of this view and changes that it does not
+    /// contain. Valid as long as both.
     /// </summary>
     public ScoreExplainer OpenExplainer(IndexQuery query, IndexTail tail, CancellationToken cancellationToken = default)
     {
@@ -193,7 +198,7 @@ public sealed class IndexSearcher : IDisposable
         return new ScoreExplainer(Combine(tail, cancellationToken), query);
     }
 
-    /// <summary>Prepares to mark what a query found in the texts of a field. It reads from this view and ends with it.</summary>
+    /// <summary>Creates a highlighter of a query's matches in a field. Reads from this view and is valid as long as it.</summary>
     public FieldHighlighter OpenHighlighter(IndexQuery query, string field, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
@@ -201,10 +206,10 @@ public sealed class IndexSearcher : IDisposable
         return new FieldHighlighter(new QueryContext(_view, cancellationToken), query, field);
     }
 
-    /// <summary>Counts the hits of a query in groups.</summary>
+    /// <summary>Counts the hits of a query by facets.</summary>
     /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
-    /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
-    /// <exception cref="QueryBudgetExceededException">The budget is spent.</exception>
+    /// <exception cref="IndexQueryException">The index does not support the request.</exception>
+    /// <exception cref="QueryBudgetExceededException">The budget is exceeded.</exception>
     public FacetResults Facets(FacetRequest request, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
@@ -216,10 +221,10 @@ public sealed class IndexSearcher : IDisposable
         return results;
     }
 
-    /// <summary>Counts the hits of a query in groups, over this view and the changes it has not seen.</summary>
+    /// <summary>Counts the hits of a query by facets, over this view and changes that it does not contain.</summary>
     /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
-    /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
-    /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
+    /// <exception cref="IndexQueryException">The index does not support the request.</exception>
+    /// <exception cref="QueryBudgetExceededException">The budget is exceeded by both together.</exception>
     public FacetResults Facets(
         FacetRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -229,11 +234,11 @@ public sealed class IndexSearcher : IDisposable
         return TailedFacets.Run(_view, tail.View, request, options, cancellationToken);
     }
 
-    /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>
+    /// <summary>Returns indexed terms of a field, in byte order, with the number of entries that contain each.</summary>
     /// <param name="field">The field.</param>
-    /// <param name="after">The term behind which to begin; null: at the first.</param>
-    /// <param name="count">Most terms.</param>
-    /// <exception cref="UnknownFieldException">There is no such field.</exception>
+    /// <param name="after">The term after which to start. Null: at the first.</param>
+    /// <param name="count">The maximum number of terms.</param>
+    /// <exception cref="UnknownFieldException">The field does not exist.</exception>
     public IReadOnlyList<IndexTerm> Terms(string field, string? after, int count)
     {
         ArgumentNullException.ThrowIfNull(field);
@@ -241,7 +246,9 @@ public sealed class IndexSearcher : IDisposable
         return TermView.Terms(_view, _view.Field(field), after, count);
     }
 
-    /// <summary>As <see cref="Terms(string, string, int)"/>, of this view and the changes it has not seen.</summary>
+    /// <summary>
+    /// Same as <see cref="Terms(string, string, int)"/>, over this view and changes that it does not contain.
+    /// </summary>
     /// <inheritdoc cref="Terms(string, string, int)"/>
     public IReadOnlyList<IndexTerm> Terms(string field, string? after, int count, IndexTail tail)
     {
@@ -252,10 +259,12 @@ public sealed class IndexSearcher : IDisposable
         return TermView.Terms(combined, _view.Field(field), after, count);
     }
 
-    /// <summary>What the index holds of an entry; null where it has no entry of that key.</summary>
+    /// <summary>Returns what the index stores for an entry; null if it does not exist.</summary>
     public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(_view, key);
 
-    /// <summary>As <see cref="Entry(ReadOnlySpan{byte})"/>, of this view and the changes it has not seen.</summary>
+    /// <summary>
+    /// Same as <see cref="Entry(ReadOnlySpan{byte})"/>, over this view and changes that it does not contain.
+    /// </summary>
     public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key, IndexTail tail)
     {
         ArgumentNullException.ThrowIfNull(tail);
@@ -264,14 +273,15 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>
-    /// Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every
-    /// second.
+    /// Returns the size of each structure of the index, largest first. Reads every page of the index once, so it should not be
+    /// called frequently.
     /// </summary>
     public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) =>
         StructureSizes.Of(_transaction, _view, cancellationToken);
 
     /// <summary>
-    /// Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.
+    /// Invalidates every span read so far; the results and the view remain usable. See
+    /// <see cref="ReadTransaction.ReleasePages"/>.
     /// </summary>
     public void ReleasePages()
     {

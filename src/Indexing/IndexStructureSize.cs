@@ -1,10 +1,10 @@
 namespace Treepie.Indexing;
 
-/// <summary>How much room one structure of an index takes.</summary>
-/// <param name="Structure">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>,
-/// <c>entries</c>, <c>keys</c>, <c>free</c>, …</param>
-/// <param name="Field">The field it is of; null for what is of none.</param>
-/// <param name="SizeBytes">Bytes in the file.</param>
-/// <param name="UsedBytes">Bytes of these that hold something.</param>
-/// <param name="Keys">How many keys it has: terms, blocks, chunks.</param>
+/// <summary>The size of one structure of an index.</summary>
+/// <param name="Structure">The name of the structure: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>,
+/// <c>numbers</c>, <c>sort</c>, <c>entries</c>, <c>keys</c>, <c>free</c>, …</param>
+/// <param name="Field">The field it belongs to; null if it belongs to none.</param>
+/// <param name="SizeBytes">The size in the file, in bytes.</param>
+/// <param name="UsedBytes">The part of it that is in use, in bytes.</param>
+/// <param name="Keys">The number of keys: terms, blocks or chunks.</param>
 public sealed record IndexStructureSize(string Structure, string? Field, long SizeBytes, long UsedBytes, long Keys);

@@ -9,13 +9,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Changes that an index has not seen, as a small index in memory of the same structures:
-/// <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, Queries.QueryOptions, CancellationToken)"/> answers from
-/// both as if they were one. Belongs to the view it was made for. One thread at a time; must be disposed.
+/// Changes that an index does not contain yet, as a small in-memory index of the same structure:
+/// <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, Queries.QueryOptions, CancellationToken)"/> searches both as
+/// if they were one. Belongs to the view for which it was created. Not thread-safe; must be disposed.
 /// </summary>
 /// <remarks>
-/// Promises: hits, order, totals and scores are those of an index that has seen the changes. Costs: opening, about a millisecond;
-/// the work of indexing the changes; memory of some times their terms.
+/// Guarantees: hits, order, totals and scores are those of an index that contains the changes. Costs: about a millisecond for
+/// opening, indexing the changes, and memory of a few times the size of their terms.
 /// </remarks>
 public sealed class IndexTail : IDisposable
 {
@@ -26,10 +26,10 @@ public sealed class IndexTail : IDisposable
     private IndexSearcher? _searcher;
     private TailView? _filled;
 
-    /// <summary>Opens an empty tail of a view.</summary>
+    /// <summary>Opens an empty tail for a view.</summary>
     /// <param name="index">The view.</param>
-    /// <param name="analyzerSet">The analyzers it was written with; null: the built-in ones.</param>
-    /// <param name="key">Given, what the tail holds is encrypted in memory as the index is on the disk.</param>
+    /// <param name="analyzerSet">The analyzers with which it was written. Null: the built-in ones.</param>
+    /// <param name="key">If given, the tail is encrypted in memory, as the index is on disk.</param>
     public IndexTail(IndexSearcher index, AnalyzerSet? analyzerSet = null, EncryptionKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(index);
@@ -70,10 +70,10 @@ public sealed class IndexTail : IDisposable
     /// <summary>What searches see of it.</summary>
     internal TailView View => _filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
 
-    /// <summary>An empty batch for the changes.</summary>
+    /// <summary>Creates an empty batch for the changes.</summary>
     public IndexBatch BeginBatch() => _writer.BeginBatch();
 
-    /// <summary>Takes the changes, all of them; once.</summary>
+    /// <summary>Indexes the changes. Must be called once, with all of them.</summary>
     public void Fill(IndexBatch batch, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);

@@ -10,12 +10,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// The writing door of an index: puts and removes entries, a batch at a time, in one storage transaction that also records
-/// how far the index is. One thread at a time.
+/// Writes an index: puts and removes entries, one batch at a time, in a storage transaction that also records the progress of the
+/// index. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Promises: after <see cref="Commit(IndexBatch, long, CancellationToken)"/> a new <see cref="IndexSearcher"/> sees the whole
-/// batch and nothing else new; searchers opened before see none of it. Costs: memory for one batch, and work in proportion to the
+/// Guarantees: after <see cref="Commit(IndexBatch, long, CancellationToken)"/>, a new <see cref="IndexSearcher"/> sees exactly
+/// the changes of the batch; searchers opened before see none of them. Costs: memory for one batch, and work in proportion to the
 /// batch, not to the index.
 /// </remarks>
 public sealed class IndexWriter
@@ -35,16 +35,15 @@ public sealed class IndexWriter
     private readonly int[] _dimensions;
 
     /// <summary>
-    /// Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.
+    /// Opens the index in <paramref name="environment"/>; creates it with <paramref name="schema"/> if the environment is empty.
     /// </summary>
-    /// <param name="environment">The index's own store.</param>
-    /// <param name="schema">Its fields. More fields than it has are added to it, behind those: see <see cref="Pending"/>.</param>
-    /// <param name="analyzerSet">The analyzers that the schema's fields may name; null: the built-in ones.</param>
-    /// <param name="newFieldsAreEmpty">Whether no entry that is there has values of the fields that are added: nothing is pending
-    /// then.</param>
-    /// <exception cref="IndexSchemaException">
-    /// The index exists with another schema, of which this one is no continuation, or in another format, or the schema names a
-    /// field twice or an analyzer that does not exist.
+    /// <param name="environment">The store of the index.</param>
+    /// <param name="schema">The fields of the index. Additional fields are appended to the existing ones; see
+    /// <see cref="Pending"/>.</param>
+    /// <param name="analyzerSet">The analyzers that fields of the schema may refer to. Null: the built-in ones.</param>
+    /// <param name="newFieldsAreEmpty">Whether no existing entry has values of the added fields: nothing is pending then.</param>
+    /// <exception cref="IndexSchemaException"> The index exists with a schema that this one does not extend, or in another
+    /// format, or the schema contains a duplicate field or refers to an unknown analyzer.
     /// </exception>
     public IndexWriter(
         StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null, bool newFieldsAreEmpty = false)
@@ -77,22 +76,22 @@ public sealed class IndexWriter
     /// <summary>The fields of this index.</summary>
     public IndexSchema Schema { get; }
 
-    /// <summary>The etag recorded by the last batch, 0 for a new index.</summary>
+    /// <summary>The etag recorded by the last batch; 0 for a new index.</summary>
     public long LastEtag { get; private set; }
 
     /// <summary>
-    /// Fields that entries have yet to be given; null: none. While there are, batches hold only fields in front of them, and
-    /// <see cref="CommitBackfill"/> gives the others to the entries that are there, in the order of their etags.
+    /// The fields that have not been added to all entries yet; null if there are none. While there are, batches contain only the
+    /// fields before them, and <see cref="CommitBackfill"/> adds the others to the existing entries, in etag order.
     /// </summary>
     public Backfill? Pending => _backfills.Count == 0 ? null : _backfills[0];
 
     /// <summary>
-    /// Gives entries fields they have not. The batch names, in the order of their etags, entries put by earlier batches, with
-    /// values of the <see cref="Pending"/> fields alone; a key that has no entry is passed over. Afterwards the batch is empty.
+    /// Adds fields to existing entries. The batch contains, in etag order, entries put by earlier batches, with values of the
+    /// <see cref="Pending"/> fields only; keys without an entry are ignored. Afterwards the batch is empty.
     /// </summary>
-    /// <param name="batch">Values.</param>
-    /// <param name="etag">Entries up to this etag have the fields now; with <see cref="LastEtag"/>, all have.</param>
-    /// <param name="cancellationToken">Gives it up; nothing has changed then.</param>
+    /// <param name="batch">The values.</param>
+    /// <param name="etag">The etag up to which entries now have the fields; with <see cref="LastEtag"/>, all have.</param>
+    /// <param name="cancellationToken">Cancels the operation; nothing has changed then.</param>
     public void CommitBackfill(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
@@ -111,15 +110,16 @@ public sealed class IndexWriter
         _backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
     }
 
-    /// <summary>Most compound keys of an index: each is another tree for every commit to keep.</summary>
+    /// <summary>The maximum number of compound keys of an index: each is another tree that every commit updates.</summary>
     public const int MaxCompounds = 8;
 
-    /// <summary>Whether a compound key has yet to be given entries that are there: <see cref="BuildCompounds"/>.</summary>
+    /// <summary>Whether existing entries are still to be added to a compound key: see <see cref="BuildCompounds"/>.</summary>
     public bool HasUnbuiltCompounds => _compounds.Exists(static one => !one.IsComplete);
 
     /// <summary>
-    /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. False, and nothing is changed, if the index has it or
-    /// has <see cref="MaxCompounds"/>, if a field is missing or not one of whole values, or while fields wait to be filled.
+    /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. Returns false and changes nothing if the index has it
+    /// or has <see cref="MaxCompounds"/>, if a field does not exist or is not a whole-value field, or while fields are being
+    /// added.
     /// </summary>
     public bool TryAddCompound(CompoundKey key)
     {
@@ -139,8 +139,8 @@ public sealed class IndexWriter
         return true;
     }
 
-    /// <summary>Gives some entries their compound keys, in one short commit.</summary>
-    /// <returns>Whether there are more.</returns>
+    /// <summary>Adds some entries to their compound keys, in one short commit.</summary>
+    /// <returns>Whether more entries remain.</returns>
     public bool BuildCompounds(CancellationToken cancellationToken = default)
     {
         const int EntriesPerStep = 16_384;
@@ -153,19 +153,20 @@ public sealed class IndexWriter
         field >= 0 && Schema.Fields[field].Analysis is (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword);
 
     /// <summary>
-    /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the
-    /// entries, and some thousand.
+    /// Whether enough has changed since opening or the last <see cref="Tidy"/> that calling it is worthwhile: a quarter of the
+    /// entries, and several thousand.
     /// </summary>
     public bool IsUntidy => _changesSinceTidy >= MinChangesToTidy && _changesSinceTidy >= _entryCount / 4;
 
     /// <summary>
-    /// Makes the files small: pages are filled, and those that are free at the end are given back. It goes in short commits
-    /// between which queries and other writes go on, and costs reading the whole index and writing a part of it.
+    /// Compacts the files: fills pages, and returns free pages at the end. Works in short commits between which queries and other
+    /// writes continue; reads the whole index and writes a part of it.
     /// </summary>
-    /// <param name="isWanted">Asked between two steps; once it says no, it ends, and the next call goes on from there.</param>
-    /// <param name="cancellationToken">Ends it too.</param>
-    /// <returns>Whether it came to the end.</returns>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <param name="isWanted">Called between two steps; if it returns false, the method returns, and the next call continues from
+    /// there.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <returns>Whether it was completed.</returns>
+    /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
     public bool Tidy(Func<bool>? isWanted = null, CancellationToken cancellationToken = default)
     {
         _tidying ??= new Tidying(_environment);
@@ -176,12 +177,12 @@ public sealed class IndexWriter
         return true;
     }
 
-    /// <summary>Forgets why entries were left out; may be called from any thread.</summary>
+    /// <summary>Deletes the errors of entries that were left out; may be called from any thread.</summary>
     public void ClearErrors() => _environment.Write(static transaction => transaction.DropTree(TreeNames.Errors));
 
-    /// <summary>Looks whether an index with this schema can be written.</summary>
-    /// <exception cref="IndexSchemaException">A field is named twice, or names an analyzer that does not exist; or another part
-    /// of it is not valid.</exception>
+    /// <summary>Validates a schema.</summary>
+    /// <exception cref="IndexSchemaException">A field is duplicated or refers to an unknown analyzer, or another part of the
+    /// schema is not valid.</exception>
     public static void Check(IndexSchema schema, AnalyzerSet analyzerSet)
     {
         ArgumentNullException.ThrowIfNull(schema);
@@ -191,23 +192,23 @@ public sealed class IndexWriter
     }
 
     /// <summary>
-    /// Whether a vector field does not know yet how many numbers its vectors have, because it has none: the first says it for all
-    /// others, so entries with vectors are added one after the other, on one thread, until this says no.
+    /// Whether the number of dimensions of a vector field is not determined yet, because it has no vectors: the first one
+    /// determines it, so entries with vectors must be added sequentially, on one thread, until this returns false.
     /// </summary>
     public bool AreDimensionsOpen =>
         Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref _dimensions[number]) == 0)
             .Any();
 
-    /// <summary>Gives up the memory that commits keep for the next.</summary>
+    /// <summary>Releases the memory that commits keep for the next one.</summary>
     public void ReleaseMemory() => _memory = new CommitMemory();
 
     /// <summary>
-    /// An empty batch to fill; reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called from any
-    /// thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.
+    /// Creates an empty batch; it can be reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called
+    /// from any thread; each batch is filled by one thread, see <see cref="IndexBatch.Append"/>.
     /// </summary>
     public IndexBatch BeginBatch() => new(Schema, _analyzers, _dimensions);
 
-    /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
+    /// <summary>Commits the batch and records <paramref name="etag"/>, atomically. Afterwards the batch is empty.</summary>
     /// <exception cref="InvalidOperationException">An entry of the batch was not ended.</exception>
     public void Commit(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
     {
@@ -216,14 +217,14 @@ public sealed class IndexWriter
     }
 
     /// <summary>
-    /// As <see cref="Commit(IndexBatch, long, CancellationToken)"/>, where entries depend on what else lies in the store: both
-    /// change in one transaction.
+    /// Same as <see cref="Commit(IndexBatch, long, CancellationToken)"/>, for entries that depend on other data in the store:
+    /// both change in one transaction.
     /// </summary>
-    /// <param name="batch">Entries.</param>
-    /// <param name="etag">How far the index is with them.</param>
-    /// <param name="prepare">Called first, in the transaction: may read and write trees of its own, whose names begin like no
-    /// tree's of an index, and add to the batch. Where it is called again, nothing of what it did before is there.</param>
-    /// <param name="cancellationToken">Gives it up; nothing has changed then.</param>
+    /// <param name="batch">The entries.</param>
+    /// <param name="etag">The etag up to which the index is complete with them.</param>
+    /// <param name="prepare">Called first, in the transaction. It may read and write trees of its own, whose names must not start
+    /// like those of an index, and add to the batch. If it is called again, its previous changes have been undone.</param>
+    /// <param name="cancellationToken">Cancels the operation; nothing has changed then.</param>
     public void Commit(
         IndexBatch batch, long etag, Action<WriteTransaction, IndexBatch> prepare, CancellationToken cancellationToken = default)
     {

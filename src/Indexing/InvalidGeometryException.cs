@@ -1,7 +1,7 @@
 namespace Treepie.Indexing;
 
 /// <summary>
-/// A place or shape that is none: a coordinate outside its range or not a number, a text that is not WKT, a ring that crosses
-/// itself, more than the limits allow.
+/// Thrown when a point or shape is not valid: a coordinate out of range or not a number, text that is not WKT, a ring that
+/// crosses itself, or a limit that is exceeded.
 /// </summary>
 public sealed class InvalidGeometryException(string message) : TreepieException(message);

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing;
 
 /// <summary>
-/// A vector that a field cannot take: empty, of another number of dimensions, or with a number that is infinite or none.
+/// Thrown when a vector is not valid for a field: empty, of another number of dimensions, or with an infinity or NaN.
 /// </summary>
 public sealed class InvalidVectorException(string message) : TreepieException(message);

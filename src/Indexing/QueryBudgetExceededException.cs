@@ -1,9 +1,9 @@
 namespace Treepie.Indexing;
 
-/// <summary>A query was stopped because it spent what its <see cref="Queries.QueryBudget"/> allows.</summary>
+/// <summary>Thrown when a query was stopped because it exceeded its <see cref="Queries.QueryBudget"/>.</summary>
 public sealed class QueryBudgetExceededException : TreepieException
 {
-    /// <summary>Creates it.</summary>
+    /// <summary>Creates the exception.</summary>
     public QueryBudgetExceededException(string message)
         : base(message)
     {

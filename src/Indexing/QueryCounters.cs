@@ -1,31 +1,32 @@
 namespace Treepie.Indexing;
 
 /// <summary>
-/// What a query did, in whole numbers: the same numbers on every run of the same query against the same view, cold or warm.
+/// Counters of the work of a query: deterministic for the same query on the same view, whether pages are in memory or not.
 /// </summary>
 public record struct QueryCounters
 {
-    /// <summary>Pages of the index's trees that were entered, each time counted.</summary>
+    /// <summary>The number of accesses to pages of the index's trees.</summary>
     public long PagesRead { get; set; }
 
-    /// <summary>Windows of postings, chunks of columns and short lists that were opened.</summary>
+    /// <summary>The number of windows of postings, chunks of columns and short lists that were decoded.</summary>
     public long BlocksDecoded { get; set; }
 
-    /// <summary>Bytes of these, and of the short lists that were gathered into others.</summary>
+    /// <summary>Their size in bytes, including short lists that were merged into others.</summary>
     public long BytesDecoded { get; set; }
 
-    /// <summary>Terms of dictionaries that were looked at one by one.</summary>
+    /// <summary>The number of dictionary terms that were examined individually.</summary>
     public long TermsScanned { get; set; }
 
     /// <summary>
-    /// Entries whose id or value was looked at by itself, not as a bit among others; and vectors that were compared.
+    /// The number of entries whose id or value was examined individually, not as a bit of a window, and of vectors that were
+    /// compared.
     /// </summary>
     public long EntriesScanned { get; set; }
 
-    /// <summary>Hits that were scored.</summary>
+    /// <summary>The number of hits that were scored.</summary>
     public long CandidatesScored { get; set; }
 
-    /// <summary>The sum.</summary>
+    /// <summary>Adds two sets of counters.</summary>
     public static QueryCounters operator +(QueryCounters left, QueryCounters right) => new()
     {
         PagesRead = left.PagesRead + right.PagesRead,
@@ -36,7 +37,7 @@ public record struct QueryCounters
         CandidatesScored = left.CandidatesScored + right.CandidatesScored,
     };
 
-    /// <summary>The difference.</summary>
+    /// <summary>Subtracts one set of counters from another.</summary>
     public static QueryCounters operator -(QueryCounters left, QueryCounters right) => new()
     {
         PagesRead = left.PagesRead - right.PagesRead,

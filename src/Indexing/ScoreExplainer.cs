@@ -12,12 +12,13 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Says why entries have their score: the conditions of the query as a tree, each with what it gave, asked of the very operators
-/// that score. Prepared once and asked for each hit. One thread at a time; must be disposed, before the searcher it comes from.
+/// Explains the scores of entries: the conditions of the query as a tree, each with its contribution, taken from the same
+/// operators that compute scores. Created once and used for each hit. Not thread-safe; must be disposed before the searcher that
+/// created it.
 /// </summary>
 /// <remarks>
-/// A sum runs over the parts from left to right in single precision; within an AND the parts are added up first, those of an OR
-/// go into the sum around it one by one. So the numbers add up to the score to the last bit.
+/// A sum is computed over the parts from left to right in single precision; within an AND the parts are added up first, those of
+/// an OR are added to the surrounding sum one by one. So the numbers add up to the score exactly.
 /// </remarks>
 public sealed class ScoreExplainer : IDisposable
 {

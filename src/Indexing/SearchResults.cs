@@ -13,7 +13,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// The hits of one query, in order, one at a time. Holds the entry ids of its page; keys are read as they are asked for.
+/// The hits of a query, in order, read one at a time. Holds the entry ids of its page; keys are read when accessed.
 /// </summary>
 public sealed class SearchResults : IDisposable
 {
@@ -54,39 +54,43 @@ public sealed class SearchResults : IDisposable
     }
 
     /// <summary>
-    /// All hits of the query, before skip and take. Exact, unless the request does not count them: then at least so many.
+    /// The number of hits of the query, before skip and take. Exact, unless the request does not count them: then a lower bound.
     /// </summary>
     public long TotalCount { get; }
 
-    /// <summary>Whether <see cref="TotalCount"/> is the number of hits; true wherever the request counts them.</summary>
+    /// <summary>
+    /// Whether <see cref="TotalCount"/> is the exact number of hits; always true if the request counts them.
+    /// </summary>
     public bool IsTotalExact { get; } = true;
 
-    /// <summary>What finding them took. The same on every run against the same view; reading the results is not in it.</summary>
+    /// <summary>
+    /// The work done to find the hits, without reading them. Deterministic for the same view.
+    /// </summary>
     public QueryCounters Counters { get; }
 
-    /// <summary>How they were found; null unless it was asked for.</summary>
+    /// <summary>The query plan; null unless requested.</summary>
     public PlanNode? Plan { get; }
 
     /// <summary>
-    /// The position behind this page, for <see cref="Queries.SearchRequest.After"/>; null where it was not asked for, or where
-    /// this page was not full and so is the last. It is good for the same query on the same index, also when that has changed:
-    /// what was given already does not come again.
+    /// The position after this page, for <see cref="Queries.SearchRequest.After"/>; null if not requested, or if this page was
+    /// not full and therefore is the last. Valid for the same query on the same index, even after it has changed: hits that were
+    /// already returned are not returned again.
     /// </summary>
     public byte[]? Position { get; }
 
     /// <summary>
-    /// The compound key with which requests of this kind would be much cheaper, and which the index lacks; null where there is
-    /// none. See <see cref="IndexWriter.TryAddCompound"/>.
+    /// The compound key that would make requests of this kind much cheaper, and which the index lacks; null if there is none. See
+    /// <see cref="IndexWriter.TryAddCompound"/>.
     /// </summary>
     public CompoundKey? MissingCompound { get; }
 
-    /// <summary>Hits of this page.</summary>
+    /// <summary>The number of hits of this page.</summary>
     public int Count => _ids.Length;
 
-    /// <summary>Key of the current entry; lives until the next move.</summary>
+    /// <summary>The key of the current entry; valid until the next move.</summary>
     public ReadOnlySpan<byte> Key => (EntryId < _firstTailId ? _view : _tailView ?? _view).Entries.Get(EntryId).Key;
 
-    /// <summary>What the current entry keeps to be given back; lives until the next move.</summary>
+    /// <summary>The data stored with the current entry; valid until the next move.</summary>
     public StoredRecord Stored
     {
         get
@@ -100,15 +104,15 @@ public sealed class SearchResults : IDisposable
         }
     }
 
-    /// <summary>Number of the current entry in the index: grows with every put and is never used again.</summary>
+    /// <summary>The id of the current entry in the index: increases with every put and is never reused.</summary>
     public long EntryId => _ids[_position];
 
-    /// <summary>Score of the current entry; 0 where nothing is scored, which is when no sort key asks for it.</summary>
+    /// <summary>The score of the current entry; 0 if nothing is scored, because no sort key requires it.</summary>
     public float Score => _scores.Length > 0 ? _scores[_position] : 0;
 
     /// <summary>
-    /// Where the current entry is, for the first key of an order by distance; null without such a key, and for an entry that is
-    /// nowhere.
+    /// The place of the current entry, for the first key of an order by distance; null without such a key, and for an entry
+    /// without a place.
     /// </summary>
     public PlaceOfHit? Place
     {
@@ -128,7 +132,7 @@ public sealed class SearchResults : IDisposable
         }
     }
 
-    /// <summary>Goes to the next hit; false after the last.</summary>
+    /// <summary>Advances to the next hit; returns false after the last one.</summary>
     public bool MoveNext()
     {
         if (_position + 1 >= _ids.Length)

@@ -3,8 +3,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// What an entry keeps beside what it can be found by: bytes under numbers, which the index gives back as they were. Read in
-/// place; lives until the results it comes from move on.
+/// The stored data of an entry: bytes by slot number, which the index returns unchanged. Read in place; valid until the results
+/// from which it comes move on.
 /// <code>
 /// until the end: slot (varint), length (varint), bytes; slots ascending
 /// </code>
@@ -15,10 +15,10 @@ public readonly ref struct StoredRecord
 
     internal StoredRecord(ReadOnlySpan<byte> record) => _record = record;
 
-    /// <summary>Whether the entry keeps nothing.</summary>
+    /// <summary>Whether nothing is stored.</summary>
     public bool IsEmpty => _record.IsEmpty;
 
-    /// <summary>The bytes under a number; false where there are none.</summary>
+    /// <summary>Gets the bytes of a slot; returns false if there are none.</summary>
     public bool TryGet(int slot, out ReadOnlySpan<byte> value)
     {
         for (ReadOnlySpan<byte> rest = _record; !rest.IsEmpty;)

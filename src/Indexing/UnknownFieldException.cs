@@ -1,9 +1,9 @@
 namespace Treepie.Indexing;
 
-/// <summary>A query names a field that the index does not have.</summary>
+/// <summary>Thrown when a query names a field that the index does not have.</summary>
 public sealed class UnknownFieldException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public UnknownFieldException(string message)
         : base(message)
     {

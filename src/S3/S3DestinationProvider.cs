@@ -7,8 +7,8 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// Front door of the project: opens <c>s3://bucket/prefix</c>. Keys are those of the settings, or else what the environment gives
-/// (<c>AWS_ACCESS_KEY_ID</c> and <c>AWS_SECRET_ACCESS_KEY</c>, profiles, roles of the machine). Thread-safe.
+/// Opens S3 destinations, <c>s3://bucket/prefix</c>. Uses the keys in the settings or, without them, those provided by the
+/// environment (<c>AWS_ACCESS_KEY_ID</c> and <c>AWS_SECRET_ACCESS_KEY</c>, profiles, instance roles). Thread-safe.
 /// </summary>
 public sealed class S3DestinationProvider : DestinationProvider
 {
@@ -16,7 +16,8 @@ public sealed class S3DestinationProvider : DestinationProvider
     private readonly Func<double> _jitter;
 
     /// <summary>
-    /// With a clock for waits between tries, and a source of numbers from 0 to 1 that spreads them; null: the system's.
+    /// Creates a provider with a clock for waits between retries, and a source of numbers from 0 to 1 for their jitter. Null: the
+    /// system's.
     /// </summary>
     public S3DestinationProvider(TimeProvider? clock = null, Func<double>? jitter = null)
     {
@@ -31,7 +32,7 @@ public sealed class S3DestinationProvider : DestinationProvider
         return address.StartsWith(S3Address.Scheme, StringComparison.OrdinalIgnoreCase);
     }
 
-    /// <summary>The server that an address names; null where it is the one of its region.</summary>
+    /// <summary>Returns the server that an address specifies; null if it is the default server of its region.</summary>
     /// <exception cref="DestinationException">The address is not valid.</exception>
     public static Uri? EndpointOf(string address)
     {
@@ -56,8 +57,7 @@ public sealed class S3DestinationProvider : DestinationProvider
             MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
             Timeout = System.Threading.Timeout.InfiniteTimeSpan, // so is the time of a try
             HttpClientFactory = new HttpClients(isLoopback),
-            // Each request is signed with a hash of its content; checksums behind it are not understood by all that is
-            // compatible.
+            // Each request is signed with a hash of its content; trailing checksums are not supported by all compatible services.
             RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
             ResponseChecksumValidation = ResponseChecksumValidation.WHEN_REQUIRED,
         };
@@ -80,7 +80,7 @@ public sealed class S3DestinationProvider : DestinationProvider
         return new AmazonS3Client(keys, config);
     }
 
-    /// <summary>Connections of one destination's own, which end with it.</summary>
+    /// <summary>The connections of one destination, closed with it.</summary>
     private sealed class HttpClients(bool isLoopback) : HttpClientFactory
     {
         private static readonly TimeSpan _connectTimeout = TimeSpan.FromSeconds(15);

@@ -1,130 +1,135 @@
 namespace Treepie.Server;
 
 /// <summary>
-/// Every bound of the HTTP API in one place: what a client can make grow, how far, and what answers the one who goes
-/// further. Immutable. Bounds of documents and of single queries are those of <see cref="DatabaseOptions"/>.
+/// The limits of the HTTP API: what clients can make grow, how far, and the status code of requests that exceed a limit.
+/// Immutable. Limits of documents and of single queries are those of <see cref="DatabaseOptions"/>.
 /// </summary>
 public sealed record ServerLimits
 {
     /// <summary>
-    /// Largest request body, in bytes; a larger one is answered 413. A single document is limited by
-    /// <see cref="DatabaseOptions.MaxDocumentBytes"/>; a bulk insert has no end and is limited document by document. Default
-    /// 128 MiB.
+    /// The maximum size of a request body in bytes; beyond: 413. A single document is limited by
+    /// <see cref="DatabaseOptions.MaxDocumentBytes"/>; a bulk insert has no total limit and is limited per document. Default: 128
+    /// MiB.
     /// </summary>
     public long MaxRequestBytes { get; init; } = 128L << 20;
 
-    /// <summary>Largest body of a query, parameters included, in bytes; a larger one is answered 413. Default 16 MiB.</summary>
+    /// <summary>The maximum size of a query, including parameters, in bytes; beyond: 413. Default: 16 MiB.</summary>
     public long MaxQueryBytes { get; init; } = 16L << 20;
 
     /// <summary>
-    /// Bytes of request bodies, and of what they are parsed to, that all requests hold together; the request that would
-    /// exceed it is answered 503. Memory is taken as bytes arrive, whatever length was announced. Default 512 MiB.
+    /// The maximum memory in bytes for the request bodies of all requests together, including what they are parsed to; beyond:
+    /// 503. Memory is counted as bytes arrive, whatever length was announced. Default: 512 MiB.
     /// </summary>
     public long MaxBufferedBytes { get; init; } = 512L << 20;
 
     /// <summary>
-    /// Most commands in one batch (<c>bulk_docs</c>), requests in one <c>multi_get</c>, ids in one load; beyond: 413.
-    /// Default 100,000.
+    /// The maximum number of commands in a batch (<c>bulk_docs</c>), requests in a <c>multi_get</c>, or ids in a load; beyond:
+    /// 413. Default: 100,000.
     /// </summary>
     public int MaxCommandsPerRequest { get; init; } = 100_000;
 
     /// <summary>
-    /// Longest a request may take, from its first byte to its last, streams and bulk inserts apart; beyond, the work is
-    /// cancelled and the answer is 408. A write that was handed to the disk by then may still become durable. Default two
-    /// minutes.
+    /// The maximum duration of a request, from its first byte to its last, except streams and bulk inserts; beyond, the work is
+    /// cancelled, and the status is 408. A write that has already been submitted may still become durable. Default: two minutes.
     /// </summary>
     public TimeSpan RequestTimeout { get; init; } = TimeSpan.FromMinutes(2);
 
     /// <summary>
-    /// Most requests at work at a time, streams and bulk inserts apart, which have limits of their own; beyond: 503. Default
-    /// 1,024.
+    /// The maximum number of concurrent requests, except streams and bulk inserts, which have limits of their own; beyond: 503.
+    /// Default: 1,024.
     /// </summary>
     public int MaxConcurrentRequests { get; init; } = 1_024;
 
-    /// <summary>Most of these of one client: an identity, or an address where there is none; beyond: 429. Default 768.</summary>
+    /// <summary>
+    /// The maximum number of concurrent requests per client (an identity, or an address if there is none); beyond: 429. Default:
+    /// 768.
+    /// </summary>
     public int MaxRequestsPerClient { get; init; } = 768;
 
     /// <summary>
-    /// Queries that search or read results at a time; more wait their turn, the clients one after the other. Default two a
-    /// core.
+    /// The maximum number of queries that search or read results concurrently; further queries wait, and the clients take turns.
+    /// Default: two per core.
     /// </summary>
     public int MaxQueries { get; init; } = 2 * Environment.ProcessorCount;
 
     /// <summary>
-    /// Most queries that wait for their first turn; beyond: 503. One client may fill half of the places; beyond: 429.
-    /// Default 256.
+    /// The maximum number of queries waiting to start; beyond: 503. One client may use half of them; beyond: 429. Default: 256.
     /// </summary>
     public int MaxQueuedQueries { get; init; } = 256;
 
-    /// <summary>Longest a query waits for its first turn; beyond: 503. Default 30 seconds.</summary>
+    /// <summary>The maximum time that a query waits to start; beyond: 503. Default: 30 seconds.</summary>
     public TimeSpan MaxQueryWait { get; init; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>Most bulk inserts, imports and restores at a time; beyond: 503. Default 256.</summary>
+    /// <summary>The maximum number of concurrent bulk inserts, imports and restores; beyond: 503. Default: 256.</summary>
     public int MaxBulkInserts { get; init; } = 256;
 
-    /// <summary>Most of these of one client; beyond: 429. Default 64.</summary>
+    /// <summary>
+    /// The maximum number of concurrent bulk inserts, imports and restores per client; beyond: 429. Default: 64.
+    /// </summary>
     public int MaxBulkInsertsPerClient { get; init; } = 64;
 
     /// <summary>
-    /// Longest a bulk insert may take to send an item, or 64 KiB of one; beyond: 408. Its clients send a heartbeat, which is
-    /// an item, every 40 seconds. Default five minutes.
+    /// The maximum time that a bulk insert may take to send an item, or 64 KiB of one; beyond: 408. Clients send a heartbeat,
+    /// which counts as an item, every 40 seconds. Default: five minutes.
     /// </summary>
     public TimeSpan BulkInsertIdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 
     /// <summary>
-    /// Free bytes on the disk of the databases below which the server says that it is not ready (<c>/readyz</c>). Nothing is
-    /// refused for it: a write that finds no room is. Default 256 MiB.
+    /// The number of free bytes on the disk of the databases below which the server reports that it is not ready
+    /// (<c>/readyz</c>). Requests are not rejected because of it, except writes for which there is no space. Default: 256 MiB.
     /// </summary>
     public long LeastFreeDiskBytes { get; init; } = 256L << 20;
 
-    /// <summary>Most streams of documents and of results, and exports, at a time; beyond: 503. Default 256.</summary>
+    /// <summary>
+    /// The maximum number of concurrent streams of documents or results, and exports; beyond: 503. Default: 256.
+    /// </summary>
     public int MaxStreams { get; init; } = 256;
 
-    /// <summary>Most of these of one client; beyond: 429. Default 64.</summary>
+    /// <summary>The maximum number of concurrent streams and exports per client; beyond: 429. Default: 64.</summary>
     public int MaxStreamsPerClient { get; init; } = 64;
 
     /// <summary>
-    /// Longest life of a stream, which keeps the state of its database that it reads; then it is cut off. Default one hour.
+    /// The maximum duration of a stream, which holds a snapshot of its database; beyond, it is cut off. Default: one hour.
     /// </summary>
     public TimeSpan MaxStreamAge { get; init; } = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// Longest the server waits for the reader of an answer to take a piece of 32 KiB; then the connection is cut off.
-    /// Default 30 seconds.
+    /// The maximum time that the server waits for a client to read 32 KiB of a response; beyond, the connection is closed.
+    /// Default: 30 seconds.
     /// </summary>
     public TimeSpan StalledReaderTimeout { get; init; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Least rate at which an answer must be read, in bytes a second of the time the server waits for its reader, once that
-    /// is longer than <see cref="StalledReaderTimeout"/>; a slower reader is cut off. Default 4,096.
+    /// The minimum rate at which a response must be read, in bytes per second of the time that the server waits for the client,
+    /// once that exceeds <see cref="StalledReaderTimeout"/>; below, the connection is closed. Default: 4,096.
     /// </summary>
     public long MinReadBytesPerSecond { get; init; } = 4_096;
 
     /// <summary>
-    /// Most connections at a time; one more is closed as soon as it is accepted. 0, the default: half as many as the process
-    /// may have open files, at most 100,000. Only in the server's own program.
+    /// The maximum number of connections; further ones are closed immediately after they are accepted. 0, the default: half of
+    /// the process's limit of open files, at most 100,000. Only in the stand-alone server.
     /// </summary>
     public int MaxConnections { get; init; }
 
     /// <summary>
-    /// Longest a connection may stay without a request; then it is closed. Default two minutes. Only in the server's own
-    /// program.
+    /// The time without requests after which a connection is closed. Default: two minutes. Only in the stand-alone server.
     /// </summary>
     public TimeSpan ConnectionIdleTimeout { get; init; } = TimeSpan.FromMinutes(2);
 
     /// <summary>
-    /// How long nobody has used a database when it is closed; it opens again for the next request. One that expires, refreshes
-    /// or archives documents, or whose indexes are behind, stays open. Default 15 minutes. Only in the server's own program.
+    /// The time without use after which a database is closed; it is opened again by the next request. A database that expires,
+    /// refreshes or archives documents, or whose indexes are behind, stays open. Default: 15 minutes. Only in the stand-alone
+    /// server.
     /// </summary>
     public TimeSpan DatabaseIdleTimeout { get; init; } = TimeSpan.FromMinutes(15);
 
     /// <summary>
-    /// Longest the headers of a request may take; beyond: 408. Default 15 seconds. Only in the server's own program.
+    /// The maximum time for receiving the headers of a request; beyond: 408. Default: 15 seconds. Only in the stand-alone server.
     /// </summary>
     public TimeSpan RequestHeadersTimeout { get; init; } = TimeSpan.FromSeconds(15);
 
     /// <summary>
-    /// Operations whose end is remembered for those who ask later; the oldest is forgotten first. Default 1,000.
+    /// The maximum number of completed operations whose result is kept; the oldest is removed first. Default: 1,000.
     /// </summary>
     public int MaxRememberedOperations { get; init; } = 1_000;
 

@@ -5,17 +5,17 @@ using Treepie.Server.Endpoints;
 
 namespace Microsoft.AspNetCore.Builder;
 
-/// <summary>Maps Treepie's HTTP API into an ASP.NET program.</summary>
+/// <summary>Maps Treepie's HTTP API in an ASP.NET Core application.</summary>
 /// <remarks>
-/// What is mapped has no authentication of its own: bind to loopback, or put an authorization policy on it
-/// (<c>app.MapTreepie().RequireAuthorization()</c>). Requests that come over an address which other machines reach are refused
-/// unless there is a policy, the caller is authenticated, or the program says <c>AllowAnonymous()</c>. Under a group
-/// (<c>app.MapGroup("/db").MapTreepie()</c>) clients use the group's address, here <c>http://localhost:5000/db</c>.
+/// The endpoints have no authentication of their own: bind to loopback, or apply an authorization policy
+/// (<c>app.MapTreepie().RequireAuthorization()</c>). Requests to an address that other machines can reach are rejected unless
+/// there is a policy, the caller is authenticated, or the application calls <c>AllowAnonymous()</c>. In a group
+/// (<c>app.MapGroup("/db").MapTreepie()</c>), clients use the address of the group, here <c>http://localhost:5000/db</c>.
 /// </remarks>
 public static class TreepieEndpointExtensions
 {
     /// <summary>
-    /// Maps the API over all databases of <see cref="TreepieServerOptions.DataDirectory"/>; needs <c>services.AddTreepie()</c>.
+    /// Maps the API for all databases in <see cref="TreepieServerOptions.DataDirectory"/>; requires <c>services.AddTreepie()</c>.
     /// </summary>
     /// <exception cref="InvalidOperationException"><c>AddTreepie</c> was not called.</exception>
     public static IEndpointConventionBuilder MapTreepie(this IEndpointRouteBuilder endpoints)
@@ -25,7 +25,7 @@ public static class TreepieEndpointExtensions
     }
 
     /// <summary>
-    /// Maps the API over a catalogue of the program's own, which stays the program's to dispose, after the app has stopped.
+    /// Maps the API for the databases of a catalogue, which the application disposes after the host has stopped.
     /// </summary>
     public static IEndpointConventionBuilder MapTreepie(this IEndpointRouteBuilder endpoints, DatabaseCatalog catalog)
     {
@@ -35,8 +35,8 @@ public static class TreepieEndpointExtensions
     }
 
     /// <summary>
-    /// Maps the API over one database, under its name, which stays the program's to dispose, after the app has stopped. Clients
-    /// can neither create nor delete databases here.
+    /// Maps the API for one database, under its name, which the application disposes after the host has stopped. Clients cannot
+    /// create or delete databases.
     /// </summary>
     public static IEndpointConventionBuilder MapTreepie(this IEndpointRouteBuilder endpoints, Database database)
     {

@@ -4,13 +4,13 @@ using Treepie.Server.Hosting;
 
 namespace Microsoft.Extensions.DependencyInjection;
 
-/// <summary>Registers Treepie with an ASP.NET program's services.</summary>
+/// <summary>Registers Treepie's services in an ASP.NET Core application.</summary>
 public static class TreepieServiceExtensions
 {
     /// <summary>
-    /// Registers the options and, for <c>app.MapTreepie()</c>, the catalogue of databases below
-    /// <see cref="TreepieServerOptions.DataDirectory"/>, which is opened at first use and closed with the program. It can be
-    /// injected as <see cref="Treepie.DatabaseCatalog"/>.
+    /// Registers the options and, for <c>app.MapTreepie()</c>, the catalogue of databases in
+    /// <see cref="TreepieServerOptions.DataDirectory"/>, which is opened on first use and closed when the application stops. It
+    /// can be injected as <see cref="Treepie.DatabaseCatalog"/>.
     /// </summary>
     public static IServiceCollection AddTreepie(this IServiceCollection services, Action<TreepieServerOptions>? configure = null)
     {

@@ -1,15 +1,15 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// A part of a backup, or a chain of them, is not as it has to be. The message names the part and what to do; nothing of what was
-/// restored is left.
+/// Thrown when a part of a backup, or a chain of parts, is not valid. The message names the part and says what to do; nothing
+/// remains of a failed restore.
 /// </summary>
 public sealed class BackupPartException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public BackupPartException(BackupPartFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 
-    /// <summary>What is wrong.</summary>
+    /// <summary>The kind of the error.</summary>
     public BackupPartFault Fault { get; }
 }

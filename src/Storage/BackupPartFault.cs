@@ -1,51 +1,51 @@
 namespace Treepie.Storage;
 
-/// <summary>What is wrong with a part of a backup, or with a chain of them.</summary>
+/// <summary>The kinds of errors of a backup part or a chain of parts.</summary>
 public enum BackupPartFault
 {
-    /// <summary>It does not begin as a part does.</summary>
+    /// <summary>It does not start with the header of a part.</summary>
     NotAPart,
 
-    /// <summary>A newer program wrote it.</summary>
+    /// <summary>It was written by a newer version.</summary>
     Newer,
 
-    /// <summary>It ends too early.</summary>
+    /// <summary>It is truncated.</summary>
     CutOff,
 
-    /// <summary>Its bytes are not those that were written.</summary>
+    /// <summary>It is corrupted.</summary>
     Damaged,
 
-    /// <summary>A frame stands where another belongs: reordered, repeated or left out.</summary>
+    /// <summary>A frame is out of place: reordered, repeated or missing.</summary>
     FrameMisplaced,
 
-    /// <summary>A frame of another part.</summary>
+    /// <summary>A frame belongs to another part.</summary>
     FrameForeign,
 
-    /// <summary>Something follows its end.</summary>
+    /// <summary>There is data after its end.</summary>
     Appended,
 
     /// <summary>
-    /// Its frames are whole, and what they say cannot be: pages that nothing refers to, or that are referred to and not there.
+    /// Its frames are intact, but their contents are inconsistent: pages that nothing refers to, or references to missing pages.
     /// </summary>
     Inconsistent,
 
-    /// <summary>A part that comes before it in the chain is not there.</summary>
+    /// <summary>An earlier part of the chain is missing.</summary>
     LinkMissing,
 
-    /// <summary>A part of the chain is of another environment, or goes on from another part than the one before it.</summary>
+    /// <summary>A part of the chain belongs to another environment, or continues another part than the one before it.</summary>
     Foreign,
 
-    /// <summary>The parts are not in the order they were taken.</summary>
+    /// <summary>The parts are not in the order in which they were taken.</summary>
     OutOfOrder,
 
-    /// <summary>The log does not go on from where it was archived up to.</summary>
+    /// <summary>The log does not continue where its archived part ends.</summary>
     LogGap,
 
-    /// <summary>The point to stop at is in none of the parts.</summary>
+    /// <summary>None of the parts contains the point at which to stop.</summary>
     NoSuchPoint,
 
     /// <summary>
-    /// The environment is encrypted, and neither a key for its backup was given nor permission to make a plain one.
+    /// The environment is encrypted, and neither a key for its backup nor permission for an unencrypted one was given.
     /// </summary>
     PlainNotAllowed,
 }

@@ -2,14 +2,14 @@ using System.Globalization;
 
 namespace Treepie.Storage;
 
-/// <summary>One fault in the files of an environment.</summary>
-/// <param name="File">Path of the file that has it.</param>
-/// <param name="Page">Page of that file, or null where it is about no single page.</param>
-/// <param name="Tree">Name of the tree it hits; names in parentheses are the store's own. Null where none is known.</param>
-/// <param name="What">What is wrong, as a sentence.</param>
+/// <summary>A problem found in the files of an environment.</summary>
+/// <param name="File">The path of the file.</param>
+/// <param name="Page">The page of the file, or null if it does not concern a single page.</param>
+/// <param name="Tree">The name of the affected tree, in parentheses for internal trees; null if unknown.</param>
+/// <param name="What">A description of the problem.</param>
 public sealed record CheckProblem(string File, long? Page, string? Tree, string What)
 {
-    /// <summary>All of it as one line.</summary>
+    /// <summary>Returns the problem as one line.</summary>
     public override string ToString()
     {
         string place = Page is { } page ? string.Create(CultureInfo.InvariantCulture, $"{File}, page {page}") : File;

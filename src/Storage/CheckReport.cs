@@ -1,35 +1,35 @@
 namespace Treepie.Storage;
 
-/// <summary>What a walk over a whole environment found.</summary>
+/// <summary>The result of a check of an environment.</summary>
 public sealed record CheckReport
 {
-    /// <summary>Transaction whose state was walked; -1 where no state could be read.</summary>
+    /// <summary>The transaction whose state was checked; -1 if no state could be read.</summary>
     public required long TransactionId { get; init; }
 
-    /// <summary>Pages of the data file that were ever given out, counted from 0.</summary>
+    /// <summary>The number of pages of the data file that were ever allocated, counted from 0.</summary>
     public required long Pages { get; init; }
 
-    /// <summary>How many of them can be given out again.</summary>
+    /// <summary>The number of them that are free.</summary>
     public required long FreePages { get; init; }
 
-    /// <summary>Trees and maps walked, the store's own among them.</summary>
+    /// <summary>The number of trees and maps checked, including internal ones.</summary>
     public required int Trees { get; init; }
 
-    /// <summary>Keys seen in them.</summary>
+    /// <summary>The number of keys in them.</summary>
     public required long Keys { get; init; }
 
-    /// <summary>Named snapshots walked.</summary>
+    /// <summary>The number of named snapshots checked.</summary>
     public required int Snapshots { get; init; }
 
-    /// <summary>Frames of the journal that were read again, each with its hash and its place in the chain.</summary>
+    /// <summary>The number of journal frames verified, each with its hash and its place in the chain.</summary>
     public required long JournalFrames { get; init; }
 
-    /// <summary>The faults, in the order they were found; no more than the first thousand.</summary>
+    /// <summary>The problems, in the order in which they were found; at most the first thousand.</summary>
     public required IReadOnlyList<CheckProblem> Problems { get; init; }
 
-    /// <summary>How many faults there are, those beyond the listed ones too.</summary>
+    /// <summary>The number of problems, including those beyond the listed ones.</summary>
     public required long ProblemCount { get; init; }
 
-    /// <summary>True when nothing is wrong.</summary>
+    /// <summary>Whether no problems were found.</summary>
     public bool IsClean => ProblemCount == 0;
 }

@@ -1,9 +1,11 @@
 namespace Treepie.Storage;
 
-/// <summary>What was read from the disk is not what was written there. Names file, page and tree.</summary>
+/// <summary>
+/// Thrown when data read from the disk differs from what was written. The message names the file, page and tree.
+/// </summary>
 public sealed class CorruptionException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public CorruptionException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

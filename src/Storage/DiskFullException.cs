@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>No room for the write; nothing of it was kept, reads and deletes go on.</summary>
+/// <summary>Thrown when there is no space for a write. Nothing of it was kept; reads and deletes still work.</summary>
 public sealed class DiskFullException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public DiskFullException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

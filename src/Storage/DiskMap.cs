@@ -8,15 +8,16 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage;
 
 /// <summary>
-/// A hash map on the disk with the surface of <c>ConcurrentDictionary</c>: every change is a transaction of its own, acknowledged
-/// as the environment acknowledges (<see cref="Durability"/>), and every read sees the last published commit. Thread-safe;
-/// readers never wait. For many operations in one transaction use <see cref="In(WriteTransaction)"/> and
-/// <see cref="In(ReadTransaction)"/>; changes of many threads at once share a journal write and a sync as all commits do.
+/// A hash map on disk with the interface of <c>ConcurrentDictionary</c>: every change is a transaction of its own, acknowledged
+/// according to the environment's <see cref="Durability"/>, and every read sees the last published commit. Thread-safe; readers
+/// never wait. For many operations in one transaction use <see cref="In(WriteTransaction)"/> and
+/// <see cref="In(ReadTransaction)"/>; concurrent changes share journal writes and syncs like all commits.
 /// </summary>
-/// <typeparam name="TKey">Keys; null is refused. At most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
-/// <typeparam name="TValue">Values; null is refused. At most <see cref="MapLimits.MaxValueBytes"/> bytes each.</typeparam>
-/// <typeparam name="TKeySerializer">How keys become bytes.</typeparam>
-/// <typeparam name="TValueSerializer">How values become bytes.</typeparam>
+/// <typeparam name="TKey">The type of the keys; not null, at most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
+/// <typeparam name="TValue">The type of the values; not null, at most <see cref="MapLimits.MaxValueBytes"/> bytes
+/// each.</typeparam>
+/// <typeparam name="TKeySerializer">The serializer of the keys.</typeparam>
+/// <typeparam name="TValueSerializer">The serializer of the values.</typeparam>
 /// <example><code>
 /// var hits = new DiskMap&lt;string, long, StringSerializer, PrimitiveSerializer&lt;long&gt;&gt;(environment, "hits");
 /// hits.AddOrUpdate("/index.html", 1, (_, count) => count + 1);
@@ -29,10 +30,10 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     private readonly StorageEnvironment _environment;
     private View? _view;
 
-    /// <summary>Opens the map of that name, and creates it if it is absent.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or the name is that of a tree; the
-    /// message says with which.</exception>
-    /// <exception cref="InvalidOperationException">It is absent and the environment was opened read-only.</exception>
+    /// <summary>Opens a map by name, creating it if it does not exist.</summary>
+    /// <exception cref="ArgumentException">The map was created with other types or serializers, or the name is that of a tree;
+    /// the message says which.</exception>
+    /// <exception cref="InvalidOperationException">The map does not exist and the environment is read-only.</exception>
     public DiskMap(StorageEnvironment environment, string name)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -48,10 +49,10 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         environment.Write(transaction => In(transaction).Count);
     }
 
-    /// <summary>The name it was opened by.</summary>
+    /// <summary>The name of the map.</summary>
     public string Name { get; }
 
-    /// <summary>Number of keys.</summary>
+    /// <summary>The number of keys.</summary>
     public long Count
     {
         get
@@ -68,19 +69,19 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         }
     }
 
-    /// <summary>Whether there are no keys.</summary>
+    /// <summary>Whether the map is empty.</summary>
     public bool IsEmpty => Count == 0;
 
-    /// <summary>The keys as of the moment the enumeration begins.</summary>
+    /// <summary>The keys at the start of the enumeration.</summary>
     public IEnumerable<TKey> Keys => this.Select(static pair => pair.Key);
 
-    /// <summary>The values as of the moment the enumeration begins.</summary>
+    /// <summary>The values at the start of the enumeration.</summary>
     public IEnumerable<TValue> Values => this.Select(static pair => pair.Value);
 
     /// <summary>Gets or sets the value of a key.</summary>
-    /// <exception cref="KeyNotFoundException">On getting: it is not there.</exception>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
-    /// <exception cref="CommitOutcomeUnknownException">On setting: the journal failed; see there.</exception>
+    /// <exception cref="KeyNotFoundException">On getting: the key does not exist.</exception>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
+    /// <exception cref="CommitOutcomeUnknownException">On setting: the journal could not be written.</exception>
     public TValue this[TKey key]
     {
         get =>
@@ -88,8 +89,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         set => _environment.Write(transaction => In(transaction)[key] = value);
     }
 
-    /// <summary>The map as a read transaction sees it, until that is disposed.</summary>
-    /// <exception cref="InvalidOperationException">There is no such map in that transaction.</exception>
+    /// <summary>Returns the map as a read transaction sees it; valid until that is disposed.</summary>
+    /// <exception cref="InvalidOperationException">The map does not exist in that transaction.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> In(ReadTransaction transaction)
     {
         ArgumentNullException.ThrowIfNull(transaction);
@@ -97,7 +98,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     }
 
     /// <summary>
-    /// The map in a write transaction, to be changed there, until the command returns. Created if it is absent.
+    /// Returns the map in a write transaction, for changes; valid until the command returns. Creates it if it does not exist.
     /// </summary>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> In(WriteTransaction transaction)
     {
@@ -105,8 +106,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return transaction.GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(Name);
     }
 
-    /// <summary>The value of a key; false if it is not there. Allocates nothing itself.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Gets the value of a key; returns false if it does not exist. Allocates nothing itself.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     [SkipLocalsInit]
     public bool TryGetValue(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
@@ -131,7 +132,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return false;
     }
 
-    /// <summary>Whether a key is there.</summary>
+    /// <summary>Returns whether a key exists.</summary>
     [SkipLocalsInit]
     public bool ContainsKey(TKey key)
     {
@@ -149,19 +150,19 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         }
     }
 
-    /// <summary>Adds a key that is not there; false, with nothing changed, if it is.</summary>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
-    /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
+    /// <summary>Adds a key; returns false and changes nothing if it exists.</summary>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
+    /// <exception cref="CommitOutcomeUnknownException">The journal could not be written.</exception>
     public bool TryAdd(TKey key, TValue value) =>
         !ContainsKey(key) && _environment.Write(transaction => In(transaction).TryAdd(key, value));
 
-    /// <summary>The value of a key, which is added with this value if it is not there.</summary>
+    /// <summary>Returns the value of a key; adds the key with the specified value if it does not exist.</summary>
     public TValue GetOrAdd(TKey key, TValue value) =>
         TryGetValue(key, out TValue? found) ? found : _environment.Write(transaction => In(transaction).GetOrAdd(key, value));
 
     /// <summary>
-    /// As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed, outside the transaction. Nothing is
-    /// changed if the factory throws.
+    /// Same as <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is created only if needed, outside of the transaction.
+    /// Changes nothing if the factory throws.
     /// </summary>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> factory)
     {
@@ -170,8 +171,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     }
 
     /// <summary>
-    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> runs
-    /// inside the transaction, so nothing comes between; it must not block. If it throws, nothing is changed.
+    /// Adds a key, or updates its value, and returns the resulting value. <paramref name="update"/> runs inside the transaction,
+    /// so the update is atomic; it must not block. Changes nothing if it throws.
     /// </summary>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
@@ -179,7 +180,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return _environment.Write(transaction => In(transaction).AddOrUpdate(key, addValue, update));
     }
 
-    /// <summary>Sets many keys in one transaction: all or none. Where a key comes twice, the later value counts.</summary>
+    /// <summary>Sets many keys in one transaction. If a key occurs twice, the later value wins.</summary>
     public void SetAll(ReadOnlyMemory<KeyValuePair<TKey, TValue>> pairs) => _environment.Write(transaction =>
     {
         TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> map = In(transaction);
@@ -189,12 +190,13 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     });
 
     /// <summary>
-    /// Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.
+    /// Updates a key if its current value equals <paramref name="comparison"/>, compared as bytes; returns whether it was
+    /// updated.
     /// </summary>
     public bool TryUpdate(TKey key, TValue value, TValue comparison) =>
         _environment.Write(transaction => In(transaction).TryUpdate(key, value, comparison));
 
-    /// <summary>Removes a key and returns its value; false if it is not there.</summary>
+    /// <summary>Removes a key and returns its value; returns false if it does not exist.</summary>
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
         value = default;
@@ -206,7 +208,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return isRemoved;
     }
 
-    /// <summary>Removes a key that has this value, compared as bytes; false if it has not.</summary>
+    /// <summary>Removes a key if it has the specified value, compared as bytes; returns whether it was removed.</summary>
     public bool TryRemove(KeyValuePair<TKey, TValue> item) => _environment.Write(transaction => In(transaction).TryRemove(item));
 
     /// <summary>Removes all keys.</summary>
@@ -216,7 +218,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return true;
     });
 
-    /// <summary>All keys with their values as of one moment, in no order.</summary>
+    /// <summary>Returns all keys with their values at one point in time, in no particular order.</summary>
     public KeyValuePair<TKey, TValue>[] ToArray()
     {
         using ReadTransaction read = _environment.BeginRead();
@@ -224,8 +226,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     }
 
     /// <summary>
-    /// Goes through all keys with their values as of the moment it begins, in no order, while others write. It holds a snapshot
-    /// until it is disposed or at its end.
+    /// Enumerates all keys with their values at the start of the enumeration, in no particular order, while others write. Holds a
+    /// snapshot until it ends or is disposed.
     /// </summary>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {

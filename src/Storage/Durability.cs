@@ -3,9 +3,9 @@ namespace Treepie.Storage;
 /// <summary>When a write is acknowledged.</summary>
 public enum Durability
 {
-    /// <summary>After the journal record is on the disk.</summary>
+    /// <summary>When the journal record is on disk.</summary>
     Durable,
 
-    /// <summary>At once; on the disk a little later, always as a consistent whole. For what can be built again.</summary>
+    /// <summary>Immediately; on disk a little later, always in a consistent state. For data that can be rebuilt.</summary>
     Relaxed,
 }

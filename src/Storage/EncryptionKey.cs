@@ -6,16 +6,16 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage;
 
 /// <summary>
-/// The user's key: 32 random bytes, or a passphrase. It never encrypts data itself: it wraps the data key of an environment,
-/// which is drawn at random, so that changing it rewrites one block. Needed while an environment opens or its key is changed; may
-/// be disposed afterwards. Thread-safe, but for <see cref="Dispose"/>.
+/// The key of the user: 32 random bytes, or a passphrase. It does not encrypt data itself: it wraps the randomly generated data
+/// key of an environment, so that changing it rewrites only one block. Needed only while an environment is opened or its key is
+/// changed; can be disposed afterwards. Thread-safe, except for <see cref="Dispose"/>.
 /// </summary>
 public sealed class EncryptionKey : IDisposable
 {
-    /// <summary>Bytes of a key that is no passphrase.</summary>
+    /// <summary>The size in bytes of a key that is not a passphrase.</summary>
     public const int SizeBytes = 32;
 
-    /// <summary>Fewest characters of a passphrase.</summary>
+    /// <summary>The minimum number of characters of a passphrase.</summary>
     public const int MinPassphraseLength = 12;
 
     private const int MaxPassphraseLength = 4096;
@@ -29,13 +29,15 @@ public sealed class EncryptionKey : IDisposable
         _kind = kind;
     }
 
-    /// <summary>Whether it is a passphrase, which each opening stretches anew; that takes a tenth of a second.</summary>
+    /// <summary>
+    /// Whether the key is a passphrase, from which a key is derived at each opening; this takes about a tenth of a second.
+    /// </summary>
     public bool IsPassphrase => _kind == KeyDerivationKind.Passphrase;
 
     internal KeyDerivationKind Kind => _kind;
 
-    /// <summary>A key of exactly <see cref="SizeBytes"/> random bytes, which are copied.</summary>
-    /// <exception cref="ArgumentException">It has another length, or all its bytes are the same.</exception>
+    /// <summary>Creates a key from <see cref="SizeBytes"/> random bytes, which are copied.</summary>
+    /// <exception cref="ArgumentException">The length is wrong, or all bytes are equal.</exception>
     public static EncryptionKey FromBytes(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length != SizeBytes)
@@ -53,9 +55,9 @@ public sealed class EncryptionKey : IDisposable
         return new EncryptionKey(secret, KeyDerivationKind.Bytes);
     }
 
-    /// <summary>A key from a text, taken as it is (no trimming, no folding), which is copied.</summary>
-    /// <exception cref="ArgumentException">It has fewer than <see cref="MinPassphraseLength"/> characters, or more than 4,096, or
-    /// is no valid UTF-16.</exception>
+    /// <summary>Creates a key from a passphrase, which is used as given (without trimming or normalization) and copied.</summary>
+    /// <exception cref="ArgumentException">It has fewer than <see cref="MinPassphraseLength"/> or more than 4,096 characters, or
+    /// is not valid UTF-16.</exception>
     public static EncryptionKey FromPassphrase(ReadOnlySpan<char> text)
     {
         if (text.Length is < MinPassphraseLength or > MaxPassphraseLength)
@@ -80,7 +82,7 @@ public sealed class EncryptionKey : IDisposable
         return new EncryptionKey(secret, KeyDerivationKind.Passphrase);
     }
 
-    /// <summary>A new random key. Keep it: without it nothing that it encrypts can be read again.</summary>
+    /// <summary>Generates a random key. Without it, the data that it protects cannot be read.</summary>
     public static EncryptionKey Generate()
     {
         var secret = new SecretBytes(SizeBytes);
@@ -88,8 +90,8 @@ public sealed class EncryptionKey : IDisposable
         return new EncryptionKey(secret, KeyDerivationKind.Bytes);
     }
 
-    /// <summary>Copies the <see cref="SizeBytes"/> bytes of the key, for who keeps it elsewhere.</summary>
-    /// <exception cref="InvalidOperationException">It is a passphrase.</exception>
+    /// <summary>Copies the <see cref="SizeBytes"/> bytes of the key.</summary>
+    /// <exception cref="InvalidOperationException">The key is a passphrase.</exception>
     /// <exception cref="ArgumentException">The destination is too short.</exception>
     public void CopyTo(Span<byte> destination)
     {
@@ -99,10 +101,10 @@ public sealed class EncryptionKey : IDisposable
         _bytes.Span.CopyTo(destination);
     }
 
-    /// <summary>Zeroes it.</summary>
+    /// <summary>Zeroes the key.</summary>
     public void Dispose() => _bytes.Dispose();
 
-    /// <summary>What it is, never what it holds.</summary>
+    /// <summary>Returns a description that does not reveal the key.</summary>
     public override string ToString() => IsPassphrase ? "passphrase" : $"key of {SizeBytes} bytes";
 
     /// <summary>

@@ -1,12 +1,12 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// An environment cannot be opened with the key that was given: none was given and it is encrypted, one was given and it is not,
-/// or it is the wrong one. Nothing was written.
+/// Thrown when an environment cannot be opened with the given key: it is encrypted and no key was given, it is not encrypted and
+/// a key was given, or the key is wrong. Nothing was written.
 /// </summary>
 public sealed class EncryptionKeyException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public EncryptionKeyException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

@@ -6,26 +6,26 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage;
 
 /// <summary>
-/// The keys of an encrypted environment: changed while it is in use, and derived for what lies beside it. Thread-safe.
+/// Changes the keys of an encrypted environment while it is in use, and derives keys for data stored beside it. Thread-safe.
 /// </summary>
 public static class EnvironmentKeys
 {
     /// <summary>
-    /// Whether the files of a directory are encrypted, as they say themselves; needs no key, opens and changes nothing. Also
-    /// while somebody has it open.
+    /// Returns whether the files of a directory are encrypted, according to their header. Needs no key, changes nothing, and
+    /// works while the environment is open.
     /// </summary>
-    /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
-    /// <exception cref="CorruptionException">It is too damaged to say.</exception>
-    /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
+    /// <exception cref="ForeignDataException">The directory contains other data, or a newer format.</exception>
+    /// <exception cref="CorruptionException">The header is damaged.</exception>
+    /// <exception cref="StorageException">There is no environment, or it cannot be read.</exception>
     public static bool IsEncryptedAt(string directory) => MetaOf(directory).Keys is not null;
 
     /// <summary>
-    /// Whether a key opens the files of a directory, as they say themselves; opens and changes nothing. Also while somebody has
-    /// it open. False where they are not encrypted.
+    /// Returns whether a key opens the files of a directory, according to their header; false if they are not encrypted. Changes
+    /// nothing, and works while the environment is open.
     /// </summary>
-    /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
-    /// <exception cref="CorruptionException">It is too damaged to say.</exception>
-    /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
+    /// <exception cref="ForeignDataException">The directory contains other data, or a newer format.</exception>
+    /// <exception cref="CorruptionException">The header is damaged.</exception>
+    /// <exception cref="StorageException">There is no environment, or it cannot be read.</exception>
     public static bool IsKeyOf(string directory, EncryptionKey key)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -37,16 +37,17 @@ public static class EnvironmentKeys
     }
 
     /// <summary>
-    /// Changes the user's key of an encrypted environment: wraps the data key anew and makes that durable; no page is written.
-    /// From its return on only the new key opens it; killed before, the old one or the new one does. Who had the old key and a
-    /// copy of the files from then can have the data key from it: where the old key leaked, rotate the data key too.
+    /// Changes the user's key of an encrypted environment: wraps the data key with the new key and makes that durable; writes no
+    /// page. When it returns, only the new key opens the environment; if it is interrupted, either the old or the new one does.
+    /// Someone with the old key and a copy of the files from before can obtain the data key: if the old key was compromised,
+    /// rotate the data key too.
     /// </summary>
     /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
-    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile: the old key stays in
-    /// force.</exception>
-    /// <exception cref="StorageException">
-    /// It could not be made durable: the old key stays in force, though a kill before the next checkpoint may leave the new one.
-    /// Or the new key is in force, and traces of the old one could not be overwritten: the message says so.
+    /// <exception cref="ObjectDisposedException">The environment was closed before or during the change; the old key remains
+    /// valid.</exception>
+    /// <exception cref="StorageException"> The change could not be made durable: the old key remains valid, though a crash before
+    /// the next checkpoint may leave the new one. Or the new key is valid, but traces of the old one could not be overwritten.
+    /// The message says which.
     /// </exception>
     public static void ChangeKey(
         this StorageEnvironment environment, EncryptionKey next, CancellationToken cancellationToken = default)
@@ -64,18 +65,18 @@ public static class EnvironmentKeys
     }
 
     /// <summary>
-    /// Draws a new data key and writes every page that was sealed with the old one again, in short commits between which others
-    /// write; then forgets the old one. Every page is read and written once. May be cancelled or killed at any time and run
-    /// again, which goes on from there.
+    /// Generates a new data key, rewrites every page encrypted with the old one, in short commits between which others can write,
+    /// and then removes the old key. Reads and writes every page once. May be cancelled or interrupted at any time; running it
+    /// again continues from there.
     /// </summary>
     /// <param name="environment">The environment.</param>
-    /// <param name="key">The user's key in force, which wraps the new data key.</param>
-    /// <param name="progress">Told after each step, on the calling thread, or null.</param>
-    /// <param name="cancellationToken">Ends it between two steps; the environment opens with the same key of the user's as
-    /// before.</param>
-    /// <exception cref="EncryptionKeyException">The key is not the one in force.</exception>
+    /// <param name="key">The current user's key, which wraps the new data key.</param>
+    /// <param name="progress">Receives the progress after each step, on the calling thread; or null.</param>
+    /// <param name="cancellationToken">Cancels the operation between two steps; the environment still opens with the same user's
+    /// key.</param>
+    /// <exception cref="EncryptionKeyException">The key is not the current one.</exception>
     /// <exception cref="InvalidOperationException">The environment is not encrypted, or read-only.</exception>
-    /// <exception cref="StorageException">As <see cref="StorageEnvironment.Write{TResult}"/> and
+    /// <exception cref="StorageException">As for <see cref="StorageEnvironment.Write{TResult}"/> and
     /// <see cref="StorageEnvironment.Checkpoint"/>.</exception>
     public static KeyRotationReport RotateDataKey(
         this StorageEnvironment environment, EncryptionKey key, IProgress<KeyRotationProgress>? progress = null,
@@ -88,8 +89,8 @@ public static class EnvironmentKeys
     }
 
     /// <summary>
-    /// A key for something that belongs to this environment and lies beside it, as indexes do beside documents: always the same
-    /// for a purpose, through all changes of keys, and telling nothing of others.
+    /// Derives a key for data that belongs to this environment and is stored beside it, as indexes are beside documents. The key
+    /// is always the same for a purpose, through all changes of keys, and reveals nothing about others.
     /// </summary>
     /// <param name="environment">The environment.</param>
     /// <param name="purpose">1 to 200 bytes of UTF-8.</param>

@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>Another process, named in the message, has the directory open.</summary>
+/// <summary>Thrown when another process, named in the message, has the directory open.</summary>
 public sealed class EnvironmentLockedException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public EnvironmentLockedException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

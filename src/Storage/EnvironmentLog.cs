@@ -4,29 +4,29 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage;
 
 /// <summary>
-/// The log of an environment: frames of its journal, kept until somebody has archived them (<see cref="EnvironmentLogStretch"/>),
-/// for a restore to any commit. Thread-safe.
+/// The log of an environment: the frames of its journal, kept until they have been archived
+/// (<see cref="EnvironmentLogStretch"/>), for restores to any commit. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Writers never wait for the archive. What waits is bounded: beyond the budget the oldest file is used again, and the log has a
-/// gap, which <see cref="EnvironmentLogStretch.Begin"/> names and the next increment closes. A change of keys gives up what waits
-/// too: its frames are sealed with keys that have to go.
+/// Writers never wait for archiving. The size of the kept log is bounded: beyond the budget the oldest file is reused, and the
+/// log has a gap, which <see cref="EnvironmentLogStretch.Begin"/> reports and the next increment closes. A change of keys also
+/// discards the kept log, since its frames are encrypted with keys that must be removed.
 /// </remarks>
 public static class EnvironmentLog
 {
-    /// <summary>Least budget.</summary>
+    /// <summary>The minimum budget in bytes.</summary>
     public const long MinBudgetBytes = 1 << 20;
 
     /// <summary>
-    /// Keeps the log from now on, and what is still there of it from before. It lasts until the environment is closed; whoever
-    /// opens it again says so again, before the first write: what was kept at closing is still there then.
+    /// Keeps the log from now on, and what is still available of the earlier log, until the environment is closed. Call it again
+    /// after opening, before the first write: the log kept at closing is still available then.
     /// </summary>
     /// <param name="environment">A durable environment, open for writing.</param>
-    /// <param name="budgetBytes">Most bytes of files that wait, at least 1 MiB; 0: nothing is kept any more. A file has up to
-    /// <see cref="StorageOptions.MaxJournalFileBytes"/>: several of them make sense.</param>
-    /// <param name="keepsEarlier">Whether what is still there from before counts too; false where nobody has archived up to
-    /// there.</param>
-    /// <exception cref="InvalidOperationException">It was opened read-only, or has no journal.</exception>
+    /// <param name="budgetBytes">The maximum size in bytes of the files that are kept, at least 1 MiB; 0: the log is no longer
+    /// kept. A file has up to <see cref="StorageOptions.MaxJournalFileBytes"/>; allow for several.</param>
+    /// <param name="keepsEarlier">Whether the earlier log that is still available is kept too; false if nobody has archived the
+    /// log up to there.</param>
+    /// <exception cref="InvalidOperationException">The environment is read-only or has no journal.</exception>
     public static void KeepLog(this StorageEnvironment environment, long budgetBytes, bool keepsEarlier = true)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -42,11 +42,11 @@ public static class EnvironmentLog
     }
 
     /// <summary>
-    /// Says that everybody who wants them has archived all commits up to one, durably: files that hold nothing else need not be
-    /// kept any longer.
+    /// Releases the log up to a commit, once everyone who needs it has archived it durably: files with no later commits are no
+    /// longer kept.
     /// </summary>
     /// <param name="environment">The environment.</param>
-    /// <param name="commit">The commit; one that is not kept any more changes nothing.</param>
+    /// <param name="commit">The commit; has no effect if it is no longer kept.</param>
     public static void ReleaseLog(this StorageEnvironment environment, long commit)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -58,7 +58,7 @@ public static class EnvironmentLog
             environment.JournalFiles.ReleaseKept(use);
     }
 
-    /// <summary>Whether all commits after one are kept, so that a log can go on from it.</summary>
+    /// <summary>Returns whether all commits after one are kept, so that the log can be archived from there.</summary>
     public static bool HoldsLogAfter(this StorageEnvironment environment, long commit)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -71,7 +71,7 @@ public static class EnvironmentLog
         return frames.FindUse(commit + 1) is not null;
     }
 
-    /// <summary>What waits.</summary>
+    /// <summary>Returns the state of the kept log.</summary>
     public static EnvironmentLogState GetLogState(this StorageEnvironment environment)
     {
         ArgumentNullException.ThrowIfNull(environment);

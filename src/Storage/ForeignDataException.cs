@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>The directory holds files that are not of this store, or of a newer format; nothing was written.</summary>
+/// <summary>Thrown when a directory contains files of another program or of a newer format. Nothing was written.</summary>
 public sealed class ForeignDataException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public ForeignDataException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

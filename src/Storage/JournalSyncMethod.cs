@@ -3,7 +3,7 @@ namespace Treepie.Storage;
 /// <summary>How journal frames are made durable.</summary>
 public enum JournalSyncMethod
 {
-    /// <summary>Not needed yet: it is chosen before the first durable commit.</summary>
+    /// <summary>Not chosen yet: it is chosen before the first durable commit.</summary>
     NotChosen,
 
     /// <summary>
@@ -12,7 +12,8 @@ public enum JournalSyncMethod
     Cached,
 
     /// <summary>
-    /// Written past the cache, durable when the write returns (O_DIRECT|O_DSYNC), because that was measured to be faster here.
+    /// Written bypassing the cache, durable when the write returns (O_DIRECT|O_DSYNC), because that was measured to be faster
+    /// here.
     /// </summary>
     Direct,
 }

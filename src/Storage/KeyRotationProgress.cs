@@ -1,6 +1,7 @@
 namespace Treepie.Storage;
 
-/// <summary>How far a rotation of the data key is.</summary>
-/// <param name="PagesWritten">Pages sealed anew so far.</param>
-/// <param name="PagesTotal">Pages in use when it began; what is written meanwhile is sealed with the new key in any case.</param>
+/// <summary>The progress of a rotation of the data key.</summary>
+/// <param name="PagesWritten">The number of pages re-encrypted so far.</param>
+/// <param name="PagesTotal">The number of pages in use at the start; what is written meanwhile uses the new key in any
+/// case.</param>
 public readonly record struct KeyRotationProgress(long PagesWritten, long PagesTotal);

@@ -1,8 +1,8 @@
 namespace Treepie.Storage;
 
-/// <summary>What a rotation of the data key did.</summary>
-/// <param name="PagesWritten">Pages sealed anew.</param>
-/// <param name="IsComplete">Whether the old data key is gone. Otherwise it stays until the rotation is run again after what holds
-/// it has ended.</param>
-/// <param name="Holders">What holds it, with what to do.</param>
+/// <summary>The result of a rotation of the data key.</summary>
+/// <param name="PagesWritten">The number of pages re-encrypted.</param>
+/// <param name="IsComplete">Whether the old data key was removed. Otherwise it remains until the rotation is repeated after its
+/// holders have ended.</param>
+/// <param name="Holders">What still uses it, and what to do about it.</param>
 public sealed record KeyRotationReport(long PagesWritten, bool IsComplete, IReadOnlyList<string> Holders);

@@ -2,16 +2,16 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage;
 
-/// <summary>Environments that lie in memory alone, for what lives as long as one question.</summary>
+/// <summary>In-memory environments for temporary data.</summary>
 public static class MemoryEnvironment
 {
     /// <summary>Largest data file: what an array holds, half of it. It is address space, not memory.</summary>
     private const long MaxBytes = 1L << 30;
 
     /// <summary>
-    /// Opens an empty environment that works on no other thread and is gone when it is disposed. Nothing of it is durable.
+    /// Opens an empty environment that uses no other threads and is discarded when it is disposed. Nothing is durable.
     /// </summary>
-    /// <param name="key">Given, its pages are encrypted in memory as they would be on the disk.</param>
+    /// <param name="key">If given, pages are encrypted in memory as they would be on disk.</param>
     public static StorageEnvironment Open(EncryptionKey? key = null) => StorageEnvironment.Open(
         World.OfMemory(),
         new StorageOptions

@@ -1,13 +1,12 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// The process, or the machine, has as many files open as it may. Nothing of the operation was kept, and the environment goes
-/// on: close other
-/// environments, or raise the limit (<c>ulimit -n</c>).
+/// Thrown when the process, or the machine, has reached its limit of open files. Nothing of the operation was kept, and the
+/// environment remains usable: close other environments, or raise the limit (<c>ulimit -n</c>).
 /// </summary>
 public sealed class OpenFileLimitException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public OpenFileLimitException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

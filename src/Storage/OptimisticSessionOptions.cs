@@ -1,17 +1,16 @@
 namespace Treepie.Storage;
 
-/// <summary>Bounds of an optimistic session. Immutable; defaults are right for most uses.</summary>
+/// <summary>Limits of an optimistic session. Immutable; the defaults suit most uses.</summary>
 public sealed record OptimisticSessionOptions
 {
     /// <summary>
-    /// Memory for what the session remembers of its reads, in bytes: each key read alone counts with its length and 64 bytes
-    /// more, each stretch read by a cursor with both its ends and 128 bytes more, however many keys it has. 16 MiB unless told
-    /// otherwise.
+    /// The memory in bytes for tracking reads: each key read individually uses its length plus 64 bytes, each range read by a
+    /// cursor the length of both ends plus 128 bytes, however many keys it contains. Default: 16 MiB.
     /// </summary>
     public long MaxReadBytes { get; init; } = 16L << 20;
 
     /// <summary>
-    /// Memory for the session's writes, in bytes: keys, values, and 96 bytes more for each key. 64 MiB unless told otherwise.
+    /// The memory in bytes for the writes of the session: keys, values, and 96 bytes per key. Default: 64 MiB.
     /// </summary>
     public long MaxWriteBytes { get; init; } = 64L << 20;
 

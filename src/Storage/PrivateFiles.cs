@@ -3,16 +3,16 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage;
 
 /// <summary>
-/// Files and directories beside environments, for those who keep environments in directories of their own: closed to other
-/// accounts of the machine, and durable. Thread-safe.
+/// Creates files and directories beside environments that are durable and inaccessible to other accounts of the machine.
+/// Thread-safe.
 /// </summary>
 public static class PrivateFiles
 {
     /// <summary>
-    /// Creates a directory, with those above it, if absent: for the account of this process alone (mode 700). Their names survive
-    /// a loss of power from then on.
+    /// Creates a directory and its missing parents, accessible to the account of this process only (mode 700). Durable when the
+    /// method returns.
     /// </summary>
-    /// <exception cref="StorageException">The system refuses; the message says what and why.</exception>
+    /// <exception cref="StorageException">The system denies it; the message says what and why.</exception>
     public static void CreateDirectory(string path)
     {
         ArgumentException.ThrowIfNullOrEmpty(path);
@@ -20,29 +20,28 @@ public static class PrivateFiles
     }
 
     /// <summary>
-    /// Opens or creates a file beside environments, without a buffer. A file that it creates can be read and written by the
-    /// account of this process alone (mode 600), whatever the umask.
+    /// Opens or creates a file without a buffer. A file that it creates is accessible to the account of this process only (mode
+    /// 600), whatever the umask.
     /// </summary>
-    /// <exception cref="IOException">The system refuses.</exception>
-    /// <exception cref="UnauthorizedAccessException">The process lacks the right.</exception>
+    /// <exception cref="IOException">The file cannot be opened or created.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process lacks the permission.</exception>
     public static FileStream CreateFile(
         string path, FileMode mode, FileAccess access = FileAccess.Write, FileShare share = FileShare.None,
         FileOptions options = FileOptions.None) =>
         OwnerOnly.OpenFile(path, mode, access, share, options);
 
     /// <summary>
-    /// Locks a directory for this process alone, as an environment locks its own, by a file in it that is made if there is none.
-    /// The system takes the lock back when the process ends, however that ends.
+    /// Locks a directory for this process, as an environment locks its own, by a file in it that is created if it does not exist.
+    /// The system releases the lock when the process ends, in whatever way.
     /// </summary>
     /// <param name="directory">The directory.</param>
-    /// <param name="lockFile">Name of the file.</param>
-    /// <param name="clock">The clock, for the message that names who holds it.</param>
-    /// <param name="allowMissingLocks">Whether it may be one where the file system has no locks, which is otherwise
-    /// refused.</param>
-    /// <returns>The lock, until it is disposed.</returns>
-    /// <exception cref="EnvironmentLockedException">It is locked; the message says by whom.</exception>
-    /// <exception cref="DiskFullException">There is no room for the file.</exception>
-    /// <exception cref="StorageException">The system refuses, or the file system has no locks.</exception>
+    /// <param name="lockFile">The name of the lock file.</param>
+    /// <param name="clock">The clock, for the message that names the holder.</param>
+    /// <param name="allowMissingLocks">Whether to allow file systems without locks, which are otherwise rejected.</param>
+    /// <returns>The lock, held until it is disposed.</returns>
+    /// <exception cref="EnvironmentLockedException">The directory is locked; the message says by whom.</exception>
+    /// <exception cref="DiskFullException">There is no space for the file.</exception>
+    /// <exception cref="StorageException">The system denies it, or the file system has no locks.</exception>
     public static IDisposable LockDirectory(string directory, string lockFile, TimeProvider clock, bool allowMissingLocks = false)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -63,7 +62,7 @@ public static class PrivateFiles
     }
 
     /// <summary>
-    /// Takes the rights of other accounts away from a directory that is there (mode 700), where it belongs to the account of this
+    /// Removes the permissions of other accounts from an existing directory (mode 700), if it belongs to the account of this
     /// process.
     /// </summary>
     public static void CloseToOthers(string directory)
@@ -73,11 +72,10 @@ public static class PrivateFiles
     }
 
     /// <summary>
-    /// Makes names that were created, renamed or deleted in a directory durable, for those who keep environments in directories
-    /// of their own: a renamed directory may otherwise have its old name again after a loss of power. One sync; nothing on
-    /// Windows, where the file system sees to it.
+    /// Makes names that were created, renamed or deleted in a directory durable: otherwise a renamed directory may have its old
+    /// name again after a power loss. Costs one sync; does nothing on Windows, where the file system ensures it.
     /// </summary>
-    /// <exception cref="StorageException">The directory is not there or cannot be synced.</exception>
+    /// <exception cref="StorageException">The directory does not exist or cannot be synced.</exception>
     public static void SyncDirectory(string path)
     {
         ArgumentException.ThrowIfNullOrEmpty(path);

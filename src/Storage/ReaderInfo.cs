@@ -1,7 +1,7 @@
 namespace Treepie.Storage;
 
 /// <summary>An open read transaction.</summary>
-/// <param name="Name">What its owner called it, or the name of the snapshot it reads; null where it was given none.</param>
-/// <param name="TransactionId">The transaction whose result it sees.</param>
-/// <param name="Age">How long it has been open, to some 15 milliseconds.</param>
+/// <param name="Name">The name given by its owner, or the name of the snapshot that it reads; null if it has none.</param>
+/// <param name="TransactionId">The id of the transaction whose result it reads.</param>
+/// <param name="Age">The time since it was opened, accurate to about 15 milliseconds.</param>
 public sealed record ReaderInfo(string? Name, long TransactionId, TimeSpan Age);

@@ -4,27 +4,28 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage;
 
 /// <summary>
-/// Brings what can still be read of a damaged environment into a new one. The source is only read. What is found in its place is
-/// copied as it is; where roots or branches are gone, leaves that nothing refers to any more are looked for in the whole file.
-/// What the files prove to be of the newest state comes back exactly; what may be older than that comes back too and is counted
-/// as doubtful; what is gone is named by its range of keys.
+/// Recovers what can still be read of a damaged environment into a new one. Only reads the source. Copies trees that are intact;
+/// where roots or branches are lost, searches the whole file for leaves that nothing refers to any more. Data that the files
+/// prove to be part of the newest state is recovered exactly; data that may be older is recovered as well and counted as
+/// doubtful; lost data is reported by its range of keys.
 /// </summary>
 public static class Salvage
 {
-    /// <summary>Reads <paramref name="source"/> and writes <paramref name="target"/>.</summary>
-    /// <param name="source">The damaged directory. No process may have it open.</param>
-    /// <param name="target">A directory that is absent or empty. When the run fails or is cancelled, what was written to it is
-    /// deleted again.</param>
-    /// <param name="key">The key of an encrypted source; the target is encrypted with it too. Null for a plain one.</param>
-    /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
-    /// <param name="cancellationToken">Ends it between two pages.</param>
-    /// <returns>What was recovered, what is lost and what is doubtful, tree by tree.</returns>
-    /// <exception cref="EnvironmentLockedException">The source is open; the message names who has it.</exception>
+    /// <summary>Salvages <paramref name="source"/> to <paramref name="target"/>.</summary>
+    /// <param name="source">The damaged directory. It must not be open in any process.</param>
+    /// <param name="target">A directory that does not exist or is empty. If the operation fails or is cancelled, what was written
+    /// to it is deleted.</param>
+    /// <param name="key">The key of an encrypted source, with which the target is encrypted too; null for an unencrypted
+    /// one.</param>
+    /// <param name="progress">Receives the progress every few hundred pages, on this thread; or null.</param>
+    /// <param name="cancellationToken">Cancels the operation between two pages.</param>
+    /// <returns>What was recovered, lost and is doubtful, by tree.</returns>
+    /// <exception cref="EnvironmentLockedException">The source is open; the message says in which process.</exception>
     /// <exception cref="EncryptionKeyException">The key is missing, wrong, or not needed.</exception>
-    /// <exception cref="ForeignDataException">The source is of a newer format.</exception>
-    /// <exception cref="DiskFullException">There is no room for the target.</exception>
-    /// <exception cref="StorageException">There is no store in the source, or the target is not empty.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="ForeignDataException">The source has a newer format.</exception>
+    /// <exception cref="DiskFullException">There is not enough space for the target.</exception>
+    /// <exception cref="StorageException">There is no environment in the source, or the target is not empty.</exception>
+    /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
     public static SalvageReport Run(
         string source, string target, EncryptionKey? key = null, IProgress<CheckProgress>? progress = null,
         CancellationToken cancellationToken = default)

@@ -1,20 +1,20 @@
 namespace Treepie.Storage;
 
-/// <summary>What a salvage brought back, and what not.</summary>
+/// <summary>The result of a salvage.</summary>
 public sealed record SalvageReport
 {
-    /// <summary>Transaction whose state was salvaged; -1 where no state is known and only single pages were found.</summary>
+    /// <summary>The transaction whose state was salvaged; -1 if no state is known and only individual pages were found.</summary>
     public required long TransactionId { get; init; }
 
-    /// <summary>Each tree and map.</summary>
+    /// <summary>The results for each tree and map.</summary>
     public required IReadOnlyList<SalvagedTree> Trees { get; init; }
 
-    /// <summary>What is wrong with the source, up to the first thousand faults.</summary>
+    /// <summary>The problems of the source, up to the first thousand.</summary>
     public required IReadOnlyList<CheckProblem> Problems { get; init; }
 
-    /// <summary>How many faults there are, those beyond the listed ones too.</summary>
+    /// <summary>The number of problems, including those beyond the listed ones.</summary>
     public required long ProblemCount { get; init; }
 
-    /// <summary>True when everything came back and nothing of it is in doubt.</summary>
+    /// <summary>Whether everything was recovered and nothing is doubtful.</summary>
     public bool IsComplete => ProblemCount == 0 && Trees.All(tree => tree.IsComplete);
 }

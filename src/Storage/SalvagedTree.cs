@@ -1,38 +1,40 @@
 namespace Treepie.Storage;
 
-/// <summary>What became of one tree.</summary>
+/// <summary>The result of a salvage for one tree.</summary>
 public sealed record SalvagedTree
 {
-    /// <summary>Its name in the target: its own, or <c>lost-tree-</c> and its number where that is not known any more.</summary>
+    /// <summary>The name in the target: the original name, or <c>lost-tree-</c> and a number if it is no longer known.</summary>
     public required string Name { get; init; }
 
-    /// <summary>Keys written to the target, the doubtful ones among them.</summary>
+    /// <summary>The number of keys written to the target, including doubtful ones.</summary>
     public required long Keys { get; init; }
 
-    /// <summary>Keys there should be, or null where nothing says so.</summary>
+    /// <summary>The number of keys that the tree should have; null if unknown.</summary>
     public required long? ExpectedKeys { get; init; }
 
     /// <summary>
-    /// Keys that may be of an older state: deleted since, or with a value that was replaced. They come from pages of which the
-    /// files do not prove that the newest state uses them.
+    /// The number of keys that may belong to an older state: deleted since, or with a value that was replaced. They come from
+    /// pages that the files do not prove to be in use in the newest state.
     /// </summary>
     public required long DoubtfulKeys { get; init; }
 
-    /// <summary>Keys that are known, but whose long value is damaged; they are not in the target.</summary>
+    /// <summary>The number of keys whose long value is damaged; they are not in the target.</summary>
     public required long LostValues { get; init; }
 
-    /// <summary>Pages of it that could not be read, runs of long values among them.</summary>
+    /// <summary>The number of its pages that could not be read, including runs of long values.</summary>
     public required long DamagedPages { get; init; }
 
-    /// <summary>Where keys may be missing, in key order; at most a hundred: of more, neighbours are joined.</summary>
+    /// <summary>
+    /// The ranges in which keys may be missing, in key order; at most a hundred, beyond which neighbours are merged.
+    /// </summary>
     public required IReadOnlyList<KeyRange> MissingRanges { get; init; }
 
-    /// <summary>Where the doubtful keys are, in key order; at most a hundred: of more, neighbours are joined.</summary>
+    /// <summary>The ranges of the doubtful keys, in key order; at most a hundred, beyond which neighbours are merged.</summary>
     public required IReadOnlyList<KeyRange> DoubtfulRanges { get; init; }
 
-    /// <summary>Why it could not be copied at all, or null.</summary>
+    /// <summary>Why the tree could not be copied at all; null if it was copied.</summary>
     public string? Failure { get; init; }
 
-    /// <summary>True when all of it came back and nothing of it is in doubt.</summary>
+    /// <summary>Whether the tree was recovered completely and nothing is doubtful.</summary>
     public bool IsComplete => Failure is null && DoubtfulKeys == 0 && LostValues == 0 && MissingRanges.Count == 0;
 }

@@ -1,40 +1,41 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// What the scrub of an environment has done since it was opened: it reads the pages in use again from the disk, at the rate the
-/// options say.
+/// Statistics of the scrub since the environment was opened, which reads the pages in use from the disk again at the configured
+/// rate.
 /// </summary>
 public sealed record ScrubStatistics
 {
-    /// <summary>Times that all pages were looked at.</summary>
+    /// <summary>The number of completed passes over all pages.</summary>
     public long Passes { get; init; }
 
-    /// <summary>Page the pass under way goes on with; 0 between two passes.</summary>
+    /// <summary>The page at which the current pass continues; 0 between two passes.</summary>
     public long NextPage { get; init; }
 
-    /// <summary>Bytes read and verified.</summary>
+    /// <summary>The number of bytes read and verified.</summary>
     public long BytesVerified { get; init; }
 
     /// <summary>
-    /// Whether pages are read past the system's cache, so that the disk itself answers (Linux, where the file system has direct
-    /// reads); otherwise a page that the cache still holds is verified as the cache has it. Known after the first read.
+    /// Whether pages are read bypassing the system's cache, from the disk itself (on Linux, if the file system supports direct
+    /// reads). Otherwise, a page that is cached is verified as cached. Known after the first read.
     /// </summary>
     public bool IsPastCache { get; init; }
 
     /// <summary>
-    /// Pages that are known to be damaged now. Reading one throws a <see cref="CorruptionException"/>; the list is in <see
-    /// cref="DamagedPages"/>.
+    /// The number of pages currently known to be damaged. Reading one throws a <see cref="CorruptionException"/>; they are listed
+    /// in <see cref="DamagedPages"/>.
     /// </summary>
     public int DamagedPageCount { get; init; }
 
-    /// <summary>The first hundred of them.</summary>
+    /// <summary>The first hundred damaged pages.</summary>
     public IReadOnlyList<long> DamagedPages { get; init; } = [];
 
-    /// <summary>What was found last, naming file and page, or null.</summary>
+    /// <summary>The damage found last, with file and page; null if none.</summary>
     public string? LastDamage { get; init; }
 
     /// <summary>
-    /// Proofs that were withdrawn because the system had put the page out of memory: its next reader proves it again.
+    /// The number of verification results that were dropped because the system had evicted the page; its next reader verifies it
+    /// again.
     /// </summary>
     public long ProofsWithdrawn { get; init; }
 }

@@ -1,32 +1,32 @@
 namespace Treepie.Storage;
 
-/// <summary>What is wrong with a sealed stream.</summary>
+/// <summary>The kinds of errors of an encrypted stream.</summary>
 public enum SealedFault
 {
-    /// <summary>It does not begin as one does.</summary>
+    /// <summary>It does not start with the header of an encrypted stream.</summary>
     NotSealed,
 
-    /// <summary>A newer program wrote it.</summary>
+    /// <summary>It was written by a newer version.</summary>
     Newer,
 
-    /// <summary>Its header is damaged by accident.</summary>
+    /// <summary>Its header is corrupted.</summary>
     HeaderDamaged,
 
-    /// <summary>Its header was changed by somebody who saw to it that it looks undamaged.</summary>
+    /// <summary>Its header was tampered with, and its checksum adjusted.</summary>
     HeaderForged,
 
-    /// <summary>It ends too early.</summary>
+    /// <summary>It is truncated.</summary>
     CutOff,
 
-    /// <summary>The bytes of a chunk are not those that were written.</summary>
+    /// <summary>A chunk is corrupted.</summary>
     ChunkDamaged,
 
-    /// <summary>A chunk stands where another belongs: reordered, repeated or left out.</summary>
+    /// <summary>A chunk is out of place: reordered, repeated or missing.</summary>
     ChunkMisplaced,
 
-    /// <summary>A chunk of another stream.</summary>
+    /// <summary>A chunk belongs to another stream.</summary>
     ChunkForeign,
 
-    /// <summary>Something follows its last chunk.</summary>
+    /// <summary>There is data after the last chunk.</summary>
     Appended,
 }

@@ -1,12 +1,14 @@
 namespace Treepie.Storage;
 
-/// <summary>A sealed stream is not as it was written. Nothing of the chunk at fault, or behind it, was handed out.</summary>
+/// <summary>
+/// Thrown when an encrypted stream differs from what was written. No data of the faulty chunk, or after it, was returned.
+/// </summary>
 public sealed class SealedStreamException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public SealedStreamException(SealedFault fault, string message, Exception? innerException = null)
         : base(message, innerException) => Fault = fault;
 
-    /// <summary>What is wrong.</summary>
+    /// <summary>The kind of the error.</summary>
     public SealedFault Fault { get; }
 }

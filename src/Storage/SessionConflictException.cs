@@ -1,7 +1,7 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// What an optimistic session read was changed by another commit before its own. Nothing of the session was kept; run it
+/// Thrown when data that an optimistic session has read was changed by another commit. Nothing of the session was kept; run it
 /// again from its start, on a new snapshot.
 /// </summary>
 public sealed class SessionConflictException : StorageException
@@ -15,11 +15,11 @@ public sealed class SessionConflictException : StorageException
         Key = key.ToArray();
     }
 
-    /// <summary>The tree of the key.</summary>
+    /// <summary>The name of the tree.</summary>
     public string TreeName { get; }
 
     /// <summary>
-    /// The first key found to be changed; for a stretch that was read, it may be one that was added or removed.
+    /// The first key found to be changed; for a range that was read, it may have been added or removed.
     /// </summary>
     public ReadOnlyMemory<byte> Key { get; }
 

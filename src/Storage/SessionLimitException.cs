@@ -1,8 +1,8 @@
 namespace Treepie.Storage;
 
 /// <summary>
-/// A session has read or written more than <see cref="OptimisticSessionOptions"/> allow. What it has so far may still be
-/// committed.
+/// Thrown when a session has read or written more than <see cref="OptimisticSessionOptions"/> allow. What it has read and written
+/// so far can still be committed.
 /// </summary>
 public sealed class SessionLimitException : StorageException
 {

@@ -2,15 +2,15 @@ using Treepie.Storage.Sessions;
 
 namespace Treepie.Storage;
 
-/// <summary>Runs a session again after a conflict.</summary>
+/// <summary>Runs sessions with retries after conflicts.</summary>
 public static class SessionRetries
 {
     /// <summary>
-    /// Runs <paramref name="body"/> in a session and commits it; after a conflict runs it again on a new snapshot, up to
-    /// <paramref name="attempts"/> times in all. It must not end the session itself. Any other exception ends the session with
-    /// nothing kept.
+    /// Runs <paramref name="body"/> in a session and commits it. After a conflict, runs it again on a new snapshot, up to
+    /// <paramref name="attempts"/> times in total. The body must not end the session itself. Any other exception ends the session
+    /// without changes.
     /// </summary>
-    /// <exception cref="SessionConflictException">Every attempt met a conflict; this is the last one.</exception>
+    /// <exception cref="SessionConflictException">Every attempt had a conflict; this is the last one.</exception>
     public static TResult RunSession<TResult>(
         this StorageEnvironment environment,
         Func<OptimisticSession, TResult> body,
@@ -37,7 +37,7 @@ public static class SessionRetries
         }
     }
 
-    /// <summary>As <see cref="RunSession{TResult}"/>, for a body that awaits.</summary>
+    /// <summary>Same as <see cref="RunSession{TResult}"/>, for an asynchronous body.</summary>
     public static async ValueTask<TResult> RunSessionAsync<TResult>(
         this StorageEnvironment environment,
         Func<OptimisticSession, CancellationToken, ValueTask<TResult>> body,

@@ -1,7 +1,7 @@
 namespace Treepie.Storage;
 
-/// <summary>How far <see cref="StorageEnvironment.Shrink"/> has come.</summary>
-/// <param name="Round">Rounds begun: each goes over all trees once, then writes a checkpoint.</param>
-/// <param name="MovedPages">Pages written again nearer to the front so far.</param>
-/// <param name="DataFileBytes">Bytes of the data file now.</param>
+/// <summary>The progress of <see cref="StorageEnvironment.Shrink"/>.</summary>
+/// <param name="Round">The number of rounds started: each processes all trees once, then writes a checkpoint.</param>
+/// <param name="MovedPages">The number of pages moved towards the start of the file so far.</param>
+/// <param name="DataFileBytes">The current size of the data file in bytes.</param>
 public readonly record struct ShrinkProgress(int Round, long MovedPages, long DataFileBytes);

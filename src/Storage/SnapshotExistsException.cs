@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>A named snapshot of that name is there already; nothing was changed.</summary>
+/// <summary>Thrown when a named snapshot already exists. Nothing was changed.</summary>
 public sealed class SnapshotExistsException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public SnapshotExistsException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

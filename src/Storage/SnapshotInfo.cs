@@ -1,7 +1,7 @@
 namespace Treepie.Storage;
 
-/// <summary>A named snapshot: an unchanging state of the whole environment that is kept until it is dropped.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="TransactionId">The transaction whose result it is.</param>
-/// <param name="CreatedAt">When it was made, to the millisecond.</param>
+/// <summary>A named snapshot: an immutable state of the whole environment that is kept until it is dropped.</summary>
+/// <param name="Name">The name.</param>
+/// <param name="TransactionId">The id of the transaction whose result it is.</param>
+/// <param name="CreatedAt">When it was created, to the millisecond.</param>
 public sealed record SnapshotInfo(string Name, long TransactionId, DateTimeOffset CreatedAt);

@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>There is no named snapshot of that name.</summary>
+/// <summary>Thrown when a named snapshot does not exist.</summary>
 public sealed class SnapshotNotFoundException : StorageException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public SnapshotNotFoundException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

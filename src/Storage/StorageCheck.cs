@@ -4,23 +4,23 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage;
 
 /// <summary>
-/// Checks a directory that no process has open, changing nothing in it, also where it is too damaged to be opened.
+/// Checks a directory that is not open in any process, without changing it, even if it is too damaged to be opened.
 /// </summary>
 public static class StorageCheck
 {
     /// <summary>
-    /// Walks everything in a directory: see <see cref="StorageEnvironment.Check(IProgress{CheckProgress}, CancellationToken)"/>.
+    /// Checks everything in a directory; see <see cref="StorageEnvironment.Check(IProgress{CheckProgress}, CancellationToken)"/>.
     /// </summary>
-    /// <param name="directory">The environment's directory.</param>
+    /// <param name="directory">The directory of the environment.</param>
     /// <param name="key">The key of an encrypted environment, or null.</param>
-    /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
-    /// <param name="cancellationToken">Ends it between two pages.</param>
-    /// <exception cref="EnvironmentLockedException">It is open, here or in another process; the message names who has
-    /// it.</exception>
-    /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
+    /// <param name="progress">Receives the progress every few hundred pages, on this thread; or null.</param>
+    /// <param name="cancellationToken">Cancels the check between two pages.</param>
+    /// <exception cref="EnvironmentLockedException">The environment is open, here or in another process; the message says in
+    /// which.</exception>
+    /// <exception cref="ForeignDataException">The directory contains other data, or a newer format.</exception>
     /// <exception cref="EncryptionKeyException">The key is missing, wrong, or not needed.</exception>
-    /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
+    /// <exception cref="StorageException">There is no environment, or it cannot be read.</exception>
+    /// <exception cref="OperationCanceledException">The check was cancelled.</exception>
     public static CheckReport Run(
         string directory, EncryptionKey? key = null, IProgress<CheckProgress>? progress = null,
         CancellationToken cancellationToken = default)

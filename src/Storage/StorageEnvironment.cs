@@ -14,13 +14,13 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage;
 
 /// <summary>
-/// The front door of the store: named B+trees of bytes in one directory, with snapshot reads that never block
-/// and durable, atomic writes. Thread-safe; one process at a time may have a directory open.
+/// A storage environment: named B+trees of bytes in one directory, with snapshot reads that never block and durable, atomic
+/// writes. Thread-safe; only one process at a time can have a directory open.
 /// </summary>
 /// <remarks>
-/// It promises: what was acknowledged survives any crash; a snapshot never changes; readers never wait. It costs: one journal
-/// write and one sync for each merged batch of writes, one load for each page read, address space (not memory) for the data file,
-/// and memory for pages that no checkpoint has written yet.
+/// Guarantees: acknowledged writes survive any crash; a snapshot never changes; readers never wait. Costs: one journal write and
+/// one sync for each batch of merged writes, one access for each page read, address space (not memory) for the data file, and
+/// memory for pages that no checkpoint has written yet.
 /// </remarks>
 public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsyncDisposable
 {
@@ -107,10 +107,10 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         }
     }
 
-    /// <summary>A number drawn when the directory was first created; it never changes.</summary>
+    /// <summary>The id generated when the directory was created; it never changes.</summary>
     public Guid StoreId { get; }
 
-    /// <summary>Whether what it writes is encrypted.</summary>
+    /// <summary>Whether the environment is encrypted.</summary>
     public bool IsEncrypted => Cipher is not null;
 
     /// <summary>What it is encrypted with, or null.</summary>
@@ -148,15 +148,16 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
 
     EnvironmentState ITransactionSource.State => _state;
 
-    /// <summary>Opens the directory, creating it if absent, and recovers what was acknowledged.</summary>
-    /// <exception cref="EnvironmentLockedException">It is open already, here or in another process.</exception>
-    /// <exception cref="ForeignDataException">It holds something else, or a newer format. Nothing was written.</exception>
-    /// <exception cref="CorruptionException">What is there is damaged. Nothing was written.</exception>
-    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was
-    /// given. Nothing was written.</exception>
-    /// <exception cref="DiskFullException">There is no room to create it.</exception>
-    /// <exception cref="StorageException">It cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>), or is absent
-    /// and may not be created.</exception>
+    /// <summary>Opens a directory, creating it if it does not exist, and recovers all acknowledged writes.</summary>
+    /// <exception cref="EnvironmentLockedException">The environment is already open, here or in another process.</exception>
+    /// <exception cref="ForeignDataException">The directory contains other data, or a newer format. Nothing was
+    /// written.</exception>
+    /// <exception cref="CorruptionException">The data is damaged. Nothing was written.</exception>
+    /// <exception cref="EncryptionKeyException">The environment is encrypted and the key is missing or wrong, or it is not and a
+    /// key was given. Nothing was written.</exception>
+    /// <exception cref="DiskFullException">There is no space to create it.</exception>
+    /// <exception cref="StorageException">The environment cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>),
+    /// or it does not exist and cannot be created.</exception>
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -165,8 +166,10 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         return Open(options.IsBackgroundQuiet ? world with { Scheduler = new QuietScheduler() } : world, options);
     }
 
-    /// <summary>Begins a read of the last published commit. Never waits; must be disposed by the caller, on any thread.</summary>
-    /// <param name="name">What statistics call it, for a read that may take long; null for none.</param>
+    /// <summary>
+    /// Begins a read transaction on the last published commit. Never waits. Must be disposed, on any thread.
+    /// </summary>
+    /// <param name="name">The name of a long read in the statistics; null for none.</param>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransaction BeginRead(string? name = null)
     {
@@ -175,8 +178,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Begins a read of the last published commit that lives on the stack and allocates nothing. Never waits; must be disposed by
-    /// the caller.
+    /// Begins a read of the last published commit that is a ref struct and allocates nothing. Never waits. Must be disposed.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadScope Read()
@@ -186,10 +188,10 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not
-    /// disturb it.
+    /// Begins a read transaction on a named snapshot. Never waits. Must be disposed. Remains valid if the snapshot is dropped
+    /// meanwhile.
     /// </summary>
-    /// <exception cref="SnapshotNotFoundException">There is none of that name.</exception>
+    /// <exception cref="SnapshotNotFoundException">The snapshot does not exist.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransaction OpenSnapshot(string name)
     {
@@ -211,7 +213,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         }
     }
 
-    /// <summary>The named snapshots there are, oldest first.</summary>
+    /// <summary>Returns the named snapshots, oldest first.</summary>
     public IReadOnlyList<SnapshotInfo> ListSnapshots()
     {
         ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
@@ -219,14 +221,14 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Keeps the last committed state under a name until it is dropped, through reopening and crashes. Costs one commit and no
-    /// walk; durable as any write is when it returns. To keep a state together with changes, see
+    /// Keeps the last committed state under a name until it is dropped, across reopening and crashes. Costs one commit, without
+    /// reading any trees; durable like any write when it returns. To include changes in the state, see
     /// <see cref="WriteTransaction.CreateSnapshot"/>.
     /// </summary>
     /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
-    /// <param name="cancellationToken">Cancels the wait for its turn; nothing was done then.</param>
-    /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
-    /// <exception cref="StorageException">There are as many as there may be (4,096), or as
+    /// <param name="cancellationToken">Cancels the wait for the commit to start; nothing was done then.</param>
+    /// <exception cref="SnapshotExistsException">A snapshot of that name exists.</exception>
+    /// <exception cref="StorageException">The maximum number of snapshots (4,096) is reached, or as for
     /// <see cref="Write{TResult}"/>.</exception>
     public SnapshotInfo CreateSnapshot(string name, CancellationToken cancellationToken = default)
     {
@@ -235,13 +237,13 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Drops a named snapshot and gives free what only it kept; false if there is none. Reads of it that are open go on, and what
-    /// they see is kept until they end. It takes time with the pages that changed since the snapshot, in short steps between
-    /// which others write.
+    /// Drops a named snapshot and frees the pages that only it used; returns false if it does not exist. Open reads of it remain
+    /// valid, and their pages are kept until they end. Takes time in proportion to the pages changed since the snapshot, in short
+    /// steps between which others can write.
     /// </summary>
-    /// <param name="name">Its name.</param>
-    /// <param name="cancellationToken">Ends the work on its pages, which later commits go on with; the snapshot may be dropped by
-    /// then.</param>
+    /// <param name="name">The name of the snapshot.</param>
+    /// <param name="cancellationToken">Cancels the freeing of pages, which later commits continue; the snapshot may have been
+    /// dropped by then.</param>
     public bool DropSnapshot(string name, CancellationToken cancellationToken = default)
     {
         NamedSnapshots.CheckName(name);
@@ -254,8 +256,8 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Begins a session: reads on a snapshot, writes kept to itself, and a commit that succeeds only if nothing it read has been
-    /// changed. Never waits; must be disposed by the caller, on any thread.
+    /// Begins an optimistic session: it reads a snapshot, buffers its writes, and its commit succeeds only if nothing it has read
+    /// was changed. Never waits. Must be disposed, on any thread.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
@@ -268,16 +270,18 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Runs <paramref name="command"/> in the current merged batch and returns when that batch is durable.
-    /// A command that throws is undone alone and its exception rethrown here. Commands of one batch run one after the other;
-    /// the command must not block, must not touch the transaction after it returns, and may be run again from its start.
+    /// Executes <paramref name="command"/> in the current batch and returns when that batch is durable. If a command throws, only
+    /// its own changes are undone, and its exception is rethrown here. The commands of a batch run one after the other; a command
+    /// must not block, must not use the transaction after it returns, and may be executed again from its start.
     /// </summary>
-    /// <exception cref="OperationCanceledException">Cancelled before it began; nothing was changed.</exception>
-    /// <exception cref="DiskFullException">No room; nothing was changed, and the environment goes on.</exception>
-    /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
-    /// <exception cref="WritingStoppedException">Writing stopped after an error; nothing was changed.</exception>
+    /// <exception cref="OperationCanceledException">The operation was cancelled before it started; nothing was
+    /// changed.</exception>
+    /// <exception cref="DiskFullException">The disk is full; nothing was changed, and the environment remains usable.</exception>
+    /// <exception cref="CommitOutcomeUnknownException">The journal could not be written; it is unknown whether the changes are
+    /// kept.</exception>
+    /// <exception cref="WritingStoppedException">Writing has stopped after an error; nothing was changed.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed; nothing was changed.</exception>
-    /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
+    /// <exception cref="InvalidOperationException">The environment is read-only.</exception>
     public TResult Write<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(command);
@@ -292,7 +296,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         return result;
     }
 
-    /// <summary>As <see cref="Write{TResult}"/>, without blocking the caller while others' batches are being synced.</summary>
+    /// <summary>Same as <see cref="Write{TResult}"/>, without blocking the caller while batches are being synced.</summary>
     public ValueTask<TResult> WriteAsync<TResult>(
         Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
     {
@@ -309,9 +313,10 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Writes all scratch pages to the data file and releases the journal before them. Returns when that is durable.
+    /// Writes all pages that are not yet in the data file to it and releases the journal; returns when this is durable.
     /// </summary>
-    /// <exception cref="OperationCanceledException">Cancelled; nothing is lost, the journal stays.</exception>
+    /// <exception cref="OperationCanceledException">The checkpoint was cancelled; nothing is lost, the journal is
+    /// kept.</exception>
     public void Checkpoint(CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable();
@@ -320,54 +325,54 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Makes the data file shorter and gives the room back to the system, while reads and writes go on: pages at its end are
-    /// written again nearer to the front, in short commits between which others write; what is free at the end is cut off. It
-    /// reads every page of every tree. What open reads and named snapshots keep stays where it is, and the report says so. May be
-    /// called again, and cancelled or killed at any time.
+    /// Shortens the data file and returns the space to the system, while reads and writes continue: moves pages from its end
+    /// towards the start in short commits, between which others can write, and truncates the free end. Reads every page of every
+    /// tree. Pages used by open reads and named snapshots are not moved, and the report lists them. May be called repeatedly, and
+    /// cancelled or interrupted at any time.
     /// </summary>
-    /// <param name="progress">Told after each step, on the calling thread.</param>
-    /// <param name="cancellationToken">Ends it between two steps; what was moved stays moved.</param>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile; what was moved stays
+    /// <param name="progress">Receives the progress after each step, on the calling thread.</param>
+    /// <param name="cancellationToken">Cancels the operation between two steps; what was moved stays moved.</param>
+    /// <exception cref="OperationCanceledException">The operation was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or during the operation; what was moved stays
     /// moved.</exception>
-    /// <exception cref="StorageException">As <see cref="Write{TResult}"/> and <see cref="Checkpoint"/>.</exception>
+    /// <exception cref="StorageException">As for <see cref="Write{TResult}"/> and <see cref="Checkpoint"/>.</exception>
     public ShrinkReport Shrink(IProgress<ShrinkProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ThrowIfNotWritable();
         return RunLong(token => new Shrinker(this, _checkpoints, progress, token).Run(), cancellationToken);
     }
 
-    /// <summary>Figures of now: sizes, transactions, readers, snapshots, checkpoints.</summary>
+    /// <summary>Returns current statistics: sizes, transactions, readers, snapshots, checkpoints.</summary>
     public StorageStatistics GetStatistics()
     {
         using Lifetime.Lease lease = _lifetime.Enter();
         return StatisticsReader.Read(_state, _journalFiles, _journal, _checkpoints, _world.Files.Describe(_fileLock));
     }
 
-    /// <summary>As <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, with nobody watching.</summary>
+    /// <summary>Same as <see cref="Check(IProgress{CheckProgress}, CancellationToken)"/>, without progress.</summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => Check(null, cancellationToken);
 
     /// <summary>
-    /// Walks everything there is now: each page reachable or free and not both, checksums, births, key order and separators,
-    /// counts, named snapshots, the chain of the journal. Reads and writes go on meanwhile; the pages of what is walked are held
-    /// until it ends. Memory: two bits for each page. Faults are in the report, not thrown. For a directory that is not open, or
-    /// cannot be opened, see <see cref="StorageCheck"/>.
+    /// Checks the entire environment: that each page is either reachable or free, checksums, the transactions that created pages,
+    /// key order and separators, counts, named snapshots, the chain of the journal. Reads and writes continue meanwhile; the
+    /// pages of the checked state are kept until it ends. Uses two bits of memory per page. Problems are reported, not thrown.
+    /// For a directory that is not open, or cannot be opened, see <see cref="StorageCheck"/>.
     /// </summary>
-    /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
-    /// <param name="cancellationToken">Ends it between two pages.</param>
-    /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile.</exception>
+    /// <param name="progress">Receives the progress every few hundred pages, on this thread; or null.</param>
+    /// <param name="cancellationToken">Cancels the check between two pages.</param>
+    /// <exception cref="OperationCanceledException">The check was cancelled.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or during the check.</exception>
     public CheckReport Check(IProgress<CheckProgress>? progress, CancellationToken cancellationToken = default) =>
         RunLong(token => new EnvironmentCheck(this, _commits, _world.Files).Run(progress, token), cancellationToken);
 
     /// <summary>
-    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing
-    /// needs and gives memory and lock back. Before that, a data file of up to 512 MiB of which a quarter and 32 MiB are free is
-    /// made shorter, as by <see cref="Shrink"/>. What takes long (shrinking, checks, changes of keys) ends at its next step with
-    /// an <see cref="ObjectDisposedException"/>. Read transactions that are still open stay usable: memory and lock go with the
-    /// last of them, when nothing else is left to be done. A second call returns at once.
+    /// Rejects new operations, waits for those that have started, writes a last checkpoint, deletes unneeded journal files and
+    /// releases memory and the lock. Before that, it shrinks a data file of up to 512 MiB of which a quarter, and at least 32
+    /// MiB, are free, as <see cref="Shrink"/> does. Long operations (shrinking, checks, changes of keys) end at their next step
+    /// with an <see cref="ObjectDisposedException"/>. Open read transactions remain usable: memory and lock are released with the
+    /// last of them, when nothing else remains to be done. A second call returns immediately.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It is called by a command or a long operation of this environment, for which
+    /// <exception cref="InvalidOperationException">It was called by a command or a long operation of this environment, for which
     /// it would wait. Nothing was done.</exception>
     public void Dispose()
     {

@@ -1,9 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>Base of every error the store raises on its own account. The message names the file and what to do.</summary>
+/// <summary>The base of all exceptions of the storage engine. The message names the file and says what to do.</summary>
 public class StorageException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public StorageException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

@@ -1,112 +1,111 @@
 namespace Treepie.Storage;
 
-/// <summary>How an environment is opened. Immutable; defaults are right for most uses.</summary>
+/// <summary>Options of an environment. Immutable; the defaults suit most uses.</summary>
 public sealed record StorageOptions
 {
-    /// <summary>Default of <see cref="MemoryBudgetBytes"/>: 64 MiB, what a small program can spare.</summary>
+    /// <summary>The default of <see cref="MemoryBudgetBytes"/>: 64 MiB.</summary>
     public const long DefaultMemoryBudgetBytes = 64L << 20;
 
-    /// <summary>When a write is acknowledged.</summary>
+    /// <summary>When writes are acknowledged.</summary>
     public Durability Durability { get; init; } = Durability.Durable;
 
-    /// <summary>Opens without the right to write; no file is created or changed.</summary>
+    /// <summary>Opens the environment read-only; no file is created or changed.</summary>
     public bool ReadOnly { get; init; }
 
     /// <summary>
-    /// Largest data file, in bytes. 64 TiB unless told otherwise: half of the addresses that a process has, and more than most
-    /// file systems allow. Addresses are reserved as the file grows.
+    /// The maximum size of the data file in bytes. Default: 64 TiB, half of the address space of a process, and more than most
+    /// file systems allow. Address space is reserved as the file grows.
     /// </summary>
     public long MaxDataFileBytes { get; init; } = 64L << 40;
 
     /// <summary>
-    /// Memory of the environment, in bytes: pages not yet in the data file, pages that open readers hold, what is kept for
-    /// undoing, and decrypted pages together. What is over lies in a temporary file of the directory, which the system keeps in
-    /// memory while nobody else needs it. In an encrypted environment, and where the system cannot map a file for writing, there
-    /// is no such file: there checkpoints begin earlier, and what one transaction or open readers hold may be more. When nothing
-    /// was written for <see cref="IdleDelay"/>, what is not in use goes back to the system. 64 MiB unless told otherwise.
+    /// The memory budget of the environment in bytes, for pages not yet in the data file, pages held by open readers, undo data
+    /// and decrypted pages. Pages beyond it are moved to a temporary file in the directory, which the system caches as long as
+    /// memory is available. In an encrypted environment, and where the system cannot map a file for writing, there is no such
+    /// file: checkpoints start earlier, and one transaction or open readers may exceed the budget. When nothing has been written
+    /// for <see cref="IdleDelay"/>, unused memory is returned to the system. Default: 64 MiB.
     /// </summary>
     public long MemoryBudgetBytes { get; init; } = DefaultMemoryBudgetBytes;
 
-    /// <summary>How long nothing is written before memory that is not needed goes back to the system.</summary>
+    /// <summary>The time without writes after which unused memory is returned to the system.</summary>
     public TimeSpan IdleDelay { get; init; } = TimeSpan.FromSeconds(3);
 
     /// <summary>
-    /// Most bytes of pages that are not in the data file yet: at half of it a checkpoint begins, at all of it writers wait for
-    /// one. The more of them there may be, the more changes of a page are written at once. Beyond <see cref="MemoryBudgetBytes"/>
-    /// they lie in a temporary file; where there is none, that budget counts instead. A single transaction may need more and gets
-    /// it.
+    /// The maximum size in bytes of pages not yet in the data file: at half of it a checkpoint starts, at all of it writers wait
+    /// for one. With a larger value, more changes of a page are combined into one write. Pages beyond
+    /// <see cref="MemoryBudgetBytes"/> are moved to a temporary file; where there is none, that budget applies instead. A single
+    /// transaction may exceed it.
     /// </summary>
     public long ScratchBudgetBytes { get; init; } = 256L << 20;
 
     /// <summary>
-    /// First journal file, in bytes. Each next one is larger, up to <see cref="MaxJournalFileBytes"/>, so that a small store
-    /// stays small.
+    /// The size of the first journal file in bytes. Each following file is larger, up to <see cref="MaxJournalFileBytes"/>, so
+    /// that small stores stay small.
     /// </summary>
     public long FirstJournalFileBytes { get; init; } = 256L << 10;
 
     /// <summary>
-    /// Largest journal file, in bytes; when as much was written since the last checkpoint, the next one begins (in a large store:
-    /// up to four times as much, and at most half of the data file).
+    /// The maximum size of a journal file in bytes. When that much has been written since the last checkpoint, the next one
+    /// starts (in a large store, at up to four times as much, and at most half of the size of the data file).
     /// </summary>
     public long MaxJournalFileBytes { get; init; } = 16L << 20;
 
     /// <summary>
-    /// Most journal that may wait for a checkpoint, in bytes. Where checkpoints are slow, writers wait for one there; where they
-    /// keep failing, writes are refused until one succeeds.
+    /// The maximum size in bytes of the journal that is waiting for a checkpoint. If checkpoints are slow, writers then wait for
+    /// one; if they keep failing, writes are rejected until one succeeds.
     /// </summary>
     public long MaxJournalBytes { get; init; } = 1L << 30;
 
     /// <summary>
-    /// How long a <see cref="Durability.Relaxed"/> commit may wait to become durable. Relaxed environments keep no journal: a
+    /// The maximum time until a <see cref="Durability.Relaxed"/> commit becomes durable. Relaxed environments have no journal: a
     /// checkpoint makes many commits durable at once.
     /// </summary>
     public TimeSpan RelaxedDelay { get; init; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Whether checkpoints, and whatever else the environment does by itself, run on quiet threads
-    /// (<see cref="Memory.QuietThread"/>), which get the processor time that others leave. For environments that nobody waits
-    /// for: writers wait for such a checkpoint where they write more than <see cref="ScratchBudgetBytes"/>; readers never do.
+    /// Whether checkpoints and other background work run on low-priority threads (<see cref="Memory.QuietThread"/>). For
+    /// environments that nobody waits for: writers wait for such a checkpoint if they write more than
+    /// <see cref="ScratchBudgetBytes"/>; readers never wait.
     /// </summary>
     public bool IsBackgroundQuiet { get; init; }
 
     /// <summary>
-    /// The key of an encrypted environment; null for a plain one. A new environment is encrypted if and only if one is given;
-    /// that cannot be changed later but by copying everything to another. It is used while opening and may be disposed
-    /// afterwards.
+    /// The key of an encrypted environment; null for an unencrypted one. A new environment is encrypted if and only if a key is
+    /// given, which can only be changed later by copying all data to another environment. The key is used only while opening and
+    /// can be disposed afterwards.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
     /// <summary>
-    /// Most of <see cref="MemoryBudgetBytes"/> that decrypted pages of an encrypted environment may take, in bytes. Beyond it, or
-    /// beyond what unwritten pages leave, those that no transaction uses, and that were not used lately, are zeroed and given
-    /// back; a transaction that reads more gets it, unless it says what it is done with
+    /// The part of <see cref="MemoryBudgetBytes"/>, in bytes, that decrypted pages of an encrypted environment may use. Beyond
+    /// it, or beyond what unwritten pages leave, pages that no transaction uses and that have not been used recently are zeroed
+    /// and released. A transaction that reads more may exceed it, unless it releases pages that it no longer needs
     /// (<see cref="Transactions.ReadTransaction.ReleasePages"/>).
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = 256L << 20;
 
     /// <summary>
-    /// How long a decrypted page that nobody uses stays in memory at least; at most it is about three times as long. Zero: until
-    /// the last transaction that used it ends, or the next look at it after.
+    /// The minimum time that an unused decrypted page stays in memory; the maximum is about three times as long. Zero: until the
+    /// last transaction that used it ends, or the first sweep afterwards.
     /// </summary>
     public TimeSpan DecryptedIdleTime { get; init; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// Most bytes a second that the scrub reads: it goes through the pages in use in the background, reads them again from the
-    /// disk, and makes those that are damaged an error before anyone needs them. 0: it does not run by itself. A read-only
-    /// environment has none.
+    /// The maximum rate, in bytes per second, of the background scrub, which reads the pages in use from the disk again and
+    /// reports damaged pages before anyone needs them. 0: no background scrub. A read-only environment has none.
     /// </summary>
     public long ScrubBytesPerSecond { get; init; } = 4L << 20;
 
     /// <summary>
-    /// Time from the beginning of one scrub to that of the next, up to 45 days; a scrub that takes longer is followed by the next
-    /// at once. The first begins at a random moment of this time after opening, so that the environments of a process are not all
-    /// read together.
+    /// The time from the start of one scrub to the start of the next, at most 45 days; a scrub that takes longer is followed by
+    /// the next immediately. The first starts at a random time within this interval after opening, so that the environments of a
+    /// process are not all scrubbed at once.
     /// </summary>
     public TimeSpan ScrubInterval { get; init; } = TimeSpan.FromDays(1);
 
     /// <summary>
-    /// Opens a directory on a file system that has no file locks, or grants the same one twice; otherwise that is refused. Who
-    /// sets it sees to it that nothing else has the directory open: two writers destroy it.
+    /// Allows opening a directory on a file system without working file locks, which is otherwise rejected. The caller must
+    /// ensure that nothing else has the directory open: two writers would destroy the data.
     /// </summary>
     public bool AllowMissingLocks { get; init; }
 

@@ -1,115 +1,117 @@
 namespace Treepie.Storage;
 
-/// <summary>Figures of an environment at one moment. Cheap to collect: nothing is walked.</summary>
+/// <summary>Statistics of an environment at one point in time. Cheap to collect: no tree is read.</summary>
 public sealed record StorageStatistics
 {
-    /// <summary>Bytes of the data file.</summary>
+    /// <summary>The size of the data file in bytes.</summary>
     public required long DataFileBytes { get; init; }
 
-    /// <summary>Bytes of all journal files.</summary>
+    /// <summary>The total size of the journal files in bytes.</summary>
     public required long JournalBytes { get; init; }
 
-    /// <summary>Bytes of journal that a recovery would read now.</summary>
+    /// <summary>The number of journal bytes that a recovery would read now.</summary>
     public long JournalBytesSinceCheckpoint { get; init; }
 
-    /// <summary>Bytes of pages in memory: those that no checkpoint has written, and those that readers still hold.</summary>
+    /// <summary>The size in bytes of pages in memory: those that no checkpoint has written, and those held by readers.</summary>
     public required long ScratchBytes { get; init; }
 
     /// <summary>How journal frames are made durable.</summary>
     public JournalSyncMethod JournalSyncMethod { get; init; }
 
-    /// <summary>Bytes of journal frames written since opening, each a multiple of 4 KiB.</summary>
+    /// <summary>The number of bytes of journal frames written since opening; each frame is a multiple of 4 KiB.</summary>
     public long JournalBytesWritten { get; init; }
 
-    /// <summary>Journal frames written since opening: each is one merged batch and one sync.</summary>
+    /// <summary>The number of journal frames written since opening: each is one batch and one sync.</summary>
     public long JournalFramesWritten { get; init; }
 
-    /// <summary>Bytes among these that a checkpoint still has to write.</summary>
+    /// <summary>The number of bytes of <see cref="ScratchBytes"/> that a checkpoint still has to write.</summary>
     public long UnwrittenBytes { get; init; }
 
     /// <summary>
-    /// Memory taken for these pages, in steps of 2 MiB: up to <see cref="StorageOptions.MemoryBudgetBytes"/> where what is over
-    /// can lie in a file.
+    /// The memory allocated for these pages, in steps of 2 MiB: at most <see cref="StorageOptions.MemoryBudgetBytes"/> if pages
+    /// beyond it can be moved to a file.
     /// </summary>
     public long ScratchResidentBytes { get; init; }
 
-    /// <summary>Bytes of the temporary file in which pages lie that are beyond the budget of memory.</summary>
+    /// <summary>The size in bytes of the temporary file for pages beyond the memory budget.</summary>
     public long SpilledBytes { get; init; }
 
-    /// <summary>Pages of 8 KiB that hold nothing anyone can see; they are used before the file grows.</summary>
+    /// <summary>The number of free pages of 8 KiB; they are used before the file grows.</summary>
     public required long FreePages { get; init; }
 
-    /// <summary>Number of the last durable transaction.</summary>
+    /// <summary>The id of the last durable transaction.</summary>
     public required long LastTransactionId { get; init; }
 
-    /// <summary>Open read transactions.</summary>
+    /// <summary>The number of open read transactions.</summary>
     public required int OpenReaders { get; init; }
 
-    /// <summary>Open read transactions, the one with the oldest snapshot first.</summary>
+    /// <summary>The open read transactions, the one with the oldest snapshot first.</summary>
     public IReadOnlyList<ReaderInfo> Readers { get; init; } = [];
 
     /// <summary>The reader with the oldest snapshot, or null without readers.</summary>
     public ReaderInfo? OldestReader => Readers.Count == 0 ? null : Readers[0];
 
     /// <summary>
-    /// Bytes of the data file that hold what only open readers see, as of the last commit or checkpoint. At most one version of
-    /// each page for each snapshot that readers have open, however much is written meanwhile.
+    /// The number of bytes of the data file used only by open readers, as of the last commit or checkpoint. At most one version
+    /// of each page for each snapshot that readers have open, however much is written meanwhile.
     /// </summary>
     public long BytesHeldByReaders { get; init; }
 
-    /// <summary>Named snapshots.</summary>
+    /// <summary>The number of named snapshots.</summary>
     public int NamedSnapshots { get; init; }
 
-    /// <summary>Bytes of the data file that hold what only named snapshots see.</summary>
+    /// <summary>The number of bytes of the data file used only by named snapshots.</summary>
     public long BytesHeldBySnapshots { get; init; }
 
-    /// <summary>Checkpoints written since opening.</summary>
+    /// <summary>The number of checkpoints written since opening.</summary>
     public long Checkpoints { get; init; }
 
-    /// <summary>Time since the last checkpoint that was written; null if none was since opening.</summary>
+    /// <summary>The time since the last checkpoint; null if there was none since opening.</summary>
     public TimeSpan? SinceLastCheckpoint { get; init; }
 
     /// <summary>
-    /// Alarm: attempts in a row that failed. Nothing is lost, they are repeated with growing waits, the journal keeps everything
-    /// meanwhile. 0 when all is well.
+    /// The number of consecutive failed checkpoints; 0 normally. No data is lost: they are retried with increasing delays, and
+    /// the journal is kept meanwhile.
     /// </summary>
     public int CheckpointFailures { get; init; }
 
     /// <summary>
-    /// Why the last checkpoint failed, or null if it did not. Nothing is lost then: the journal stays until one succeeds.
+    /// Why the last checkpoint failed; null if it succeeded. No data is lost: the journal is kept until one succeeds.
     /// </summary>
     public string? LastCheckpointError { get; init; }
 
-    /// <summary>Whether writes are refused because too much waits for a checkpoint while they fail.</summary>
+    /// <summary>Whether writes are rejected because too much is waiting for a checkpoint while checkpoints fail.</summary>
     public bool IsWritingRefused { get; init; }
 
     /// <summary>
-    /// Why nothing can be written, or null: writing has stopped for good, until the environment is opened again, or waits for a
-    /// checkpoint that fails.
+    /// Why writing is not possible: it has stopped until the environment is opened again, or waits for a checkpoint that fails.
+    /// Null if writing is possible.
     /// </summary>
     public string? WritingFault { get; init; }
 
-    /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
+    /// <summary>The number of damaged pages of the free-space bitmap that were rebuilt since opening.</summary>
     public int RebuiltBitmapPages { get; init; }
 
-    /// <summary>The scrub, which reads pages in use again from the disk; null where the environment is read-only.</summary>
+    /// <summary>
+    /// Statistics of the scrub, which reads pages in use from the disk again; null if the environment is read-only.
+    /// </summary>
     public ScrubStatistics? Scrub { get; init; }
 
-    /// <summary>What was found of the system and the file system, and so how the environment works.</summary>
+    /// <summary>The detected properties of the system and the file system.</summary>
     public required StoragePlatform Platform { get; init; }
 
-    /// <summary>Whether what is on the disk is encrypted.</summary>
+    /// <summary>Whether the environment is encrypted.</summary>
     public bool IsEncrypted { get; init; }
 
-    /// <summary>Bytes of memory that decrypted pages take, and that is kept for the next ones.</summary>
+    /// <summary>The memory in bytes used by decrypted pages, including memory kept for reuse.</summary>
     public long DecryptedBytes { get; init; }
 
     /// <summary>
-    /// Whether the system keeps decrypted pages, and those that wait for a checkpoint, out of swap; where it does not, the limit
-    /// of locked memory (ulimit -l) is too low.
+    /// Whether the system keeps decrypted pages, and those waiting for a checkpoint, out of swap; if it does not, the limit of
+    /// locked memory (ulimit -l) is too low.
     /// </summary>
     public bool IsDecryptedMemoryLocked { get; init; }
 
-    /// <summary>Transaction number the oldest open reader sees, or null without readers.</summary>
+    /// <summary>The id of the transaction that the oldest open reader sees; null without readers.</summary>
     public required long? OldestReaderTransactionId { get; init; }
 }

@@ -9,64 +9,64 @@ using Treepie.Storage.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// A small object beside a part of a chain, written when that is there: its name says which commits the part holds, so that a
-/// listing of a place shows its chains without opening one of them; its content what the next part goes on from. Nothing in it is
-/// secret. A part whose card is missing, because its writer was killed in between, or is not as it was written, is read itself.
-/// Immutable.
+/// A small object beside a part of a backup chain, written after the part. Its name says which commits the part holds, so that
+/// the chains at a destination are known from a listing, without opening them; its content says from where the next part
+/// continues. It contains no secrets. If the card of a part is missing, because its writer was killed, or damaged, the part
+/// itself is read. Immutable.
 /// </summary>
 /// <remarks>
 /// Name: that of the part, <c>.{since}-{commit}-{milliseconds of the commit}-{etag}-{store}-{checksum}.card</c>; since is
-/// <c>full</c> for a snapshot. The checksum covers the name of the part, without its
-/// folder, and what stands before the checksum; <see cref="Hash"/> covers the whole content. Cards of format 1 have neither.
+/// <c>full</c> for a snapshot. The checksum covers the name of the part, without its folder, and everything before the checksum;
+/// <see cref="Hash"/> covers the whole content. Cards of format 1 have neither.
 /// </remarks>
 public sealed record BackupCard
 {
-    /// <summary>What names of cards end with.</summary>
+    /// <summary>The extension of the names of cards.</summary>
     public const string Extension = ".card";
 
     private const int MaxBytes = 1 << 20;
     private const string Full = "full";
     private const int UncheckedFormat = 1, CheckedFormat = 2, CheckDigits = 16;
 
-    /// <summary>Version of its content: 2, or 1 of a card without checksums.</summary>
+    /// <summary>The version of the format: 2, or 1 for a card without checksums.</summary>
     public int Format { get; init; } = CheckedFormat;
 
-    /// <summary>Name of the part.</summary>
+    /// <summary>The name of the part.</summary>
     public required string Part { get; init; }
 
-    /// <summary>The store that it is a part of.</summary>
+    /// <summary>The id of the store that the part belongs to.</summary>
     public required Guid StoreId { get; init; }
 
-    /// <summary>Commit that it goes on from; -1 for a snapshot.</summary>
+    /// <summary>The commit from which the part continues; -1 for a snapshot.</summary>
     public required long Since { get; init; }
 
-    /// <summary>Last commit in it.</summary>
+    /// <summary>The last commit in the part.</summary>
     public required long Commit { get; init; }
 
-    /// <summary>When that was made (UTC); null where nobody knows.</summary>
+    /// <summary>When that commit was made (UTC); null if unknown.</summary>
     public DateTime? CommittedAt { get; init; }
 
-    /// <summary>Etag up to which it reaches.</summary>
+    /// <summary>The last etag in the part.</summary>
     public long LastEtag { get; init; }
 
-    /// <summary>Of an increment: hash of the part that it goes on from.</summary>
+    /// <summary>For an increment, the hash of the part that it continues.</summary>
     public string? PreviousHash { get; init; }
 
     /// <summary>
-    /// What the next part goes on from, as <see cref="BackupLink"/> writes it; empty where only the name was read.
+    /// The link from which the next part continues, as written by <see cref="BackupLink"/>; empty if only the name was read.
     /// </summary>
     public string Link { get; init; } = "";
 
     /// <summary>
-    /// BLAKE3 of its name, <see cref="PreviousHash"/> and <see cref="Link"/>, in hexadecimal; null of a card of format 1, and
-    /// where only the name was read.
+    /// The BLAKE3 hash of the name, <see cref="PreviousHash"/> and <see cref="Link"/>, in hexadecimal; null for a card of format
+    /// 1, or if only the name was read.
     /// </summary>
     public string? Hash { get; init; }
 
     /// <summary>Whether its name has a checksum.</summary>
     internal bool IsChecked => Format == CheckedFormat;
 
-    /// <summary>Its name.</summary>
+    /// <summary>The name of the card.</summary>
     public string Name => IsChecked ? $"{Part}.{Position}-{CheckOf(Part, Position)}{Extension}" : $"{Part}.{Position}{Extension}";
 
     private string Position => string.Create(
@@ -75,10 +75,12 @@ public sealed record BackupCard
             + $"{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-"
             + $"{StoreId:N}");
 
-    /// <summary>The card of a part that was just written; null for a backup that is in no chain of pages.</summary>
-    /// <param name="part">Its name.</param>
-    /// <param name="report">What it holds.</param>
-    /// <param name="since">What it goes on from.</param>
+    /// <summary>
+    /// Creates the card of a part that was just written; null for a backup that is not part of a chain of pages.
+    /// </summary>
+    /// <param name="part">The name of the part.</param>
+    /// <param name="report">The report of the backup.</param>
+    /// <param name="since">The link from which the part continues.</param>
     public static BackupCard? Of(string part, BackupReport report, BackupLink? since)
     {
         ArgumentNullException.ThrowIfNull(report);
@@ -98,8 +100,8 @@ public sealed record BackupCard
     }
 
     /// <summary>
-    /// The name of the part whose card has this name; null where it is no card's. Whether the card is as it was written does
-    /// not matter.
+    /// Returns the name of the part that a card of the specified name belongs to, even if the card's checksum is wrong; null if
+    /// the name is not that of a card.
     /// </summary>
     public static string? PartOf(string name)
     {
@@ -110,7 +112,7 @@ public sealed record BackupCard
         return dot < 1 ? null : name[..dot];
     }
 
-    /// <summary>What the name of an object says, if it is that of a card as it was written; else null.</summary>
+    /// <summary>Parses the name of a card; returns null if it is not the name of an intact card.</summary>
     public static BackupCard? TryParse(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -144,8 +146,8 @@ public sealed record BackupCard
             };
     }
 
-    /// <summary>Writes it beside its part.</summary>
-    /// <exception cref="DestinationException">It cannot be written.</exception>
+    /// <summary>Writes the card beside its part.</summary>
+    /// <exception cref="DestinationException">The card cannot be written.</exception>
     public async Task WriteAsync(BackupDestination place, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(place);
@@ -160,9 +162,9 @@ public sealed record BackupCard
     }
 
     /// <summary>
-    /// Reads the content of the card whose name this is; null where it is not there, or nothing that this program wrote.
+    /// Reads the content of the card from the destination; returns null if it does not exist or was not written by this program.
     /// </summary>
-    /// <exception cref="DestinationException">It cannot be read.</exception>
+    /// <exception cref="DestinationException">The card cannot be read.</exception>
     public async Task<BackupCard?> ReadAsync(BackupDestination place, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(place);
@@ -198,7 +200,7 @@ public sealed record BackupCard
 
     private string ComputeHash() => HashOf([Part[(Part.LastIndexOf('/') + 1)..], Position, PreviousHash ?? "", Link]);
 
-    /// <summary>Each text with its length before it, so that none can end where another begins.</summary>
+    /// <summary>Hashes each text with its length, so that different splits of the same bytes have different hashes.</summary>
     private static string HashOf(ReadOnlySpan<string> texts)
     {
         using var hash = new BackupHash(BackupHashKind.Blake3);

@@ -4,12 +4,12 @@ using Treepie.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// The snapshots, increments and stretches of the log of one store at a place, and which of its commits they lead to. Pure: cards
-/// in, answers out. A database that was restored is another store: its backups are another history.
+/// The snapshots, increments and log backups of one store at a destination, and the commits that can be restored from them.
+/// Computed from cards only. A restored database is another store, whose backups form another history.
 /// </summary>
 public sealed class BackupHistory
 {
-    /// <summary>More of what is missing is for the list of a place, not for a message.</summary>
+    /// <summary>The maximum number of gaps in a message; all are in the listing of a destination.</summary>
     private const int MaxToldGaps = 3;
 
     private readonly List<PartAtPlace> _pages;
@@ -31,30 +31,30 @@ public sealed class BackupHistory
         (Stretches, Gaps) = Find();
     }
 
-    /// <summary>The store.</summary>
+    /// <summary>The id of the store.</summary>
     public Guid StoreId { get; }
 
-    /// <summary>When the last of its parts was taken (UTC).</summary>
+    /// <summary>When the newest of its parts was taken (UTC).</summary>
     public DateTime Newest { get; }
 
-    /// <summary>Snapshots and increments, by their commits.</summary>
+    /// <summary>The snapshots and increments, in commit order.</summary>
     public IReadOnlyList<PartAtPlace> Pages => _pages;
 
-    /// <summary>Stretches of the log, by their commits.</summary>
+    /// <summary>The log backups, in commit order.</summary>
     public IReadOnlyList<PartAtPlace> Logs => _logs;
 
-    /// <summary>What can be restored to, the oldest first: each commit of each of these.</summary>
+    /// <summary>The ranges of commits that can be restored, oldest first. Every commit in a range can be restored.</summary>
     public IReadOnlyList<RestorableStretch> Stretches { get; }
 
-    /// <summary>What is missing, in words that name the parts around it.</summary>
+    /// <summary>Descriptions of the gaps, naming the parts around each.</summary>
     public IReadOnlyList<string> Gaps { get; }
 
-    /// <summary>The parts that lead to a point, in the order they were taken.</summary>
-    /// <param name="commit">Exactly this commit; null: whatever the time says.</param>
-    /// <param name="time">The last commit up to then (UTC); null with no commit: the last there is.</param>
-    /// <param name="chainOf">The snapshot or increment with all it goes on from, if each of them is there; else null.</param>
-    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: nothing leads there; the message says what is
-    /// there around it.</exception>
+    /// <summary>Returns the parts needed to restore a point in time, in the order in which they were taken.</summary>
+    /// <param name="commit">Exactly this commit; null: determined by the time.</param>
+    /// <param name="time">The last commit up to this time (UTC); null, and no commit: the last one.</param>
+    /// <param name="chainOf">Returns a snapshot or increment with everything it continues, or null if a part is missing.</param>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what is
+    /// available around it.</exception>
     internal IReadOnlyList<PartAtPlace> Lead(long? commit, DateTime? time, Func<PartAtPlace, IReadOnlyList<PartAtPlace>?> chainOf)
     {
         (PartAtPlace Base, IReadOnlyList<PartAtPlace> Chain)? found = null;
@@ -91,7 +91,7 @@ public sealed class BackupHistory
             : parts;
     }
 
-    /// <summary>What can be restored, and what is missing, in words.</summary>
+    /// <summary>Returns a description of what can be restored and what is missing.</summary>
     public string Describe()
     {
         string restorable = Stretches.Count == 0
@@ -106,7 +106,7 @@ public sealed class BackupHistory
 
     internal static string Zulu(DateTime at) => at.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
 
-    /// <summary>By commits alone; that hashes fit is found out when it is read.</summary>
+    /// <summary>Determines a chain by commits only; hashes are verified when it is read.</summary>
     internal IReadOnlyList<PartAtPlace>? ChainOf(PartAtPlace page)
     {
         var chain = new List<PartAtPlace> { page };
@@ -128,7 +128,7 @@ public sealed class BackupHistory
             $"There is no restoring to "
                 + $"{(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
 
-    /// <summary>The last commit that the log leads to from one.</summary>
+    /// <summary>Returns the last commit that log backups reach from a commit.</summary>
     internal long Reach(long commit)
     {
         while (NextLog(commit) is { } log)
@@ -136,7 +136,7 @@ public sealed class BackupHistory
         return commit;
     }
 
-    /// <summary>Of the stretches of the log that go on from a commit the one that leads farthest.</summary>
+    /// <summary>Returns the log backup that continues a commit and reaches farthest.</summary>
     private PartAtPlace? NextLog(long reached)
     {
         int low = 0, high = _logs.Count;
@@ -156,7 +156,7 @@ public sealed class BackupHistory
         return best;
     }
 
-    /// <summary>Stretches of the log that several tasks archive to one place overlap; so many of them are looked at.</summary>
+    /// <summary>Log backups of several tasks at one destination overlap; at most this many are examined.</summary>
     private const int MaxOverlap = 1_000;
 
     private (IReadOnlyList<RestorableStretch> Stretches, IReadOnlyList<string> Gaps) Find()
@@ -195,21 +195,21 @@ public sealed class BackupHistory
     }
 }
 
-/// <summary>A part of a chain at a place.</summary>
-/// <param name="Point">What its name says.</param>
-/// <param name="Card">What its card says, or itself.</param>
+/// <summary>A part of a backup chain at a destination.</summary>
+/// <param name="Point">The information in its name.</param>
+/// <param name="Card">The information in its card or, without one, in the part itself.</param>
 public sealed record PartAtPlace(RestorePoint Point, BackupCard Card)
 {
-    /// <summary>When its last commit was made, as far as is known, else when it was taken (UTC).</summary>
+    /// <summary>When its last commit was made (UTC), or when it was taken if that is unknown.</summary>
     public DateTime At => Card.CommittedAt ?? Point.TakenAt;
 }
 
-/// <summary>Commits that can be restored, each of them where there are several.</summary>
-/// <param name="FirstCommit">The first.</param>
-/// <param name="From">When that was made (UTC).</param>
+/// <summary>A range of commits, each of which can be restored.</summary>
+/// <param name="FirstCommit">The first commit.</param>
+/// <param name="From">When it was made (UTC).</param>
 /// <param name="FirstPart">The snapshot or increment that ends with it.</param>
-/// <param name="LastCommit">The last.</param>
-/// <param name="To">When that was made (UTC).</param>
+/// <param name="LastCommit">The last commit.</param>
+/// <param name="To">When it was made (UTC).</param>
 /// <param name="LastPart">The part that ends with it.</param>
 public sealed record RestorableStretch(
     long FirstCommit, DateTime From, string FirstPart, long LastCommit, DateTime To, string LastPart)

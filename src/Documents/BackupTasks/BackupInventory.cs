@@ -5,8 +5,8 @@ using Treepie.Storage.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// What backups of a database lie at a place, and which of them lead to a moment. One listing; beside it only parts that have no
-/// card are opened, and of those that lead somewhere the cards. Immutable; to be used while the place is open.
+/// The backups of a database at a destination, and what can be restored from them. Reading it lists the destination once, and
+/// opens only parts without cards and the cards needed for a restore. Immutable; valid while the destination is open.
 /// </summary>
 public sealed class BackupInventory
 {
@@ -24,31 +24,29 @@ public sealed class BackupInventory
         Unknown = unknown;
     }
 
-    /// <summary>Name of the database; null where the place has backups of several, or none.</summary>
+    /// <summary>The name of the database; null if there are backups of several databases, or none.</summary>
     public string? Database { get; }
 
-    /// <summary>The databases that the place has backups of.</summary>
+    /// <summary>The databases that have backups at the destination.</summary>
     public IReadOnlyList<string> Databases { get; }
 
-    /// <summary>All backups of the database, the latest first; of all of them where it is none.</summary>
+    /// <summary>The backups of the database, newest first; of all databases if <see cref="Database"/> is null.</summary>
     public IReadOnlyList<RestorePoint> Points { get; }
 
-    /// <summary>Snapshots with what follows them, the history that goes on last first.</summary>
+    /// <summary>The snapshots with what continues them, the most recently continued history first.</summary>
     public IReadOnlyList<BackupHistory> Histories { get; }
 
     /// <summary>
-    /// Parts of which nobody knows what they go on from: they have no card, and are damaged, or sealed with a key that was not
-    /// given.
+    /// The parts whose predecessor is unknown: they have no card, and are damaged or encrypted with a key that was not given.
     /// </summary>
     public IReadOnlyList<RestorePoint> Unknown { get; }
 
-    /// <summary>Looks at a place.</summary>
-    /// <param name="place">The place.</param>
-    /// <param name="database">Name of the database; null: the only one there.</param>
-    /// <param name="options">With the key of sealed parts, which is needed for those that have no card; null: there is
-    /// none.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="DestinationException">It cannot be listed or read.</exception>
+    /// <summary>Reads the backups at a destination.</summary>
+    /// <param name="place">The destination.</param>
+    /// <param name="database">The name of the database. Null: the only one there.</param>
+    /// <param name="options">Contains the key of encrypted parts, which is needed for those without a card. Null: no key.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="DestinationException">The destination cannot be listed or read.</exception>
     public static async Task<BackupInventory> ReadAsync(
         BackupDestination place, string? database, RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -56,7 +54,7 @@ public sealed class BackupInventory
         IReadOnlyList<BackupObject> objects = await place.ListAsync(
             database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
         if (database is not null && objects.Count == 0)
-            // the place is the database's own folder
+            // the destination is the database's own folder
             objects = [
                 .. (await place.ListAsync("", cancellationToken).ConfigureAwait(false)).Where(
                     static item => !item.Name.Contains('/', StringComparison.Ordinal))];
@@ -89,9 +87,9 @@ public sealed class BackupInventory
             unknown);
     }
 
-    /// <summary>Finds the backups that lead to a moment.</summary>
-    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what there
-    /// is.</exception>
+    /// <summary>Selects the backups needed to restore a point in time.</summary>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what can be
+    /// restored.</exception>
     public BackupSelection Select(RestoreWish wish)
     {
         ArgumentNullException.ThrowIfNull(wish);
@@ -139,12 +137,13 @@ public sealed class BackupInventory
     }
 
     /// <summary>
-    /// What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be
-    /// taken. Of the history that goes on last: whether that is of the database as it is now is found out when the part is taken.
+    /// Returns the link from which the next part of the chain continues, including its position in the log; null if only a
+    /// snapshot can be taken. Refers to the most recently continued history; whether that is the current one of the database is
+    /// verified when the part is taken.
     /// </summary>
-    /// <param name="options">With the key of sealed parts, which is needed where the last one has no card: it is read as a whole
-    /// then.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="options">Contains the key of encrypted parts. Needed if the last part has no card; it is then read in
+    /// full.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
     public async Task<ChainEnd?> FindEndAsync(RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
         if (Histories.Count == 0
@@ -158,7 +157,7 @@ public sealed class BackupInventory
         if (link is null)
             return null;
 
-        // The log may end before the last snapshot: going on from there it has no gap.
+        // The log may end before the last snapshot: continuing from there, it has no gap.
         long reached = history.Reach(newest.Card.Commit);
         PartAtPlace? last = history.Logs.LastOrDefault(log => log.Card.Commit <= reached);
         return new ChainEnd(new BackupLink(link.Hash, last?.Card.Commit ?? reached, link.Stores));
@@ -170,7 +169,8 @@ public sealed class BackupInventory
             + $"a time can be chosen where there are snapshots and their log.");
 
     /// <summary>
-    /// What leads to a logical backup as names tell; the last part has all that may lead to it, for who reads it to choose from.
+    /// Returns the backups needed for a logical backup, judging by names; the reader of the last part selects among all possible
+    /// predecessors.
     /// </summary>
     private BackupSelection OfLogical(RestorePoint latest)
     {
@@ -192,8 +192,8 @@ public sealed class BackupInventory
         new(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
 
     /// <summary>
-    /// The first card that is as it was written; null where there is none. A card of before cards had a checksum in their names
-    /// counts if its content says the same as its name.
+    /// Returns the first intact card; null if there is none. A card without a checksum in its name is trusted if its content
+    /// matches its name.
     /// </summary>
     private static async Task<BackupCard?> TrustedAsync(
         BackupDestination place, IEnumerable<BackupCard> cards, CancellationToken cancellationToken)
@@ -204,11 +204,11 @@ public sealed class BackupInventory
         return null;
     }
 
-    /// <summary>A plain part is not asked for with a key.</summary>
+    /// <summary>Removes the key for an unencrypted part.</summary>
     private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) =>
         point.IsEncrypted && options is not null ? options : new RestoreOptions();
 
-    /// <summary>What a part without a card says at its beginning; null where that cannot be read.</summary>
+    /// <summary>Reads the header of a part without a card; null if it cannot be read.</summary>
     private static async Task<BackupCard?> ReadHeaderAsync(
         BackupDestination place, RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
@@ -236,7 +236,7 @@ public sealed class BackupInventory
         }
     }
 
-    /// <summary>The same of all of it, where its card is gone.</summary>
+    /// <summary>Reads a whole part to determine its link, if its card is missing.</summary>
     private async Task<BackupLink?> ReadLinkAsync(
         RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
@@ -257,31 +257,31 @@ public sealed class BackupInventory
     }
 }
 
-/// <summary>Where a chain at a place ends.</summary>
-/// <param name="Link">What the next part goes on from.</param>
+/// <summary>The end of a backup chain at a destination.</summary>
+/// <param name="Link">The link from which the next part continues.</param>
 public sealed record ChainEnd(BackupLink Link);
 
-/// <summary>What to restore.</summary>
+/// <summary>The target of a restore.</summary>
 public sealed record RestoreWish
 {
-    /// <summary>Name of a backup: what it ends with. Null: whatever leads to the moment.</summary>
+    /// <summary>The name of a backup whose end is restored. Null: any backups that reach the requested commit or time.</summary>
     public string? Object { get; init; }
 
-    /// <summary>Exactly this commit.</summary>
+    /// <summary>Restores exactly this commit.</summary>
     public long? Commit { get; init; }
 
-    /// <summary>The last commit up to this time (UTC).</summary>
+    /// <summary>Restores the last commit up to this time (UTC).</summary>
     public DateTime? Time { get; init; }
 }
 
-/// <summary>Backups that lead to a moment.</summary>
-/// <param name="Points">What their names say, in the order they were taken.</param>
-/// <param name="Parts">Themselves.</param>
-/// <param name="StopAtCommit">For <see cref="RestoreOptions.StopAtCommit"/>.</param>
-/// <param name="StopAtTime">For <see cref="RestoreOptions.StopAtTime"/>.</param>
+/// <summary>The backups needed to restore a point in time.</summary>
+/// <param name="Points">The information in their names, in the order in which they were taken.</param>
+/// <param name="Parts">The parts, in the same order.</param>
+/// <param name="StopAtCommit">The value for <see cref="RestoreOptions.StopAtCommit"/>.</param>
+/// <param name="StopAtTime">The value for <see cref="RestoreOptions.StopAtTime"/>.</param>
 public sealed record BackupSelection(
     IReadOnlyList<RestorePoint> Points, IReadOnlyList<BackupPart> Parts, long? StopAtCommit, DateTime? StopAtTime)
 {
-    /// <summary>Bytes of them all.</summary>
+    /// <summary>The total size of the parts in bytes.</summary>
     public long LengthBytes => Points.Sum(static point => point.LengthBytes);
 }

@@ -6,9 +6,9 @@ using Treepie.Destinations;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// Names of backups at their places: <c>{database}/</c> and the name <see cref="BackupFileName"/> gives, which begins with the
-/// time, so that the order of names is the order of time. A database whose name holds what names of objects cannot has it
-/// replaced by a dash.
+/// The names of backups at destinations: <c>{database}/</c> followed by the name from <see cref="BackupFileName"/>, which starts
+/// with a timestamp, so that names sort by time. Characters in the name of a database that are not allowed in object names are
+/// replaced by dashes.
 /// </summary>
 public static class BackupName
 {
@@ -23,13 +23,13 @@ public static class BackupName
            select (kind, isIncremental, isEncrypted),
     ];
 
-    /// <summary>The name of a backup.</summary>
+    /// <summary>Returns the name of a backup.</summary>
     public static string Of(
         string database, DateTime takenAt, BackupKind kind = BackupKind.Logical, bool isIncremental = false,
         bool isEncrypted = false) =>
         FolderOf(database) + BackupFileName.For(kind, isIncremental, isEncrypted, takenAt);
 
-    /// <summary>What all names of a database's backups begin with.</summary>
+    /// <summary>Returns the common prefix of the names of a database's backups.</summary>
     public static string FolderOf(string database)
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -39,7 +39,7 @@ public static class BackupName
         return text.Append('/').ToString();
     }
 
-    /// <summary>Reads what a name says; null for names of other things.</summary>
+    /// <summary>Parses the name of a backup; returns null if it is not one.</summary>
     public static RestorePoint? Parse(BackupObject item)
     {
         ArgumentNullException.ThrowIfNull(item);
@@ -58,11 +58,11 @@ public static class BackupName
         return null;
     }
 
-    /// <summary>All backups at a place, the latest first.</summary>
-    /// <param name="place">The place.</param>
-    /// <param name="database">Only of this database; null: of all.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="DestinationException">It cannot be listed.</exception>
+    /// <summary>Lists the backups at a destination, newest first.</summary>
+    /// <param name="place">The destination.</param>
+    /// <param name="database">The name of the database. Null: lists backups of all databases.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="DestinationException">The destination cannot be listed.</exception>
     public static async Task<IReadOnlyList<RestorePoint>> ListAsync(
         BackupDestination place, string? database = null, CancellationToken cancellationToken = default)
     {
@@ -73,12 +73,12 @@ public static class BackupName
     }
 
     /// <summary>
-    /// What leads to a point as names tell, in order: the last full backup before it and every increment from there. Of logical
-    /// backups it may be another one, where a backup lies between that nothing goes on from: whoever restores them looks at what
-    /// each says it goes on from.
+    /// Returns the backups needed to restore one, judging by names only, in order: the last full backup before it and every
+    /// increment since. For logical backups the actual chain may differ, if there is a backup in between that nothing continues;
+    /// a restore checks what each backup continues.
     /// </summary>
-    /// <param name="points">All points of the place.</param>
-    /// <param name="wanted">The one to restore.</param>
+    /// <param name="points">All backups at the destination.</param>
+    /// <param name="wanted">The backup to restore.</param>
     public static IReadOnlyList<RestorePoint> ChainOf(IReadOnlyList<RestorePoint> points, RestorePoint wanted)
     {
         ArgumentNullException.ThrowIfNull(points);
@@ -97,13 +97,13 @@ public static class BackupName
     }
 }
 
-/// <summary>A backup at a place, as its name tells.</summary>
-/// <param name="Database">Of which database; empty where the name does not say.</param>
-/// <param name="TakenAt">When (UTC).</param>
-/// <param name="Kind">What it is made of.</param>
-/// <param name="IsIncremental">Whether it goes on from the one before.</param>
-/// <param name="IsEncrypted">Whether it is sealed with a key.</param>
-/// <param name="Object">Its name.</param>
-/// <param name="LengthBytes">Its length.</param>
+/// <summary>A backup at a destination, as described by its name.</summary>
+/// <param name="Database">The name of the database; empty if the backup's name does not contain it.</param>
+/// <param name="TakenAt">When it was taken (UTC).</param>
+/// <param name="Kind">The kind of the backup.</param>
+/// <param name="IsIncremental">Whether it continues the previous one.</param>
+/// <param name="IsEncrypted">Whether it is encrypted.</param>
+/// <param name="Object">The name of the backup.</param>
+/// <param name="LengthBytes">The size in bytes.</param>
 public sealed record RestorePoint(
     string Database, DateTime TakenAt, BackupKind Kind, bool IsIncremental, bool IsEncrypted, string Object, long LengthBytes);

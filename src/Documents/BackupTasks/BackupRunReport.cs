@@ -2,58 +2,58 @@ using Treepie.Backups;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>What a run of a task did.</summary>
+/// <summary>The result of a run of a backup task.</summary>
 public sealed record BackupRunReport
 {
-    /// <summary>What is in the backup; null where nothing had changed since the last and none was written.</summary>
+    /// <summary>The report of the backup; null if none was written because nothing had changed.</summary>
     public BackupReport? Report { get; init; }
 
-    /// <summary>Its name at the places; empty where none was written.</summary>
+    /// <summary>The name of the backup at the destinations; empty if none was written.</summary>
     public string Object { get; init; } = "";
 
-    /// <summary>How each place did.</summary>
+    /// <summary>The result at each destination.</summary>
     public IReadOnlyList<BackupPlaceResult> Places { get; init; } = [];
 
-    /// <summary>What was shown to be restorable; null where that was not asked for, or failed.</summary>
+    /// <summary>The state that was verified to be restorable; null if verification was not requested or failed.</summary>
     public ProvenPoint? Proven { get; init; }
 
-    /// <summary>Places at which it was written, and reading it back failed.</summary>
+    /// <summary>The destinations to which the backup was written but where verification failed.</summary>
     public IReadOnlyList<string> Unproven { get; init; } = [];
 
-    /// <summary>What is kept now, the oldest first.</summary>
+    /// <summary>The backups kept after the run, oldest first.</summary>
     public IReadOnlyList<KeptBackup> Kept { get; init; } = [];
 
-    /// <summary>What was deleted because of its age.</summary>
+    /// <summary>The backups deleted by the retention policy.</summary>
     public IReadOnlyList<string> Deleted { get; init; } = [];
 
-    /// <summary>What it was.</summary>
+    /// <summary>The kind of the run.</summary>
     public BackupRunKind Kind { get; init; }
 
-    /// <summary>Why the log could not go on, where it was to and an increment was taken; null else.</summary>
+    /// <summary>Why a log backup was not possible and an increment was taken instead; null otherwise.</summary>
     public string? LogGap { get; init; }
 
-    /// <summary>Places at which all of the log is that follows the last snapshot or increment.</summary>
+    /// <summary>The destinations that have the complete log since the last snapshot or increment.</summary>
     public IReadOnlyList<string> LogAddresses { get; init; } = [];
 
-    /// <summary>The stretch of the log that was written; null for others.</summary>
+    /// <summary>The log backup that was written; null for other kinds.</summary>
     public KeptLog? Log { get; init; }
 
-    /// <summary>What can be restored now; null where nothing was written.</summary>
+    /// <summary>The newest state that can be restored; null if nothing was written.</summary>
     public RestorableMoment? Newest { get; init; }
 
-    /// <summary>Where its chain stands, for the next increment; null where none can go on from it.</summary>
+    /// <summary>The link from which the next increment continues; null if none can.</summary>
     public string? Link { get; init; }
 
-    /// <summary>Where the database stood when it was begun; null where none was written.</summary>
+    /// <summary>The position of the database when the backup was started; null if none was written.</summary>
     internal string? Mark { get; init; }
 
-    /// <summary>A mark of the key it is sealed with; null: with none.</summary>
+    /// <summary>A fingerprint of the key that encrypts it; null: it is not encrypted.</summary>
     internal string? KeyMark { get; init; }
 
-    /// <summary>How long it took.</summary>
+    /// <summary>The duration of the run.</summary>
     public TimeSpan Duration { get; init; }
 
-    /// <summary>What failed, place by place; null where nothing did.</summary>
+    /// <summary>The errors, by destination; null if there were none.</summary>
     public string? Problem =>
         Places.Any(static place => place.Error is not null)
             ? string.Join(
@@ -62,43 +62,43 @@ public sealed record BackupRunReport
             : null;
 }
 
-/// <summary>A task, what has become of it, and what comes next.</summary>
+/// <summary>A backup task with its state.</summary>
 /// <param name="Task">The task.</param>
-/// <param name="State">What has become of it.</param>
-/// <param name="IsRunning">Whether it is at work now.</param>
-/// <param name="Next">When it is due next (UTC), and whether for a full backup; null where it is not.</param>
-/// <param name="Alert">What somebody should look at; null where all is well.</param>
+/// <param name="State">The state of the task.</param>
+/// <param name="IsRunning">Whether it is running.</param>
+/// <param name="Next">When and for what kind of backup it is due next; null if it is not scheduled.</param>
+/// <param name="Alert">A problem that needs attention; null if there is none.</param>
 public sealed record BackupTaskInfo(BackupTask Task, BackupTaskState State, bool IsRunning, NextBackup? Next, string? Alert)
 {
-    /// <summary>How the log is that waits for this task; null where it archives none.</summary>
+    /// <summary>The status of the log kept for this task; null if it does not back up the log.</summary>
     public TaskLogStatus? Log { get; init; }
 }
 
-/// <summary>What of the log waits for a task.</summary>
-/// <param name="IsLost">Whether some of it is not kept any more, because more waited than may: the next run takes an
+/// <summary>The status of the log kept for a task.</summary>
+/// <param name="IsLost">Whether part of the log was dropped because it exceeded the budget; the next run takes an
 /// increment.</param>
-/// <param name="WaitingBytes">Bytes that wait, for this task or another one.</param>
-/// <param name="BudgetBytes">Most that may.</param>
+/// <param name="WaitingBytes">The size in bytes of the log waiting to be backed up by this or another task.</param>
+/// <param name="BudgetBytes">The maximum size in bytes of the log waiting to be backed up.</param>
 public sealed record TaskLogStatus(bool IsLost, long WaitingBytes, long BudgetBytes);
 
-/// <summary>When a task is due.</summary>
-/// <param name="At">When (UTC); in the past: at once.</param>
-/// <param name="Kind">For what.</param>
+/// <summary>The next scheduled run of a backup task.</summary>
+/// <param name="At">When it is due (UTC); immediately if in the past.</param>
+/// <param name="Kind">The kind of the run.</param>
 public sealed record NextBackup(DateTime At, BackupRunKind Kind)
 {
-    /// <summary>Whether for a full backup.</summary>
+    /// <summary>Whether it is a full backup.</summary>
     public bool IsFull => Kind == BackupRunKind.Full;
 }
 
-/// <summary>What a run of a task does.</summary>
+/// <summary>The kinds of runs of a backup task.</summary>
 public enum BackupRunKind
 {
-    /// <summary>Backs everything up.</summary>
+    /// <summary>A full backup.</summary>
     Full,
 
-    /// <summary>Saves what has changed since the last backup.</summary>
+    /// <summary>An incremental backup of the changes since the last backup.</summary>
     Incremental,
 
-    /// <summary>Archives the log.</summary>
+    /// <summary>A backup of the log.</summary>
     Log,
 }

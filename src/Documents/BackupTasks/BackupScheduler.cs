@@ -7,19 +7,19 @@ using Treepie.Destinations;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// Front door of the room: keeps backup tasks with their databases, runs them when they are due or asked for, proves what they
-/// wrote, and says how they are. Tasks and their state survive restarts; what was missed meanwhile is made up for once. A task
-/// runs once at a time, at most two scheduled ones together. Thread-safe.
+/// Manages the backup tasks of databases: stores them, runs them on schedule or on demand, verifies the backups and reports their
+/// state. Tasks and their state survive restarts; missed runs are made up for once. Each task has at most one run at a time, and
+/// at most two scheduled runs are executed concurrently. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: what is kept of a run is written when it is over, in one step, and a run that was killed is one that has not been:
-/// its time comes again.
+/// Invariant: the state after a run is written in one step when the run has ended. A run that was killed counts as not having
+/// happened, and is scheduled again.
 /// </remarks>
 public sealed class BackupScheduler : IAsyncDisposable
 {
     private const int MaxTogether = 2;
 
-    /// <summary>Longest sleep: clocks are set, and databases come without telling.</summary>
+    /// <summary>The maximum sleep: clocks are adjusted, and databases are added without notification.</summary>
     private static readonly TimeSpan _longestSleep = TimeSpan.FromMinutes(10);
 
     private static readonly TimeSpan _shortestSleep = TimeSpan.FromMilliseconds(100);
@@ -35,7 +35,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     private readonly ConcurrentDictionary<Task, byte> _work = new();
     private Task _loop = Task.CompletedTask;
 
-    /// <summary>For these databases, with these kinds of places.</summary>
+    /// <summary>Creates a scheduler for databases with the specified kinds of destinations.</summary>
     public BackupScheduler(IBackupSource source, DestinationProviders providers, TimeProvider? clock = null)
     {
         ArgumentNullException.ThrowIfNull(source);
@@ -46,30 +46,30 @@ public sealed class BackupScheduler : IAsyncDisposable
     }
 
     /// <summary>
-    /// Runs a scheduled run inside something of the program's own, an operation for instance; null: just runs it. Set before
+    /// Wraps scheduled runs, for example in an operation of the program. Null: they are just run. Set it before calling
     /// <see cref="Start"/>.
     /// </summary>
     public Func<ScheduledRun, Task>? Around { get; set; }
 
     /// <summary>
-    /// What the key sources of tasks mean; by default what people write, commands included. Set before <see cref="Start"/>.
+    /// Resolves the key sources of tasks; by default, key sources as written by users, including commands. Set it before calling
+    /// <see cref="Start"/>.
     /// </summary>
     public IBackupKeySources KeySources { get; set; } = new WrittenKeySources();
 
     /// <summary>
-    /// Told, in words for a log, of runs that failed or left a place out, and of databases that could not be asked. Set before
-    /// <see cref="Start"/>.
+    /// Receives log messages about runs that failed or skipped a destination, and about databases that could not be opened. Set
+    /// it before calling <see cref="Start"/>.
     /// </summary>
     public Action<string>? Warn { get; set; }
 
-    /// <summary>Begins to run what is due.</summary>
+    /// <summary>Starts running tasks on schedule.</summary>
     public void Start() => _loop = Task.Run(LoopAsync);
 
     /// <summary>
-    /// Keeps a task: a new one where its number is 0, or in the place of the one of its number, whose state stays. Gives the
-    /// number.
+    /// Stores a task: a new one if its id is 0; otherwise it replaces the task of that id, whose state is kept. Returns the id.
     /// </summary>
-    /// <exception cref="BackupTaskException">It cannot be, and nothing was changed; or there is none of that number.</exception>
+    /// <exception cref="BackupTaskException">The task is not valid, or none has the id; nothing was changed.</exception>
     public async Task<long> PutAsync(string database, BackupTask task, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(task);
@@ -83,14 +83,14 @@ public sealed class BackupScheduler : IAsyncDisposable
         return id;
     }
 
-    /// <summary>The tasks of a database.</summary>
+    /// <summary>Returns the tasks of a database.</summary>
     public IReadOnlyList<BackupTaskInfo> List(string database)
     {
         using IBackupLease lease = _source.Enter(database);
         return [.. BackupTaskStore.Of(lease.Database).List().Select(record => Describe(lease.Database, record))];
     }
 
-    /// <summary>One task; null if there is none of that number.</summary>
+    /// <summary>Returns a task; null if it does not exist.</summary>
     public BackupTaskInfo? Find(string database, long id)
     {
         using IBackupLease lease = _source.Enter(database);
@@ -99,11 +99,11 @@ public sealed class BackupScheduler : IAsyncDisposable
             : null;
     }
 
-    /// <summary>The latest moment of a database that was shown to be restorable; null if there is none.</summary>
+    /// <summary>Returns the latest state of a database that was verified to be restorable; null if there is none.</summary>
     public ProvenPoint? LastProven(string database) =>
         List(database).Select(static info => info.State.LastProven).OfType<ProvenPoint>().MaxBy(static point => point.TakenAt);
 
-    /// <summary>Forgets a task; its backups stay where they are. False if there is none.</summary>
+    /// <summary>Deletes a task; returns false if it does not exist. Its backups are kept.</summary>
     public async Task<bool> DeleteAsync(string database, long id, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
@@ -112,7 +112,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         return found;
     }
 
-    /// <summary>Passes over a task's times from now on, or does so no more. False if there is none.</summary>
+    /// <summary>Disables or enables the schedule of a task; returns false if the task does not exist.</summary>
     public async Task<bool> SetDisabledAsync(string database, long id, bool isDisabled)
     {
         using IBackupLease lease = _source.Enter(database);
@@ -126,7 +126,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         return found;
     }
 
-    /// <summary>Runs no scheduled backup of a task before some time has passed. False if there is none.</summary>
+    /// <summary>Delays scheduled runs of a task; returns false if the task does not exist.</summary>
     public async Task<bool> DelayAsync(string database, long id, TimeSpan by)
     {
         using IBackupLease lease = _source.Enter(database);
@@ -136,29 +136,30 @@ public sealed class BackupScheduler : IAsyncDisposable
             .ConfigureAwait(false);
     }
 
-    /// <summary>Runs a task now, whether it is due or not, to its end.</summary>
-    /// <param name="database">Name of the database.</param>
-    /// <param name="id">Number of the task.</param>
-    /// <param name="isFull">Backs everything up; else only what has changed since the last backup, if anything has.</param>
-    /// <param name="operationId">Number under which others know this run; 0 for none.</param>
-    /// <param name="progress">Told how far it is.</param>
-    /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
-    /// <exception cref="BackupTaskException">There is no such task, or it is at work already.</exception>
-    /// <exception cref="DestinationException">No place took the backup.</exception>
+    /// <summary>Runs a task now, whether it is due or not; completes when the run has ended.</summary>
+    /// <param name="database">The name of the database.</param>
+    /// <param name="id">The id of the task.</param>
+    /// <param name="isFull">Whether to take a full backup; otherwise an incremental one, if anything has changed.</param>
+    /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
+    /// <param name="progress">Receives the progress.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <exception cref="BackupTaskException">The task does not exist or is already running.</exception>
+    /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public Task<BackupRunReport> RunAsync(
         string database, long id, bool isFull, long operationId = 0, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default) =>
         RunAsync(database, id, isFull ? BackupRunKind.Full : BackupRunKind.Incremental, operationId, progress, cancellationToken);
 
-    /// <summary>Runs a task now, whether it is due or not, to its end.</summary>
-    /// <param name="database">Name of the database.</param>
-    /// <param name="id">Number of the task.</param>
-    /// <param name="kind">Backs everything up; or what has changed, or the log, if something has.</param>
-    /// <param name="operationId">Number under which others know this run; 0 for none.</param>
-    /// <param name="progress">Told how far it is.</param>
-    /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
-    /// <exception cref="BackupTaskException">There is no such task, or it is at work already; or it archives no log.</exception>
-    /// <exception cref="DestinationException">No place took the backup.</exception>
+    /// <summary>Runs a task now, whether it is due or not; completes when the run has ended.</summary>
+    /// <param name="database">The name of the database.</param>
+    /// <param name="id">The id of the task.</param>
+    /// <param name="kind">The kind of backup; an incremental or log backup is only taken if anything has changed.</param>
+    /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
+    /// <param name="progress">Receives the progress.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <exception cref="BackupTaskException">The task does not exist, is already running, or does not back up the
+    /// log.</exception>
+    /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public async Task<BackupRunReport> RunAsync(
         string database, long id, BackupRunKind kind, long operationId = 0, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -206,7 +207,7 @@ public sealed class BackupScheduler : IAsyncDisposable
                 && !_stop.IsCancellationRequested
                 && !lease.Closing.IsCancellationRequested)
         {
-            // Somebody did not want it: the next one is due at its own time.
+            // The run was cancelled: the next one is due at its regular time.
             await store.ChangeAsync(id, now => now with { State = Cancelled(now.State, kind, began, operationId) })
                 .ConfigureAwait(false);
             throw;
@@ -223,10 +224,10 @@ public sealed class BackupScheduler : IAsyncDisposable
         }
     }
 
-    /// <summary>Backs a database up once, as a task says that is not kept.</summary>
-    /// <exception cref="BackupTaskException">The task cannot be.</exception>
-    /// <exception cref="DestinationException">No place took the backup.</exception>
-    /// <exception cref="BackupException">It was written, and could not be proven at one of the places.</exception>
+    /// <summary>Runs a task once without storing it.</summary>
+    /// <exception cref="BackupTaskException">The task is not valid.</exception>
+    /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
+    /// <exception cref="BackupException">The backup was written, but verification failed at a destination.</exception>
     public async Task<BackupRunReport> RunOnceAsync(
         string database, BackupTask task, IProgress<BackupProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -250,7 +251,8 @@ public sealed class BackupScheduler : IAsyncDisposable
     }
 
     /// <summary>
-    /// Runs everything that is due now, to its end; gives how many that were. For programs that have a scheduler of their own.
+    /// Runs everything that is due now, to completion, and returns the number of runs. For programs that have a scheduler of
+    /// their own.
     /// </summary>
     public async Task<int> RunDueAsync(CancellationToken cancellationToken = default)
     {
@@ -259,8 +261,8 @@ public sealed class BackupScheduler : IAsyncDisposable
         return due.Count;
     }
 
-    /// <summary>Says why a task cannot be, before it is kept or run.</summary>
-    /// <exception cref="BackupTaskException">It cannot.</exception>
+    /// <summary>Validates a task before it is stored or run.</summary>
+    /// <exception cref="BackupTaskException">The task is not valid.</exception>
     public void Check(Database database, BackupTask task)
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -275,13 +277,16 @@ public sealed class BackupScheduler : IAsyncDisposable
         }
     }
 
-    /// <summary>Reads backups to their ends, those of a database that is here with its own key where none is given.</summary>
-    /// <param name="database">Name of the database they are of; null, or another one: nobody's key is tried.</param>
-    /// <param name="parts">In the order they were taken.</param>
-    /// <param name="options">Up to where, and with which key.</param>
-    /// <param name="progress">Told how far it is.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="BackupException">They are not whole.</exception>
+    /// <summary>
+    /// Verifies backups by reading them in full. Encrypted backups of a database known here are read with its own key if none is
+    /// given.
+    /// </summary>
+    /// <param name="database">The name of the database. If null or unknown, no key is tried automatically.</param>
+    /// <param name="parts">The parts, in the order in which they were taken.</param>
+    /// <param name="options">Contains the point at which to stop and the key.</param>
+    /// <param name="progress">Receives the progress.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="BackupException">The backups are not intact.</exception>
     public async Task<BackupReport> VerifyAsync(
         string? database, IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken)
@@ -292,10 +297,10 @@ public sealed class BackupScheduler : IAsyncDisposable
         return await lease.VerifyAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Opens a place as tasks of this scheduler do.</summary>
+    /// <summary>Opens a destination in the same way as the tasks of this scheduler.</summary>
     public BackupDestination OpenPlace(DestinationSettings settings) => _providers.Open(settings);
 
-    /// <summary>Ends what is at work, and waits for that.</summary>
+    /// <summary>Cancels running tasks and waits for them to end.</summary>
     public async ValueTask DisposeAsync()
     {
         await _stop.CancelAsync().ConfigureAwait(false);
@@ -388,7 +393,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     private static bool Resting(Database database, BackupTaskRecord record) =>
         record.Home != database.DataDirectory && !record.Task.IsDisabled;
 
-    /// <summary>What is due now, and when the next is.</summary>
+    /// <summary>Returns the runs that are due now, and when the next is due.</summary>
     private List<ScheduledRun> FindDue(out DateTime? next)
     {
         var due = new List<ScheduledRun>();
@@ -474,7 +479,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     }
 }
 
-/// <summary>A run of a task whose time has come.</summary>
+/// <summary>A run of a backup task that is due.</summary>
 public sealed class ScheduledRun
 {
     private readonly BackupScheduler _scheduler;
@@ -487,23 +492,23 @@ public sealed class ScheduledRun
         Kind = kind;
     }
 
-    /// <summary>Name of the database.</summary>
+    /// <summary>The name of the database.</summary>
     public string Database { get; }
 
     /// <summary>The task.</summary>
     public BackupTask Task { get; }
 
-    /// <summary>What it does.</summary>
+    /// <summary>The kind of the run.</summary>
     public BackupRunKind Kind { get; }
 
-    /// <summary>Whether everything is backed up.</summary>
+    /// <summary>Whether it is a full backup.</summary>
     public bool IsFull => Kind == BackupRunKind.Full;
 
-    /// <summary>What it did; null before its end.</summary>
+    /// <summary>The result; null until the run has ended.</summary>
     public BackupRunReport? Report { get; private set; }
 
     /// <summary>
-    /// Runs it; see
+    /// Executes the run; see
     /// <see cref="BackupScheduler.RunAsync(string, long, BackupRunKind, long, IProgress{BackupProgress}?, CancellationToken)"/>.
     /// </summary>
     public async Task<BackupRunReport> RunAsync(

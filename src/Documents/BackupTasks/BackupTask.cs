@@ -7,110 +7,119 @@ using Treepie.Storage;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>What is to be backed up, when, where to, and how long it is kept. Immutable. Its text shows no keys.</summary>
+/// <summary>
+/// A backup task: what to back up, when, where to, and how long to keep it. Immutable. <see cref="ToString"/> shows no keys.
+/// </summary>
 public sealed record BackupTask
 {
-    /// <summary>Most places of one task.</summary>
+    /// <summary>The maximum number of destinations of a task.</summary>
     public const int MaxDestinations = 8;
 
     /// <summary>
-    /// Of what runs by itself: <see cref="PercentWhileWriting"/> where none is given. Writers lose at most a tenth by it (suite
-    /// <c>backup</c>).
+    /// The default of <see cref="PercentWhileWriting"/> for scheduled runs. It costs writers at most a tenth of their throughput
+    /// (benchmark suite <c>backup</c>).
     /// </summary>
     public const int DefaultPercentWhileWriting = 12;
 
-    /// <summary>Shortest <see cref="LogInterval"/>.</summary>
+    /// <summary>The minimum of <see cref="LogInterval"/>.</summary>
     public static readonly TimeSpan MinLogInterval = TimeSpan.FromSeconds(1);
 
-    /// <summary>Its number, from 1 on; 0: a new one.</summary>
+    /// <summary>The id, at least 1; 0 for a new task.</summary>
     public long Id { get; init; }
 
-    /// <summary>Its name.</summary>
+    /// <summary>The name of the task.</summary>
     public string Name { get; init; } = "";
 
-    /// <summary>Whether its times are passed over; it can still be run by hand.</summary>
+    /// <summary>Whether the schedules are disabled; the task can still be run on demand.</summary>
     public bool IsDisabled { get; init; }
 
-    /// <summary>When a backup of everything is due (see <see cref="CronSchedule"/>); null: only by hand.</summary>
+    /// <summary>The schedule of full backups (see <see cref="CronSchedule"/>). Null: only on demand.</summary>
     public string? FullSchedule { get; init; }
 
     /// <summary>
-    /// When, besides, changes since the last backup are to be saved; null: never. Where nothing has changed nothing is written.
+    /// The schedule of incremental backups. Null: none. If nothing has changed, no backup is written.
     /// </summary>
     public string? IncrementalSchedule { get; init; }
 
     /// <summary>
-    /// Of snapshots: how long after the last run the log is archived, so that all commits since can be restored to, each by
-    /// itself; null: it is not. The database keeps its log for that. At least <see cref="MinLogInterval"/>. Where nothing has
-    /// changed nothing is written; where the log has a gap an increment is taken, and the log goes on from there.
+    /// For snapshots: how long after each run the log is backed up, so that every commit since the last backup can be restored
+    /// individually. Null: the log is not backed up. Makes the database archive its log. At least <see cref="MinLogInterval"/>.
+    /// If nothing has changed, nothing is written; if the log has a gap, an increment is taken, and the log continues from there.
     /// </summary>
     public TimeSpan? LogInterval { get; init; }
 
     /// <summary>
-    /// Most bytes of log that wait on the disk for this task, at least 1 MiB; beyond, the log has a gap. Default 1 GiB.
+    /// The maximum size in bytes of the log kept on disk for this task, at least 1 MiB; if it is exceeded, the log has a gap.
+    /// Default: 1 GiB.
     /// </summary>
     public long LogBudgetBytes { get; init; } = 1L << 30;
 
-    /// <summary>Name of the time zone both schedules go by, for instance <c>Europe/Paris</c>; null: UTC.</summary>
+    /// <summary>The name of the time zone of the schedules, such as <c>Europe/Paris</c>. Null: UTC.</summary>
     public string? TimeZone { get; init; }
 
-    /// <summary>Where to: all of them are written from one stream.</summary>
+    /// <summary>The destinations; a run writes to all of them from one stream.</summary>
     public IReadOnlyList<DestinationSettings> Destinations { get; init; } = [];
 
-    /// <summary>Writes to folders first and from there to the other places, instead of to all at once. Needs a folder.</summary>
+    /// <summary>
+    /// Writes to folders first and copies from there to the other destinations, instead of writing to all at once. Requires a
+    /// folder.
+    /// </summary>
     public bool UploadsAfterDisk { get; init; }
 
     /// <summary>
-    /// What backups are made of: documents as JSON, or pages. The times between full backups save only documents that changed and
-    /// deletions, or pages that came since. Default JSON.
+    /// The kind of the backups: documents as JSON, or pages. Incremental backups contain only changed documents and tombstones,
+    /// or pages written since the previous backup. Default: JSON.
     /// </summary>
     public BackupKind Kind { get; init; }
 
-    /// <summary>Compression.</summary>
+    /// <summary>The compression of the backups.</summary>
     public BackupCompression Compression { get; init; }
 
     /// <summary>
-    /// Share of its time, in percent from 5 to 100, that a run works, and reads back what it wrote, while documents are written
-    /// (<see cref="BackupOptions.PercentWhileWriting"/>); null: 12, and 100 for a backup that is taken once.
+    /// The percentage of time, from 5 to 100, during which a run, including verification, works while documents are being written
+    /// (<see cref="BackupOptions.PercentWhileWriting"/>). Null: 12, or 100 for a task that is run once without being stored.
     /// </summary>
     public int? PercentWhileWriting { get; init; }
 
-    /// <summary>Makes a plain backup also of an encrypted database.</summary>
+    /// <summary>Allows unencrypted backups of an encrypted database.</summary>
     public bool AllowPlain { get; init; }
 
     /// <summary>
-    /// Where the key is with which backups are sealed, as the <see cref="IBackupKeySources"/> of the program take it; null: as
-    /// the database.
+    /// The source of the key with which backups are encrypted, as interpreted by the program's <see cref="IBackupKeySources"/>.
+    /// Null: as for the database.
     /// </summary>
     public string? KeySource { get; init; }
 
     /// <summary>
-    /// The key itself, in base64, for encrypted databases, which keep it encrypted; others are given a <see cref="KeySource"/>.
+    /// The key itself, in base64. Only for encrypted databases, which store it encrypted; for others, set a
+    /// <see cref="KeySource"/>.
     /// </summary>
     public string? Key { get; init; }
 
     /// <summary>
-    /// Reads each backup back from each place when it is there, and compares it with the database it was taken of. Default true.
+    /// Verifies each backup by reading it back from each destination and comparing it with the database. Default: true.
     /// </summary>
     public bool Proves { get; init; } = true;
 
-    /// <summary>How old the last proven backup may get before that is an alert; null: two times in a row may be missed.</summary>
+    /// <summary>
+    /// The age of the last verified backup above which an alert is raised. Null: when two consecutive runs have been missed.
+    /// </summary>
     public TimeSpan? AlertAfter { get; init; }
 
-    /// <summary>How long backups are kept; null: for ever.</summary>
+    /// <summary>How long backups are kept. Null: forever.</summary>
     public TimeSpan? KeepFor { get; init; }
 
-    /// <summary>How many are kept however old they are. Default 1.</summary>
+    /// <summary>The number of backups that are kept regardless of their age. Default: 1.</summary>
     public int KeepAtLeast { get; init; } = 1;
 
-    /// <summary>When it was made (UTC).</summary>
+    /// <summary>When the task was created (UTC).</summary>
     public DateTime CreatedAt { get; init; }
 
-    /// <summary>The times of full backups; null where there are none.</summary>
+    /// <summary>The schedule of full backups; null if there is none.</summary>
     [JsonIgnore]
     internal CronSchedule? Full => FullSchedule is null ? null : CronSchedule.Parse(FullSchedule, Zone);
 
-    /// <summary>The times between them; null where there are none.</summary>
+    /// <summary>The schedule of incremental backups; null if there is none.</summary>
     [JsonIgnore]
     internal CronSchedule? Incremental => IncrementalSchedule is null ? null : CronSchedule.Parse(IncrementalSchedule, Zone);
 
@@ -122,10 +131,10 @@ public sealed record BackupTask
             : throw new FormatException(
                 $"There is no time zone '{TimeZone}' on this system. Give a name such as Europe/Paris, or none for UTC.");
 
-    /// <summary>Says what is wrong with it, before anything is done.</summary>
-    /// <param name="providers">The kinds of places there are.</param>
-    /// <param name="keys">What its key source means; null: what people write.</param>
-    /// <exception cref="BackupTaskException">Something is.</exception>
+    /// <summary>Validates the task.</summary>
+    /// <param name="providers">The supported kinds of destinations.</param>
+    /// <param name="keys">Resolves its key source. Null: key sources as written by users.</param>
+    /// <exception cref="BackupTaskException">The task is not valid.</exception>
     public void Validate(DestinationProviders providers, IBackupKeySources? keys = null)
     {
         ArgumentNullException.ThrowIfNull(providers);
@@ -172,7 +181,7 @@ public sealed record BackupTask
             "uploading after the disk needs a folder among its places");
     }
 
-    /// <summary>Its name and number.</summary>
+    /// <summary>Returns the name and id of the task.</summary>
     public override string ToString() => System.FormattableString.Invariant($"backup task {Id} '{Name}'");
 
     private void Require(bool holds, string otherwise)

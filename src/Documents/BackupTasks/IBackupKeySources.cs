@@ -2,19 +2,20 @@ using Treepie.Encryption;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>What the key sources of backup tasks mean (<see cref="BackupTask.KeySource"/>). Thread-safe.</summary>
+/// <summary>Resolves the key sources of backup tasks (<see cref="BackupTask.KeySource"/>). Thread-safe.</summary>
 public interface IBackupKeySources
 {
-    /// <summary>The source, which is not read yet.</summary>
-    /// <exception cref="KeySourceException">It is none. The message does not quote it: it may be the key itself.</exception>
+    /// <summary>Returns a key source without reading it.</summary>
+    /// <exception cref="KeySourceException">It is not a key source. The message does not quote the text, which may be the key
+    /// itself.</exception>
     KeySource Find(string source);
 
-    /// <summary>What whoever made the task is told when the source gives no key.</summary>
+    /// <summary>Returns the exception to report to the author of the task when the source yields no key.</summary>
     KeySourceException Explain(string source, KeySourceException error);
 }
 
 /// <summary>
-/// Sources as people write them; see <see cref="KeySource.Parse"/>. For programs that trust whoever makes their tasks.
+/// Key sources as written by users; see <see cref="KeySource.Parse"/>. For programs that trust the authors of their tasks.
 /// </summary>
 internal sealed class WrittenKeySources : IBackupKeySources
 {

@@ -2,47 +2,50 @@ using Treepie.Backups;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>Whose backups a <see cref="BackupScheduler"/> sees to. Thread-safe.</summary>
+/// <summary>Provides the databases whose backup tasks a <see cref="BackupScheduler"/> runs. Thread-safe.</summary>
 public interface IBackupSource
 {
-    /// <summary>Names of all databases.</summary>
+    /// <summary>The names of all databases.</summary>
     IReadOnlyList<string> Names { get; }
 
-    /// <summary>Whether a database may have backup tasks; false: it need not be opened.</summary>
+    /// <summary>Returns whether a database may have backup tasks. If false, the scheduler does not open it.</summary>
     bool MayHaveTasks(string name);
 
     /// <summary>Opens a database and keeps it open until the lease is disposed.</summary>
-    /// <exception cref="BackupTaskException">There is none of that name.</exception>
+    /// <exception cref="BackupTaskException">The database does not exist.</exception>
     IBackupLease Enter(string name);
 }
 
-/// <summary>A database that stays open.</summary>
+/// <summary>Keeps a database open until it is disposed.</summary>
 public interface IBackupLease : IDisposable
 {
     /// <summary>The database.</summary>
     Database Database { get; }
 
-    /// <summary>Cancelled when the database is to close: end soon.</summary>
+    /// <summary>Cancelled when the database is about to close; work should end soon.</summary>
     CancellationToken Closing { get; }
 
     /// <summary>
-    /// A mark of the key that backups of it are sealed with where no other is given, which changes with the key; null where there
-    /// is none.
+    /// A fingerprint of the key that encrypts backups of the database if no other key is given; changes with the key. Null if
+    /// there is none.
     /// </summary>
     string? KeyMark { get; }
 
-    /// <summary>Backs it up; where it is encrypted and no key is given, sealed with its own if that is known.</summary>
+    /// <summary>
+    /// Backs up the database. If it is encrypted and no key is given, the backup is encrypted with the key of the database, if
+    /// known.
+    /// </summary>
     Task<BackupReport> BackupAsync(
         Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
 
-    /// <summary>Reads a full backup of it, and the increments that go on from it, to their ends.</summary>
+    /// <summary>Verifies a full backup of the database and the increments that continue it by reading them in full.</summary>
     Task<BackupReport> VerifyAsync(
         IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken);
 }
 
 /// <summary>
-/// One database, which stays its owner's to close. Where it is encrypted, tasks say where the key of their backups is.
+/// A single database, which the caller closes. If it is encrypted, tasks must specify the source of the key of their backups.
 /// </summary>
 public sealed class SingleBackupSource(Database database) : IBackupSource, IBackupLease
 {
@@ -81,6 +84,6 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
     /// <inheritdoc/>
     public void Dispose()
     {
-        // the database is its owner's
+        // the caller owns the database
     }
 }

@@ -3,17 +3,22 @@ using Treepie.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// Takes the next part of a chain: what is wanted, or where that cannot go on from what is there, what can: an increment in place
-/// of a log with a gap, a snapshot in place of what has nothing before it.
+/// Takes the next part of a backup chain: the requested kind or, if that is not possible, a fallback: an increment instead of a
+/// log with a gap, a snapshot instead of an increment without a predecessor.
 /// </summary>
 public static class NextPart
 {
-    /// <summary>Most bytes of log that wait for somebody who asks for it without having had it kept before: 1 GiB.</summary>
+    /// <summary>
+    /// The maximum size in bytes of the log that is kept from now on if a log backup is requested of a database that did not keep
+    /// it.
+    /// </summary>
     public const long DefaultLogBudgetBytes = 1L << 30;
 
-    /// <summary>Whether anything was committed since what is there, so that there is a next part to take.</summary>
-    /// <param name="database">The database; its log is kept from now on, where it is asked for.</param>
-    /// <param name="wanted">What is wanted, and what it goes on from (null: nothing is there, and there is something to
+    /// <summary>
+    /// Returns whether anything has been committed since the existing backups, so that there is a next part to take.
+    /// </summary>
+    /// <param name="database">The database. If a log backup is requested, it archives its log from now on.</param>
+    /// <param name="wanted">The requested backup and the link it continues (null: there are no backups, and there is something to
     /// take).</param>
     public static async Task<bool> HasChangedAsync(Database database, BackupOptions wanted)
     {
@@ -23,13 +28,14 @@ public static class NextPart
         return wanted.Since is not { } since || !ChainPosition.IsAt(database, wanted.Kind, since);
     }
 
-    /// <summary>Takes it.</summary>
-    /// <param name="database">The database; its log is kept from now on, where it is asked for.</param>
-    /// <param name="wanted">What is wanted, and what it goes on from (null: nothing is there).</param>
-    /// <param name="attempt">Writes a backup by these options; called again with others where it fails before its first byte
-    /// because it cannot go on.</param>
-    /// <returns>What was written, what it goes on from, and why it is not what was wanted, where it is not.</returns>
-    /// <exception cref="BackupException">It cannot be taken.</exception>
+    /// <summary>Takes the next part.</summary>
+    /// <param name="database">The database. If a log backup is requested, it archives its log from now on.</param>
+    /// <param name="wanted">The requested backup and the link it continues (null: there are no backups).</param>
+    /// <param name="attempt">Writes a backup with the specified options; called again with others if it fails before writing its
+    /// first byte because the backup cannot continue the chain.</param>
+    /// <returns>The report, the link that the backup continues, and the reason why it is not of the requested kind, if it is
+    /// not.</returns>
+    /// <exception cref="BackupException">The backup cannot be taken.</exception>
     public static async Task<(BackupReport Report, BackupLink? Since, string? Instead)> TakeAsync(
         Database database, BackupOptions wanted, Func<BackupOptions, Task<BackupReport>> attempt)
     {
@@ -63,7 +69,7 @@ public static class NextPart
 
     private static BackupOptions Simpler(BackupOptions now, BackupFault fault) => (now.Since, fault) switch
     {
-        // The log before the last snapshot or increment may be gone, and that after it still there.
+        // The log before the last snapshot or increment may be gone while the log after it is still available.
         ({ } since, BackupFault.LogGap) when now.Kind == BackupKind.Log && since.LogCommit < since.Commit =>
             now with { Since = new BackupLink(since.Hash, since.Commit, since.Stores) },
         (_, BackupFault.LogGap) => now with { Kind = BackupKind.Snapshot },

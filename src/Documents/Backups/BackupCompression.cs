@@ -1,20 +1,20 @@
 namespace Treepie.Backups;
 
-/// <summary>How a backup is compressed. Who reads it finds out by itself.</summary>
+/// <summary>The compression of a backup, which is detected when it is read.</summary>
 public enum BackupCompression
 {
-    /// <summary>zstd at a low level: several times faster than gzip, and smaller than its best. The default.</summary>
+    /// <summary>zstd at a low level: several times faster than gzip, and smaller than gzip's best. The default.</summary>
     ZstdFastest,
 
-    /// <summary>zstd, a higher level: smaller than gzip's best in less time.</summary>
+    /// <summary>zstd at a higher level: smaller than gzip's best, in less time.</summary>
     ZstdOptimal,
 
-    /// <summary>gzip at its fastest.</summary>
+    /// <summary>gzip at its fastest level.</summary>
     GzipFastest,
 
-    /// <summary>gzip as usual; every tool reads it.</summary>
+    /// <summary>gzip at its default level; supported by every tool.</summary>
     GzipOptimal,
 
-    /// <summary>Not at all.</summary>
+    /// <summary>No compression.</summary>
     None,
 }

@@ -1,22 +1,22 @@
 namespace Treepie.Backups;
 
-/// <summary>Kinds of things in a database.</summary>
+/// <summary>The kinds of data in a database.</summary>
 [Flags]
 public enum BackupContent
 {
     /// <summary>Nothing.</summary>
     None = 0,
 
-    /// <summary>Documents with their metadata, change vectors and times; ranges of ids handed out are documents too.</summary>
+    /// <summary>Documents with their metadata, change vectors and times, including the documents of HiLo id ranges.</summary>
     Documents = 1,
 
-    /// <summary>Deletions that are still remembered.</summary>
+    /// <summary>Tombstones of deleted documents.</summary>
     Tombstones = 2,
 
-    /// <summary>Identities and their last numbers.</summary>
+    /// <summary>Identities with their last values.</summary>
     Identities = 4,
 
-    /// <summary>Definitions of indexes, which are built again from the documents.</summary>
+    /// <summary>Index definitions; indexes are rebuilt from the documents.</summary>
     Indexes = 8,
 
     /// <summary>Compare-exchange values.</summary>
@@ -25,19 +25,19 @@ public enum BackupContent
     /// <summary>Counters of documents.</summary>
     Counters = 32,
 
-    /// <summary>Attachments of documents; only together with these.</summary>
+    /// <summary>Attachments of documents; only together with the documents.</summary>
     Attachments = 64,
 
-    /// <summary>What is set of the database: expiration, refreshing, archival, revisions.</summary>
+    /// <summary>Settings of the database: expiration, refresh, archival, revisions.</summary>
     Settings = 128,
 
-    /// <summary>Revisions of documents, and of such that are deleted.</summary>
+    /// <summary>Revisions of documents, including deleted ones.</summary>
     RevisionDocuments = 256,
 
     /// <summary>Time series of documents.</summary>
     TimeSeries = 512,
 
-    /// <summary>All there is.</summary>
+    /// <summary>All kinds of data.</summary>
     All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments
         | TimeSeries,
 }

@@ -2,45 +2,45 @@ using System.Globalization;
 
 namespace Treepie.Backups;
 
-/// <summary>Names of files of backups, as RavenDB gives them: the time, then what it is.</summary>
+/// <summary>The names of backup files, as in RavenDB: a timestamp followed by an extension for the kind of backup.</summary>
 public static class BackupFileName
 {
-    /// <summary>Of a logical backup.</summary>
+    /// <summary>The extension of a logical backup.</summary>
     public const string Full = ".ravendb-full-backup";
 
-    /// <summary>Of a sealed logical backup.</summary>
+    /// <summary>The extension of an encrypted logical backup.</summary>
     public const string EncryptedFull = ".ravendb-encrypted-full-backup";
 
-    /// <summary>Of a logical backup of what changed.</summary>
+    /// <summary>The extension of an incremental logical backup.</summary>
     public const string Incremental = ".ravendb-incremental-backup";
 
-    /// <summary>Of a sealed logical backup of what changed.</summary>
+    /// <summary>The extension of an encrypted incremental logical backup.</summary>
     public const string EncryptedIncremental = ".ravendb-encrypted-incremental-backup";
 
-    /// <summary>Of a snapshot.</summary>
+    /// <summary>The extension of a snapshot.</summary>
     public const string Snapshot = ".ravendb-snapshot";
 
-    /// <summary>Of a sealed snapshot.</summary>
+    /// <summary>The extension of an encrypted snapshot.</summary>
     public const string EncryptedSnapshot = ".ravendb-encrypted-snapshot";
 
-    /// <summary>Of the pages that came since a snapshot.</summary>
+    /// <summary>The extension of an incremental snapshot, with the pages written since the previous one.</summary>
     public const string IncrementalSnapshot = ".ravendb-incremental-snapshot";
 
-    /// <summary>Of the pages that came since a snapshot, sealed.</summary>
+    /// <summary>The extension of an encrypted incremental snapshot.</summary>
     public const string EncryptedIncrementalSnapshot = ".ravendb-encrypted-incremental-snapshot";
 
-    /// <summary>Of a stretch of the log.</summary>
+    /// <summary>The extension of a log backup.</summary>
     public const string Log = ".ravendb-log";
 
-    /// <summary>Of a stretch of the log, sealed.</summary>
+    /// <summary>The extension of an encrypted log backup.</summary>
     public const string EncryptedLog = ".ravendb-encrypted-log";
 
-    /// <summary>The name of a backup that was begun at a moment; names are in the order of the moments.</summary>
+    /// <summary>Returns the file name of a backup started at a point in time. Names sort by time.</summary>
     public static string For(BackupKind kind, bool isIncremental, bool isEncrypted, DateTime takenAt) =>
         takenAt.ToUniversalTime().ToString("yyyy-MM-dd-HH-mm-ss-fff", CultureInfo.InvariantCulture)
             + ExtensionOf(kind, isIncremental, isEncrypted);
 
-    /// <summary>What follows the time.</summary>
+    /// <summary>Returns the extension for a kind of backup.</summary>
     public static string ExtensionOf(BackupKind kind, bool isIncremental, bool isEncrypted) =>
         (kind, isIncremental, isEncrypted) switch
         {

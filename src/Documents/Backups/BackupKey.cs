@@ -3,7 +3,9 @@ using Treepie.Storage;
 
 namespace Treepie.Backups;
 
-/// <summary>A key of backups, for programs that know nothing of the storage below. Disposing zeroes it.</summary>
+/// <summary>
+/// An encryption key of backups, for programs that do not use the storage library directly. Disposing it zeroes the key.
+/// </summary>
 public sealed class BackupKey : IDisposable
 {
     private BackupKey(EncryptionKey key) => Key = key;
@@ -11,9 +13,10 @@ public sealed class BackupKey : IDisposable
     internal EncryptionKey Key { get; }
 
     /// <summary>
-    /// Takes 32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the caller.
+    /// Creates a key from 32 bytes, or from base64 or hexadecimal digits as UTF-8 text. The bytes are copied; the caller should
+    /// zero them.
     /// </summary>
-    /// <exception cref="KeySourceException">It is no key.</exception>
+    /// <exception cref="KeySourceException">The input is not a key.</exception>
     public static BackupKey From(ReadOnlySpan<byte> key) => new(KeyText.ReadKey(key, "The key of the backup"));
 
     /// <inheritdoc/>

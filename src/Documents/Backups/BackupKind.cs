@@ -1,22 +1,22 @@
 namespace Treepie.Backups;
 
-/// <summary>What a backup is made of.</summary>
+/// <summary>The kinds of backups.</summary>
 public enum BackupKind
 {
     /// <summary>
-    /// Documents and the rest as JSON, readable everywhere. Restored by writing each document. With
-    /// <see cref="BackupOptions.Since"/> an increment: only documents that changed, and deletions. The default.
+    /// Documents and other data as JSON, readable by other programs. Restored by writing each document. With
+    /// <see cref="BackupOptions.Since"/>, an incremental backup, with only changed documents and tombstones. The default.
     /// </summary>
     Logical,
 
     /// <summary>
-    /// The pages of one snapshot, indexes included, as they lie in the data files: the fastest to take and to restore. With
-    /// <see cref="BackupOptions.Since"/> an increment: only the pages that came since the backup before.
+    /// The pages of one snapshot, including indexes, as they are in the data files: the fastest to create and to restore. With
+    /// <see cref="BackupOptions.Since"/>, an incremental backup, with only the pages written since the previous one.
     /// </summary>
     Snapshot,
 
     /// <summary>
-    /// Every commit since another backup, so that a restore can stop at any of them. Needs a database that keeps its log
+    /// Every commit since another backup, so that a restore can stop at any of them. Requires a database that archives its log
     /// (<c>Database.KeepLogAsync</c>).
     /// </summary>
     Log,

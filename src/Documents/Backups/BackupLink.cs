@@ -4,9 +4,8 @@ using System.Text;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a chain of backups stands: what the next increment, or the next part of the log, goes on from. Part of the report of
-/// each of them; a text that can be kept anywhere (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. A chain
-/// of snapshots has stores, a chain of logical backups has a point. Immutable.
+/// The position of a chain of backups from which the next incremental or log backup continues. Part of the report of each
+/// backup; can be stored as text (<see cref="ToString"/>, <see cref="Parse"/>) and contains no secrets. Immutable.
 /// </summary>
 public sealed class BackupLink : IEquatable<BackupLink>
 {
@@ -28,24 +27,24 @@ public sealed class BackupLink : IEquatable<BackupLink>
     }
 
     /// <summary>
-    /// The hash of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.
+    /// The hash of the last snapshot or increment of the chain, in hexadecimal; of a logical backup, its content hash.
     /// </summary>
     public string Hash { get; }
 
-    /// <summary>Commit of the documents that this snapshot or increment holds; 0 of a logical one.</summary>
+    /// <summary>The commit whose state this snapshot or increment holds; 0 for a logical backup.</summary>
     public long Commit => Stores.Count == 0 ? 0 : Stores[0].Commit;
 
-    /// <summary>Last commit that the archived log holds, or from which on it is to be archived.</summary>
+    /// <summary>The last commit in the archived log, or the commit from which on it is to be archived.</summary>
     public long LogCommit { get; }
 
-    /// <summary>The stores in it, that of the documents first; of a logical backup none.</summary>
+    /// <summary>The stores in it, starting with that of the documents; none for a logical backup.</summary>
     internal IReadOnlyList<StoreLink> Stores { get; }
 
-    /// <summary>Of a logical backup: where the database stood.</summary>
+    /// <summary>For a logical backup, the position of the database.</summary>
     internal DumpPoint? Dump { get; }
 
-    /// <summary>Reads what <see cref="ToString"/> gave.</summary>
-    /// <exception cref="FormatException">It is something else.</exception>
+    /// <summary>Parses the result of <see cref="ToString"/>.</summary>
+    /// <exception cref="FormatException">The text is not a link.</exception>
     public static BackupLink Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -63,7 +62,7 @@ public sealed class BackupLink : IEquatable<BackupLink>
         return new BackupLink(parts[1], logCommit, stores);
     }
 
-    /// <summary>The link as a text.</summary>
+    /// <summary>Returns the link as text.</summary>
     public override string ToString()
     {
         if (Dump is not null)

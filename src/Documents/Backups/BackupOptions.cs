@@ -2,68 +2,69 @@ using Treepie.Storage;
 
 namespace Treepie.Backups;
 
-/// <summary>How to back up. Immutable.</summary>
+/// <summary>Options of a backup. Immutable.</summary>
 public sealed record BackupOptions
 {
-    /// <summary>What it is made of. Default <see cref="BackupKind.Logical"/>.</summary>
+    /// <summary>The kind of backup. Default: <see cref="BackupKind.Logical"/>.</summary>
     public BackupKind Kind { get; init; }
 
     /// <summary>
-    /// Where it goes on from, as the report of the backup before says (<see cref="BackupReport.Link"/>): makes a logical backup
-    /// or a snapshot an increment, and is needed for a log. Null: a backup that needs no other.
+    /// The <see cref="BackupReport.Link"/> of the previous backup, from which this one continues: makes a logical backup or a
+    /// snapshot incremental; required for a log backup. Null: a backup that does not depend on another.
     /// </summary>
     public BackupLink? Since { get; init; }
 
     /// <summary>
-    /// Who takes the log, of several that do: each has a place of its own in it, which is that of <see cref="Since"/>, and what
-    /// one of them has not taken is kept for him. Places are remembered until the database is closed; those of tasks, which are
-    /// not among these, for ever. Default: the empty name.
+    /// The name of this reader of the log. Several readers can back up the log independently: each has its own position,
+    /// initially that of <see cref="Since"/>, and commits are kept until all readers have read them. Positions last until the
+    /// database is closed; those of backup tasks, which are separate, are permanent. Default: the empty name.
     /// </summary>
     public string LogReader { get; init; } = "";
 
-    /// <summary>Whether a task takes it, whose place is in its state.</summary>
+    /// <summary>Whether a task takes the backup, whose position is in its state.</summary>
     internal bool IsOfTask { get; init; }
 
     /// <summary>
-    /// Of snapshots: reads all documents once more and puts their content hash into it, the same that a logical backup of that
-    /// state has; who restores it compares. Costs what reading them does, also for a small increment. Default false. A logical
-    /// backup always has it.
+    /// For snapshots: also reads all documents and stores their content hash, the same as that of a logical backup of the state;
+    /// a restore verifies it. Costs as much as reading all documents, even for a small increment. Default: false. A logical
+    /// backup always contains it.
     /// </summary>
     public bool HashesContent { get; init; }
 
-    /// <summary>Compression. Default <see cref="BackupCompression.ZstdFastest"/>.</summary>
+    /// <summary>The compression. Default: <see cref="BackupCompression.ZstdFastest"/>.</summary>
     public BackupCompression Compression { get; init; }
 
     /// <summary>
-    /// Key that seals the backup, whether the database is encrypted or not. Null: a plain backup of a plain database; of an
-    /// encrypted one none, since a database does not keep its key, but that of its catalogue
-    /// (<see cref="DatabaseCatalog.BackupAsync"/>), which has it, is sealed with it. Keep it: who loses it has no backup.
+    /// The key that encrypts the backup, whether the database is encrypted or not. Null: a plain database is backed up
+    /// unencrypted. An encrypted database does not hold its key and cannot be backed up then, except through its catalogue
+    /// (<see cref="DatabaseCatalog.BackupAsync"/>), which encrypts the backup with the key of the database. Without the key, the
+    /// backup cannot be restored.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
-    /// <summary>Whether a key was given, for programs that know nothing of the storage below.</summary>
+    /// <summary>Whether a key is set; for programs that do not use the storage library directly.</summary>
     public bool HasKey => EncryptionKey is not null;
 
     /// <summary>
-    /// Makes a plain backup also of an encrypted database: everybody who has the file can then read it. Default false.
+    /// Allows an unencrypted backup of an encrypted database; everyone with access to the file can read it. Default: false.
     /// </summary>
     public bool AllowPlain { get; init; }
 
-    /// <summary>What goes into it. Default all.</summary>
+    /// <summary>The kinds of data to back up. Default: all.</summary>
     public BackupContent Content { get; init; } = BackupContent.All;
 
-    /// <summary>Collections (case-insensitive) whose documents and tombstones go into it; null: all.</summary>
+    /// <summary>The collections (case-insensitive) whose documents and tombstones are backed up. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
     /// <summary>
-    /// Share of its time, in percent from 5 to 100, that the backup works while others commit; the rest is theirs. Where nobody
-    /// commits it does not rest, and it ends whatever others do: 20 takes at most five times as long, during which the state that
-    /// it is of stays occupied. Default 100, which never rests; of tasks 12
+    /// The percentage of time, from 5 to 100, during which the backup runs while there are concurrent commits; it pauses for the
+    /// rest. Without concurrent commits it does not pause, and it always finishes: at 20, it takes at most five times as long,
+    /// during which its snapshot stays in use. Default: 100, without pauses; for backup tasks 12
     /// (<see cref="BackupTasks.BackupTask.PercentWhileWriting"/>).
     /// </summary>
     public int PercentWhileWriting { get; init; } = BackupPace.Full;
 
-    /// <summary>The same, sealed with a key.</summary>
+    /// <summary>Returns a copy that encrypts the backup with a key.</summary>
     public BackupOptions SealedWith(BackupKey key)
     {
         ArgumentNullException.ThrowIfNull(key);

@@ -1,17 +1,17 @@
 namespace Treepie.Backups;
 
-/// <summary>One part of a backup: a full one, an increment, or a stretch of the log.</summary>
-/// <param name="Name">What messages call it: the name of its file.</param>
-/// <param name="OpenAsync">Opens it from its beginning; may be called more than once. Who opens it closes it.</param>
+/// <summary>One part of a backup chain: a full backup, an increment, or a log backup.</summary>
+/// <param name="Name">The name used in messages: the name of its file.</param>
+/// <param name="OpenAsync">Opens the part at its beginning; may be called more than once. The caller disposes the stream.</param>
 public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<Stream>> OpenAsync)
 {
     /// <summary>
-    /// Of a logical increment that was found in a listing: all that may lead to it, the latest first. What does is found out when
-    /// it is read (<see cref="DumpLinks"/>). Null: what leads to it was named.
+    /// For a logical increment found in a listing: all backups that it may continue, newest first. Which one it continues is
+    /// determined when it is read (<see cref="DumpLinks"/>). Null: the chain was given explicitly.
     /// </summary>
     internal IReadOnlyList<BackupPart>? Earlier { get; init; }
 
-    /// <summary>A file.</summary>
+    /// <summary>Returns the part in a file.</summary>
     public static BackupPart OfFile(string path)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);

@@ -1,34 +1,34 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// How far a backup, restore, import or verification is. Reported now and then, from the thread that does the work.
+/// The progress of a backup, restore, import or verification. Reported periodically, on the thread that does the work.
 /// </summary>
-/// <param name="Step">What it is doing.</param>
-/// <param name="Documents">Documents done in this step.</param>
-/// <param name="DocumentsTotal">Documents to do in it; 0 where that is not known.</param>
-/// <param name="JsonBytes">Bytes of JSON so far.</param>
-/// <param name="StoredBytes">Bytes of the backup written or read so far, compressed and sealed.</param>
-/// <param name="StoredBytesTotal">Bytes of the backup; 0 where that is not known.</param>
-/// <param name="LastId">Id of the document done last; null before the first.</param>
+/// <param name="Step">The current step.</param>
+/// <param name="Documents">The number of documents processed in this step.</param>
+/// <param name="DocumentsTotal">The number of documents of this step; 0 if unknown.</param>
+/// <param name="JsonBytes">The number of bytes of JSON processed so far.</param>
+/// <param name="StoredBytes">The number of bytes of the backup written or read so far, compressed and encrypted.</param>
+/// <param name="StoredBytesTotal">The size of the backup in bytes; 0 if unknown.</param>
+/// <param name="LastId">The id of the last document processed; null before the first.</param>
 public sealed record BackupProgress(
     BackupStep Step, long Documents, long DocumentsTotal, long JsonBytes, long StoredBytes, long StoredBytesTotal, string? LastId)
 {
-    /// <summary>Of a snapshot: pages done in this step.</summary>
+    /// <summary>For snapshots: the number of pages processed in this step.</summary>
     public long Pages { get; init; }
 
-    /// <summary>Of a snapshot: pages to do in it; 0 where that is not known.</summary>
+    /// <summary>For snapshots: the number of pages of this step; 0 if unknown.</summary>
     public long PagesTotal { get; init; }
 }
 
-/// <summary>Steps of a backup, restore, import or verification.</summary>
+/// <summary>The steps of a backup, restore, import or verification.</summary>
 public enum BackupStep
 {
-    /// <summary>A backup is being written.</summary>
+    /// <summary>Writing a backup.</summary>
     Writing,
 
-    /// <summary>A backup is being read.</summary>
+    /// <summary>Reading a backup.</summary>
     Reading,
 
-    /// <summary>What was restored is being compared with what the backup says.</summary>
+    /// <summary>Comparing what was restored with the backup's own figures.</summary>
     Comparing,
 }

@@ -2,91 +2,92 @@ using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
-/// <summary>What is in a backup, and what was done with it.</summary>
+/// <summary>The contents of a backup, and the result of an operation on it.</summary>
 public sealed record BackupReport
 {
     private readonly IReadOnlyList<BackupSection>? _sections;
 
-    /// <summary>What it is made of; of a chain, its first part.</summary>
+    /// <summary>The kind of backup; for a chain, that of its first part.</summary>
     public BackupKind Kind { get; init; }
 
-    /// <summary>Whether it holds only what came since another.</summary>
+    /// <summary>Whether the backup is incremental.</summary>
     public bool IsIncremental { get; init; }
 
     /// <summary>
-    /// What the next increment or log goes on from; null where nothing can: for a logical backup of a part of the database, or of
-    /// another program.
+    /// The link from which the next incremental or log backup continues; null if none can: for a logical backup of a part of the
+    /// database, or one by another program.
     /// </summary>
     public BackupLink? Link { get; init; }
 
     /// <summary>
-    /// Of snapshots and logs: the last commit in it, or the one that a restore landed on. 0 for a logical backup.
+    /// For snapshots and logs: the last commit in the backup, or the commit at which a restore stopped. 0 for a logical backup.
     /// </summary>
     public long LastCommit { get; init; }
 
-    /// <summary>When that commit was made (UTC), as far as is known.</summary>
+    /// <summary>When that commit was made (UTC), if known.</summary>
     public DateTime? LastCommitAt { get; init; }
 
-    /// <summary>Of a log: commits in it. Of a restore: commits that were made again from logs.</summary>
+    /// <summary>For a log: the number of commits in it. For a restore: the number of commits replayed from logs.</summary>
     public long LogCommits { get; init; }
 
     /// <summary>
-    /// Of a chain that was read: the commit whose state <see cref="Counts"/> and <see cref="LastEtag"/> speak of. That is
-    /// <see cref="LastCommit"/>, except where a chain was only verified up to a commit within a part of the log, which says what
-    /// there is at its end only: then that of its newest snapshot or increment. 0 for a logical backup.
+    /// For a chain that was read: the commit to whose state <see cref="Counts"/> and <see cref="LastEtag"/> refer. Equal to
+    /// <see cref="LastCommit"/>, unless a chain was only verified up to a commit within a log part, which has counts only for its
+    /// end: then the commit of the newest snapshot or increment. 0 for a logical backup.
     /// </summary>
     public long CountedAtCommit { get; init; }
 
-    /// <summary>Pages of 8 KiB in it.</summary>
+    /// <summary>The number of 8 KiB pages in the backup.</summary>
     public long Pages { get; init; }
 
-    /// <summary>Name of the database it was taken of; null for one of another program.</summary>
+    /// <summary>The name of the source database; null for a backup by another program.</summary>
     public string? DatabaseName { get; init; }
 
-    /// <summary>Id of the database it was taken of; null for one of another program.</summary>
+    /// <summary>The id of the source database; null for a backup by another program.</summary>
     public Guid? DatabaseId { get; init; }
 
-    /// <summary>When it was taken (UTC); null for one of another program.</summary>
+    /// <summary>When the backup was taken (UTC); null for one by another program.</summary>
     public DateTime? TakenAt { get; init; }
 
-    /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
+    /// <summary>The etag of the last change in the backup; 0 for one by another program.</summary>
     public long LastEtag { get; init; }
 
     /// <summary>
-    /// Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database,
-    /// and for one of another program.
+    /// The number of documents in the database when the backup was taken, whether they are in this backup or in those it
+    /// continues; 0 for a backup of a part of a database or by another program.
     /// </summary>
     public long TotalDocuments { get; init; }
 
-    /// <summary>How much of each kind is in it.</summary>
+    /// <summary>The number of items of each kind.</summary>
     public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);
 
     /// <summary>
-    /// The hash of everything in it (<c>docs/internals/backup-format.md</c>), in hexadecimal: equal for backups of the same
-    /// state, however compressed or sealed. Null for one of another program, which says nothing to compare with.
+    /// The hash of the contents (<c>docs/internals/backup-format.md</c>), in hexadecimal: equal for backups of the same state,
+    /// however they are compressed or encrypted. Null for a backup by another program.
     /// </summary>
     public string? ContentHash { get; init; }
 
-    /// <summary>What that is.</summary>
+    /// <summary>The algorithm of <see cref="ContentHash"/>.</summary>
     internal BackupHashKind Hash { get; init; }
 
-    /// <summary>Whether it holds everything the database had.</summary>
+    /// <summary>Whether the backup contains everything that the database had.</summary>
     public bool IsWhole { get; init; }
 
-    /// <summary>How it is compressed: zstd, gzip or none.</summary>
+    /// <summary>The compression: zstd, gzip or none.</summary>
     public required string Compression { get; init; }
 
-    /// <summary>Whether it is sealed with a key.</summary>
+    /// <summary>Whether the backup is encrypted.</summary>
     public bool IsEncrypted { get; init; }
 
-    /// <summary>Bytes of its JSON.</summary>
+    /// <summary>The size of its JSON in bytes.</summary>
     public long JsonBytes { get; init; }
 
-    /// <summary>Bytes of the backup itself.</summary>
+    /// <summary>The size of the backup in bytes.</summary>
     public long StoredBytes { get; init; }
 
     /// <summary>
-    /// What was taken and left out of each section that has anything. Of pages, which are taken as a whole, what they hold.
+    /// The number of items restored and skipped for each non-empty section. For pages, which are restored as a whole, their
+    /// contents.
     /// </summary>
     public IReadOnlyList<BackupSection> Sections
     {
@@ -94,33 +95,33 @@ public sealed record BackupReport
         init => _sections = value;
     }
 
-    /// <summary>How many parts were read: the full backup, and what goes on from it up to the last.</summary>
+    /// <summary>The number of parts that were read: the full backup and those that continue it.</summary>
     public int PartCount { get; init; } = 1;
 
     /// <summary>
-    /// Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.
+    /// For a chain of logical backups that was read: the counts of its last part. Null for others.
     /// </summary>
     internal BackupCounts? LastPart { get; init; }
 
-    /// <summary>Items that were left out, by kind: what this program does not have, or was not asked for.</summary>
+    /// <summary>The number of skipped items by kind: those that are not supported or were not requested.</summary>
     public IReadOnlyDictionary<string, long> Skipped { get; init; } = new Dictionary<string, long>();
 
-    /// <summary>Documents that were refused, if that was allowed.</summary>
+    /// <summary>The number of invalid documents that were skipped, if that was allowed.</summary>
     public long RefusedDocuments { get; init; }
 
-    /// <summary>What was wrong with the first hundred of them.</summary>
+    /// <summary>The errors of the first hundred of them.</summary>
     public IReadOnlyList<string> Refusals { get; init; } = [];
 }
 
-/// <summary>How much of each kind.</summary>
-/// <param name="Documents">Documents.</param>
-/// <param name="Tombstones">Deletions.</param>
-/// <param name="Indexes">Definitions of indexes.</param>
-/// <param name="Identities">Identities.</param>
-/// <param name="Collections">Collections, those without documents included.</param>
+/// <summary>The number of items of each kind in a backup.</summary>
+/// <param name="Documents">The number of documents.</param>
+/// <param name="Tombstones">The number of tombstones.</param>
+/// <param name="Indexes">The number of index definitions.</param>
+/// <param name="Identities">The number of identities.</param>
+/// <param name="Collections">The number of collections, including empty ones.</param>
 public sealed record BackupCounts(long Documents, long Tombstones, long Indexes, long Identities, long Collections)
 {
-    /// <summary>Values beside documents, of every kind, and deletions of such.</summary>
+    /// <summary>The number of items of related data, such as counters and attachments, including their deletions.</summary>
     public long Beside { get; init; }
 
     internal IReadOnlyList<BackupSection> AsSections() =>

@@ -1,9 +1,9 @@
 namespace Treepie.Backups;
 
-/// <summary>How much of a section of a backup was taken over.</summary>
-/// <param name="Name">Name of the section: <c>Documents</c>, <c>Tombstones</c>, <c>Indexes</c>, <c>Identities</c>,
-/// <c>Attachments</c>, or as the dump has it.</param>
-/// <param name="Taken">What was taken.</param>
-/// <param name="LeftOut">What was not: because this program has no such things yet, nobody asked for them, or they were
-/// refused.</param>
+/// <summary>The number of items restored and skipped in one section of a backup.</summary>
+/// <param name="Name">The name of the section: <c>Documents</c>, <c>Tombstones</c>, <c>Indexes</c>, <c>Identities</c>,
+/// <c>Attachments</c>, or as named in the dump.</param>
+/// <param name="Taken">The number of items restored.</param>
+/// <param name="LeftOut">The number of items skipped because they are not supported, were not requested, or are
+/// invalid.</param>
 public sealed record BackupSection(string Name, long Taken, long LeftOut);

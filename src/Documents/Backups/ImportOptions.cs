@@ -2,32 +2,32 @@ using Treepie.Storage;
 
 namespace Treepie.Backups;
 
-/// <summary>How to bring the content of a backup into a database that has other content. Immutable.</summary>
+/// <summary>Options for importing the contents of a backup into an existing database. Immutable.</summary>
 public sealed record ImportOptions
 {
-    /// <summary>The key the backup was sealed with; null for a plain one.</summary>
+    /// <summary>The key with which the backup was encrypted; null for an unencrypted one.</summary>
     public EncryptionKey? BackupKey { get; init; }
 
     /// <summary>
-    /// What is taken of it. Default all but tombstones, which say nothing of another database's documents and are never taken.
+    /// The kinds of data to import. Default: all, except tombstones, which do not apply to another database and are never
+    /// imported.
     /// </summary>
     public BackupContent Content { get; init; } = BackupContent.All;
 
-    /// <summary>Collections (case-insensitive) whose documents are taken; null: all.</summary>
+    /// <summary>The collections (case-insensitive) whose documents are imported. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
     /// <summary>
-    /// Leaves documents out that are none or are over a limit, and lists them in the report, instead of stopping there. Default
-    /// false.
+    /// Skips documents that are invalid or exceed a limit, and lists them in the report, instead of failing. Default: false.
     /// </summary>
     public bool SkipInvalidDocuments { get; init; }
 
     /// <summary>
-    /// A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.
+    /// The key of the database itself, which is tried if the backup is encrypted and no <see cref="BackupKey"/> is given.
     /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 
-    /// <summary>The same, for a backup that was sealed with a key.</summary>
+    /// <summary>Returns a copy with the key with which the backup was encrypted.</summary>
     public ImportOptions OpenedWith(BackupKey key)
     {
         ArgumentNullException.ThrowIfNull(key);

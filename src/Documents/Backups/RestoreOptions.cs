@@ -2,52 +2,51 @@ using Treepie.Storage;
 
 namespace Treepie.Backups;
 
-/// <summary>How to restore or verify a backup. Immutable.</summary>
+/// <summary>Options for restoring or verifying a backup. Immutable.</summary>
 public sealed record RestoreOptions
 {
     /// <summary>
-    /// The key the backup was sealed with; null for a plain one. Whether the restored database is encrypted is a setting of
-    /// <see cref="Database"/>.
+    /// The key with which the backup was encrypted; null for an unencrypted one. Whether the restored database is encrypted is
+    /// determined by <see cref="Database"/>.
     /// </summary>
     public EncryptionKey? BackupKey { get; init; }
 
     /// <summary>
-    /// Settings and limits of the restored database; its limits bound what is read of the backup. Null: those of the catalog, or
+    /// The options of the restored database; its limits apply to what is read from the backup. Null: those of the catalogue, or
     /// the defaults.
     /// </summary>
     public DatabaseOptions? Database { get; init; }
 
     /// <summary>
-    /// Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false.
-    /// Never of a backup of this program, whose counts would not fit.
+    /// Skips documents that are invalid or exceed a limit, and lists them in the report, instead of failing. Default: false. Not
+    /// supported for backups made by this program, whose counts would no longer match.
     /// </summary>
     public bool SkipInvalidDocuments { get; init; }
 
     /// <summary>
-    /// Restores a sealed backup to a database that is not encrypted: everybody who has its files can then read what the seal
-    /// protected. Default false: that is refused.
+    /// Allows restoring an encrypted backup to an unencrypted database; everyone with access to its files can then read the data.
+    /// Default: false.
     /// </summary>
     public bool AllowPlain { get; init; }
 
     /// <summary>
-    /// Of snapshots with logs: the last commit that is to be made again; the restore lands on the newest one up to it. Null: all
-    /// there are.
+    /// For snapshots with logs: the last commit to replay; the restore stops at the newest commit up to it. Null: replays all.
     /// </summary>
     public long? StopAtCommit { get; init; }
 
-    /// <summary>Of snapshots with logs: the time (UTC) after which no commit is made again. Null: all there are.</summary>
+    /// <summary>For snapshots with logs: the time (UTC) after which no commit is replayed. Null: replays all.</summary>
     public DateTime? StopAtTime { get; init; }
 
-    /// <summary>Of a verification: that a stretch of the log is to be proven by itself, without what it goes on from.</summary>
+    /// <summary>For verification: whether a log backup is verified by itself, without the parts that it continues.</summary>
     internal bool IsLogAlone { get; init; }
 
-    /// <summary>Whether what is read becomes a database, and is not only verified.</summary>
+    /// <summary>Whether the data is restored to a database, not only verified.</summary>
     internal bool IsRestore { get; init; }
 
-    /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which waits for what is read.</summary>
+    /// <summary>Whether the work has a thread of its own (<see cref="WorkThread"/>), which blocks on reads.</summary>
     internal bool IsOnThread { get; init; }
 
-    /// <summary>Opens a part: on the calling thread, where the work has one of its own.</summary>
+    /// <summary>Opens a part; on the calling thread if the work has one of its own.</summary>
     internal ValueTask<Stream> OpenAsync(BackupPart part, CancellationToken cancellationToken)
     {
         ValueTask<Stream> stream = part.OpenAsync(cancellationToken);
@@ -55,21 +54,21 @@ public sealed record RestoreOptions
     }
 
     /// <summary>
-    /// Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.
+    /// For verification: yields to writers of the source database; null: never pauses.
     /// </summary>
     internal BackupPace? Pace { get; init; }
 
     /// <summary>
-    /// A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.
+    /// The key of the database itself, which is tried if the backup is encrypted and no <see cref="BackupKey"/> is given.
     /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 
     /// <summary>
-    /// Longest data file of the restored database, for tests of what happens when there is no room; null: as always.
+    /// The maximum size of the restored data file, for tests of a full disk; null: the default.
     /// </summary>
     internal long? MaxDataFileBytes { get; init; }
 
-    /// <summary>The same, for a backup that was sealed with a key.</summary>
+    /// <summary>Returns a copy with the key with which the backup was encrypted.</summary>
     public RestoreOptions OpenedWith(BackupKey key)
     {
         ArgumentNullException.ThrowIfNull(key);

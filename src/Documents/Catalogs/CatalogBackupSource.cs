@@ -3,7 +3,7 @@ using Treepie.BackupTasks;
 
 namespace Treepie.Catalogs;
 
-/// <summary>The databases of a catalogue.</summary>
+/// <summary>Provides the databases of a catalogue to a <see cref="BackupScheduler"/>.</summary>
 public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
 {
     /// <inheritdoc/>

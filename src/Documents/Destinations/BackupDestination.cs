@@ -1,47 +1,47 @@
 namespace Treepie.Destinations;
 
 /// <summary>
-/// Front door of the room: a place that keeps backups as objects under names such as
-/// <c>shop-2026-01-31T02-00-00Z/full-….backup</c>. It promises that an object is there whole or not at all. Costs what its kind
-/// costs; memory is bounded and each kind says by what. Thread-safe; one upload at a time under a name.
+/// A destination that stores backups as objects under names such as <c>shop-2026-01-31T02-00-00Z/full-….backup</c>. An object is
+/// visible only when it is complete. Memory use is bounded; the derived classes document their limits. Thread-safe, except that a
+/// name may have only one upload at a time.
 /// </summary>
 public abstract class BackupDestination : IDisposable
 {
-    /// <summary>Longest name of an object in characters.</summary>
+    /// <summary>The maximum length of an object name in characters.</summary>
     public const int MaxNameLength = 900;
 
-    /// <summary>Where it is, as it may be shown to anybody: without keys.</summary>
+    /// <summary>The address of the destination, without keys, for display.</summary>
     public abstract string Address { get; }
 
-    /// <summary>Whether what is written here lands on a disk of this machine.</summary>
+    /// <summary>Whether the destination is on a disk of this machine.</summary>
     public abstract bool IsLocal { get; }
 
     /// <summary>
-    /// Finds out before long work whether objects can be listed and written, and whether there is room, where that can be known.
-    /// Leaves nothing behind.
+    /// Checks, before a long operation, whether objects can be listed and written and, if it can be determined, whether there is
+    /// enough space. Leaves nothing behind.
     /// </summary>
-    /// <param name="expectedBytes">How much is about to be written; 0 where nobody knows.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="DestinationException">Says what is in the way.</exception>
+    /// <param name="expectedBytes">The number of bytes about to be written; 0 if unknown.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="DestinationException">The destination cannot be used; the message says why.</exception>
     public abstract Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default);
 
-    /// <summary>Begins an object, which nobody sees before it is committed.</summary>
-    /// <exception cref="DestinationException">It cannot be begun, or one of that name is there.</exception>
+    /// <summary>Starts writing an object, which becomes visible when it is committed.</summary>
+    /// <exception cref="DestinationException">The object cannot be created or already exists.</exception>
     public abstract Task<BackupUpload> CreateAsync(string name, CancellationToken cancellationToken = default);
 
-    /// <summary>Objects whose names begin so, in the order of their names, at most a hundred thousand.</summary>
+    /// <summary>Lists the objects whose names start with a prefix, sorted by name; at most 100,000.</summary>
     public abstract Task<IReadOnlyList<BackupObject>> ListAsync(string prefix, CancellationToken cancellationToken = default);
 
-    /// <summary>Opens an object for reading from its beginning to its end; to be disposed.</summary>
-    /// <exception cref="DestinationException">It is not there, or cannot be read.</exception>
+    /// <summary>Opens an object for sequential reading. The stream must be disposed.</summary>
+    /// <exception cref="DestinationException">The object does not exist or cannot be read.</exception>
     public abstract Task<Stream> OpenAsync(string name, CancellationToken cancellationToken = default);
 
-    /// <summary>Deletes an object; one that is not there is no error.</summary>
+    /// <summary>Deletes an object, which need not exist.</summary>
     public abstract Task DeleteAsync(string name, CancellationToken cancellationToken = default);
 
     /// <summary>
-    /// Deletes what uploads of a killed process left below a prefix, as far as it can be told from work that goes on: a file
-    /// that nobody holds open, an upload to a bucket of which no part has arrived for an hour.
+    /// Deletes the remains of uploads of killed processes below a prefix, as far as they can be distinguished from active
+    /// uploads: files that nobody has open, or uploads to a bucket that have received no part for an hour.
     /// </summary>
     public virtual Task CleanAsync(string prefix, CancellationToken cancellationToken = default) => Task.CompletedTask;
 
@@ -58,10 +58,10 @@ public abstract class BackupDestination : IDisposable
     }
 
     /// <summary>
-    /// Refuses names that mean something else in some place: parts that are empty, begin with a dot, or hold other characters
-    /// than letters, digits and <c>._-+@ ()</c>.
+    /// Rejects names that are not portable: with parts that are empty, start with a dot, or contain characters other than
+    /// letters, digits and <c>._-+@ ()</c>.
     /// </summary>
-    /// <exception cref="ArgumentException">It is such a name.</exception>
+    /// <exception cref="ArgumentException">The name is not portable.</exception>
     protected static void CheckName(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -79,22 +79,22 @@ public abstract class BackupDestination : IDisposable
     }
 }
 
-/// <summary>An object of a place for backups.</summary>
-/// <param name="Name">Its name, with slashes.</param>
-/// <param name="LengthBytes">Its length.</param>
+/// <summary>An object at a backup destination.</summary>
+/// <param name="Name">The name, with slashes.</param>
+/// <param name="LengthBytes">The size in bytes.</param>
 /// <param name="ModifiedAt">When it was written (UTC).</param>
 public sealed record BackupObject(string Name, long LengthBytes, DateTime ModifiedAt);
 
 /// <summary>
-/// An object that is being written: what is disposed without <see cref="CommitAsync"/> was never there. One caller at a time.
+/// An upload of an object. Disposing it without calling <see cref="CommitAsync"/> discards the object. Not thread-safe.
 /// </summary>
 public abstract class BackupUpload : IAsyncDisposable
 {
-    /// <summary>Writes the next bytes; they are copied, or gone, when this completes.</summary>
-    /// <exception cref="DestinationException">They cannot be written, also after trying again.</exception>
+    /// <summary>Writes the next bytes; the buffer can be reused when the method completes.</summary>
+    /// <exception cref="DestinationException">The bytes cannot be written, even after retries.</exception>
     public abstract ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default);
 
-    /// <summary>Makes the object: when this completes it is durable and seen by everybody.</summary>
+    /// <summary>Commits the object; when the method completes, it is durable and visible.</summary>
     public abstract Task CommitAsync(CancellationToken cancellationToken = default);
 
     /// <inheritdoc/>
@@ -104,6 +104,6 @@ public abstract class BackupUpload : IAsyncDisposable
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>Removes what is not committed, and never throws for it.</summary>
+    /// <summary>Removes the object unless it is committed; must not throw.</summary>
     protected abstract ValueTask DisposeCoreAsync();
 }

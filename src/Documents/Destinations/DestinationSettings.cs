@@ -2,54 +2,54 @@ using System.Text.Json.Serialization;
 
 namespace Treepie.Destinations;
 
-/// <summary>Where backups go, as it is written down. Immutable. Its text shows no keys.</summary>
+/// <summary>The address and credentials of a backup destination. Immutable. <see cref="ToString"/> shows no keys.</summary>
 public sealed record DestinationSettings
 {
     /// <summary>
-    /// A folder's path, or an address with a scheme, for instance <c>s3://bucket/prefix?region=eu-west-1</c>. Keys do not stand
-    /// in it.
+    /// The path of a folder, or an address with a scheme, such as <c>s3://bucket/prefix?region=eu-west-1</c>. It contains no
+    /// keys.
     /// </summary>
     public required string Address { get; init; }
 
-    /// <summary>Name of the keys, where the place wants some and the environment does not give them.</summary>
+    /// <summary>The access key id, if the destination needs one that the environment does not provide.</summary>
     public string? AccessKey { get; init; }
 
-    /// <summary>The secret one.</summary>
+    /// <summary>The secret access key.</summary>
     public string? SecretKey { get; init; }
 
-    /// <summary>What belongs to keys that are valid for a while.</summary>
+    /// <summary>The session token of temporary credentials.</summary>
     public string? SessionToken { get; init; }
 
-    /// <summary>Whether it has keys of its own.</summary>
+    /// <summary>Whether the settings contain credentials.</summary>
     [JsonIgnore]
     public bool HasKeys => AccessKey is { Length: > 0 } && SecretKey is { Length: > 0 };
 
-    /// <summary>The address, and whether there are keys.</summary>
+    /// <summary>Returns the address, and whether there are credentials.</summary>
     public override string ToString() => HasKeys ? $"{Address} (with keys)" : Address;
 }
 
-/// <summary>Opens places of one kind. Thread-safe.</summary>
+/// <summary>Opens destinations of one kind. Thread-safe.</summary>
 public abstract class DestinationProvider
 {
-    /// <summary>Whether it opens addresses such as this.</summary>
+    /// <summary>Returns whether the provider supports an address.</summary>
     public abstract bool Takes(string address);
 
-    /// <summary>Opens a place; asks nobody anything yet.</summary>
+    /// <summary>Opens a destination without accessing it yet.</summary>
     /// <exception cref="DestinationException">The address is not valid.</exception>
     public abstract BackupDestination Open(DestinationSettings settings);
 }
 
-/// <summary>All kinds of places a program can use. Immutable, thread-safe.</summary>
+/// <summary>The kinds of destinations that a program supports. Immutable, thread-safe.</summary>
 public sealed class DestinationProviders
 {
     private readonly DestinationProvider[] _providers;
 
-    /// <summary>These kinds, asked in their order, and folders.</summary>
+    /// <summary>Creates a set of the specified providers, which are tried in order, and folders.</summary>
     public DestinationProviders(params IEnumerable<DestinationProvider> providers) =>
         _providers = [.. providers, new FolderProvider()];
 
-    /// <summary>Opens a place.</summary>
-    /// <exception cref="DestinationException">The address is not valid, or of a kind that this program does not have.</exception>
+    /// <summary>Opens a destination.</summary>
+    /// <exception cref="DestinationException">The address is not valid or its kind is not supported.</exception>
     public BackupDestination Open(DestinationSettings settings)
     {
         ArgumentNullException.ThrowIfNull(settings);

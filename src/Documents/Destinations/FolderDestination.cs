@@ -5,9 +5,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Destinations;
 
 /// <summary>
-/// A folder of this machine, or one that is mounted. An object is a file that is written under a name of its own, forced to the
-/// disk, and renamed: a killed process leaves an unfinished file that nobody lists, and the next upload to that folder removes
-/// it.
+/// A local or mounted folder. An object is a file that is written under a temporary name, flushed to disk, and renamed. A killed
+/// process leaves an unfinished file, which is not listed, and which the next upload to that folder removes.
 /// </summary>
 public sealed class FolderDestination : BackupDestination
 {
@@ -15,21 +14,20 @@ public sealed class FolderDestination : BackupDestination
     private const int BufferBytes = 128 * 1024;
     private const int MaxObjects = 100_000;
 
-    /// <summary>Room that must be there whatever is expected: less is as good as none.</summary>
+    /// <summary>The minimum free space, whatever size is expected.</summary>
     private const long LeastRoomBytes = 1 << 20;
 
     /// <summary>
-    /// Error number of Linux and macOS (and the one of quotas) by which a write fails that nothing else is wrong with.
+    /// The error numbers, on Linux and macOS, of writes that fail because of the state of the disk.
     /// </summary>
     private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
 
     private readonly string _root;
     private readonly string _shownAs;
 
-    /// <summary>A folder, made at the first upload.</summary>
-    /// <param name="path">Where it is.</param>
-    /// <param name="shownAs">What its address and messages call it, for those who are not to know where it is; null: its
-    /// path.</param>
+    /// <summary>Creates a destination for a folder, which is created by the first upload.</summary>
+    /// <param name="path">The path of the folder.</param>
+    /// <param name="shownAs">The address shown in messages, to hide the path. Null: the path.</param>
     public FolderDestination(string path, string? shownAs = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
@@ -195,7 +193,7 @@ public sealed class FolderDestination : BackupDestination
         return Path.Combine(_root, name.Replace('/', Path.DirectorySeparatorChar));
     }
 
-    /// <summary>A file on its way to its name.</summary>
+    /// <summary>An unfinished file.</summary>
     private sealed class Upload : BackupUpload
     {
         private readonly FolderDestination _place;

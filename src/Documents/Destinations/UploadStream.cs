@@ -5,20 +5,20 @@ using Treepie.Storage.Files;
 namespace Treepie.Destinations;
 
 /// <summary>
-/// One stream into several uploads at once. Each has a worker and a short queue of its own: while one waits for its network the
-/// others go on, until the queue is full. An upload that fails is left behind with its reason; one that takes nothing for
-/// <see cref="StallTimeout"/> while another is ready is so too. Writing fails only when none is left. Memory: ten blocks of 256
-/// KiB for each. One caller at a time.
+/// A stream that writes to several uploads at once. Each upload has a worker and a bounded queue: while one waits for its
+/// network, the others continue, until its queue is full. An upload that fails is dropped and its error kept; so is one that
+/// accepts nothing for <see cref="StallTimeout"/> while another is ready. Writing fails only when no upload is left. Uses ten
+/// blocks of 256 KiB per upload. Not thread-safe.
 /// </summary>
 public sealed class UploadStream : ForwardStream
 {
-    /// <summary>Bytes handed on at once.</summary>
+    /// <summary>The number of bytes passed on at once.</summary>
     private const int BlockBytes = 256 * 1024;
 
-    /// <summary>Blocks that may wait in a queue.</summary>
+    /// <summary>The maximum number of blocks in a queue.</summary>
     private const int QueuedBlocks = 8;
 
-    /// <summary>Longest that one may keep others waiting.</summary>
+    /// <summary>The maximum time that an upload may block the others.</summary>
     public static readonly TimeSpan StallTimeout = TimeSpan.FromMinutes(5);
 
     private readonly Lane[] _lanes;
@@ -27,7 +27,7 @@ public sealed class UploadStream : ForwardStream
     private Block _block = new();
     private int _filled;
 
-    /// <summary>Takes over the uploads, which it disposes.</summary>
+    /// <summary>Creates a stream that writes to the specified uploads and disposes them.</summary>
     public UploadStream(
         IEnumerable<(string Address, BackupUpload Upload)> uploads, TimeProvider clock, CancellationToken cancellationToken)
     {
@@ -38,14 +38,14 @@ public sealed class UploadStream : ForwardStream
     /// <inheritdoc/>
     public override bool CanWrite => true;
 
-    /// <summary>Why each upload failed that did, by its address.</summary>
-    // just seen
+    /// <summary>The errors of the uploads that failed, by address.</summary>
+    // checked by the filter
     public IReadOnlyDictionary<string, Exception> Failures =>
         _lanes.Where(static lane => lane.Failure is not null)
             .ToDictionary(static lane => lane.Address, static lane => lane.Failure!);
 
-    /// <summary>Hands on what is left, waits until all is written, and commits what has not failed.</summary>
-    /// <exception cref="DestinationException">All failed; the reason is that of the first.</exception>
+    /// <summary>Flushes the rest, waits until everything is written, and commits the uploads that have not failed.</summary>
+    /// <exception cref="DestinationException">All uploads failed; contains the reason of the first.</exception>
     public async Task CommitAsync(CancellationToken cancellationToken)
     {
         if (_filled > 0)
@@ -66,7 +66,7 @@ public sealed class UploadStream : ForwardStream
         }
     }
 
-    /// <summary>For compressors that end without waiting: blocks the thread when a queue is full.</summary>
+    /// <summary>Writes synchronously; blocks the thread if a queue is full.</summary>
     public override void Write(ReadOnlySpan<byte> buffer)
     {
         while (!buffer.IsEmpty)
@@ -131,8 +131,8 @@ public sealed class UploadStream : ForwardStream
     }
 
     /// <summary>
-    /// Bytes that several read, each in its own time; after the last of them it is filled again. One that an upload left behind
-    /// when it failed is not: nobody knows whether it still reads it.
+    /// A block read by several uploads; reused after the last of them. A block of an upload that failed is not reused, since it
+    /// may still be reading it.
     /// </summary>
     private sealed class Block
     {
@@ -149,7 +149,7 @@ public sealed class UploadStream : ForwardStream
         public bool Release() => Interlocked.Decrement(ref _readers) == 0;
     }
 
-    /// <summary>One upload with what waits for it.</summary>
+    /// <summary>One upload with its queue.</summary>
     private sealed class Lane : IAsyncDisposable
     {
         private readonly BackupUpload _upload;
@@ -233,7 +233,7 @@ public sealed class UploadStream : ForwardStream
             }
             catch (Exception error)
             {
-                // Whatever it is, it is this upload's, and must not end the others.
+                // Any exception belongs to this upload and must not end the others.
                 Fail(error);
             }
         }

@@ -1,18 +1,18 @@
 namespace Treepie.Encryption;
 
-/// <summary>Where a catalogue finds the keys of its encrypted databases. Immutable.</summary>
+/// <summary>The sources of the keys of a catalogue's encrypted databases. Immutable.</summary>
 public sealed record DatabaseKeySources
 {
-    /// <summary>No source at all: keys that are given are held until the catalogue is closed.</summary>
+    /// <summary>No key sources: keys given to the catalogue are kept in memory until it is closed.</summary>
     public static DatabaseKeySources None { get; } = new();
 
     /// <summary>
-    /// The key that encrypts the catalogue's <see cref="SecretStore"/>, in which it keeps the keys given to it; null: it keeps
-    /// none.
+    /// The source of the master key, which encrypts the catalogue's <see cref="SecretStore"/> for the keys given to it. Null:
+    /// given keys are not stored.
     /// </summary>
     public KeySource? MasterKey { get; init; }
 
-    /// <summary>Databases, by name without case, whose key comes from a source of their own and is never kept.</summary>
+    /// <summary>The key sources of individual databases, by name (case-insensitive). Their keys are never stored.</summary>
     public IReadOnlyDictionary<string, KeySource> OfDatabases { get; init; } = new Dictionary<string, KeySource>(
         StringComparer.OrdinalIgnoreCase);
 }

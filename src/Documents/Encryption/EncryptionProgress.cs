@@ -1,7 +1,7 @@
 namespace Treepie.Encryption;
 
-/// <summary>How far a database is with being encrypted anew.</summary>
-/// <param name="Store">What is at work: <c>documents</c>, or the name of an index.</param>
-/// <param name="PagesDone">Pages of it done.</param>
-/// <param name="PagesTotal">Pages of it in all.</param>
+/// <summary>The progress of the re-encryption of a database.</summary>
+/// <param name="Store">The current store: <c>documents</c>, or the name of an index.</param>
+/// <param name="PagesDone">The number of pages processed in this store.</param>
+/// <param name="PagesTotal">The total number of pages in this store.</param>
 public readonly record struct EncryptionProgress(string Store, long PagesDone, long PagesTotal);

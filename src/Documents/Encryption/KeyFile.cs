@@ -5,9 +5,8 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Files that hold a key. One that other accounts may read or write is refused: it keeps no secret. On Unix the mode of the
-/// opened file says so. On Windows nothing is checked but that it can be read, since its access lists have no such short answer:
-/// put it where only the account of the program may read.
+/// Files that contain a key. A file that other accounts may read or write is rejected, as determined by the mode of the opened
+/// file on Unix. On Windows, access lists are not checked: store the file where only the account of the program can read it.
 /// </summary>
 public static class KeyFile
 {
@@ -17,10 +16,10 @@ public static class KeyFile
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
     /// <summary>
-    /// Makes a file with a key in base64, for its owner alone (mode 600), durable when this returns. A file that is there already
-    /// is not touched.
+    /// Creates a file with a key in base64, accessible to its owner only (mode 600); durable when the method returns. Does not
+    /// modify an existing file.
     /// </summary>
-    /// <exception cref="KeySourceException">There is a file of that name, or it cannot be written.</exception>
+    /// <exception cref="KeySourceException">The file exists or cannot be written.</exception>
     public static void Create(string path, EncryptionKey key)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
@@ -55,7 +54,7 @@ public static class KeyFile
         }
     }
 
-    /// <summary>Reads a whole file, after a look at who else may.</summary>
+    /// <summary>Reads a whole file, after checking its permissions.</summary>
     internal static void Read(string path, SecretBuffer secret)
     {
         try

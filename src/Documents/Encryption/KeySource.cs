@@ -4,17 +4,17 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Where a key comes from: a file, an environment variable or a command; as a key or as a passphrase. Immutable and thread-safe;
-/// read anew each time a key is needed. It is written <c>file:PATH</c>, <c>env:NAME</c> or <c>command:PROGRAM ARGUMENTS</c>, for
-/// a passphrase with <c>passphrase-</c> before it.
+/// The source of a key or passphrase: a file, an environment variable or a command, which is read each time the key is needed.
+/// Written as <c>file:PATH</c>, <c>env:NAME</c> or <c>command:PROGRAM ARGUMENTS</c>, with the prefix <c>passphrase-</c> for a
+/// passphrase. Immutable and thread-safe.
 /// </summary>
 /// <remarks>
-/// A key itself is no source: on a command line every account of the machine could read it, and in a file of settings it would
-/// lie beside what it protects. Messages name the source and never what it gave.
+/// The key itself cannot be a source: on a command line, every account of the machine could read it, and in a settings file it
+/// would be next to the data it protects. Messages name the source and never its value.
 /// </remarks>
 public sealed class KeySource
 {
-    /// <summary>How a source is written, for help and messages.</summary>
+    /// <summary>The syntax of key sources, for help and messages.</summary>
     public const string Forms =
         "file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS, with 'passphrase-' before it where a passphrase is kept there";
 
@@ -40,10 +40,10 @@ public sealed class KeySource
         Command,
     }
 
-    /// <summary>Longest a command may take. 30 seconds.</summary>
+    /// <summary>The default time limit of commands: 30 seconds.</summary>
     public static TimeSpan DefaultCommandTime { get; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>What it is and where, for messages.</summary>
+    /// <summary>A description of the source, for messages.</summary>
     public string Description => _kind switch
     {
         Kind.File => $"The key file '{_place}'",
@@ -52,8 +52,8 @@ public sealed class KeySource
     };
 
     /// <summary>
-    /// A file: 32 raw bytes, base64 or hexadecimal digits. Refused when other accounts may read or write it; see
-    /// <see cref="KeyFile"/>.
+    /// Returns a file as a source, which contains 32 raw bytes, or base64 or hexadecimal digits. The file is rejected if other
+    /// accounts may read or write it; see <see cref="KeyFile"/>.
     /// </summary>
     public static KeySource FromFile(string path, bool isPassphrase = false)
     {
@@ -62,8 +62,8 @@ public sealed class KeySource
     }
 
     /// <summary>
-    /// An environment variable with base64 or hexadecimal digits. Who may look at the process can read it, and programs that it
-    /// starts inherit it: a file is better.
+    /// Returns an environment variable as a source, which contains base64 or hexadecimal digits. Anyone who can inspect the
+    /// process can read it, and child processes inherit it: prefer a file.
     /// </summary>
     public static KeySource FromEnvironmentVariable(string name, bool isPassphrase = false)
     {
@@ -72,8 +72,8 @@ public sealed class KeySource
     }
 
     /// <summary>
-    /// The standard output of a program, given by its full path; run without a shell, killed after <paramref name="timeLimit"/>
-    /// (null: 30 seconds).
+    /// Returns the standard output of a program as a source. The program is given by its full path, run without a shell, and
+    /// killed after <paramref name="timeLimit"/> (null: 30 seconds).
     /// </summary>
     public static KeySource FromCommand(
         string program, IReadOnlyList<string> arguments, bool isPassphrase = false, TimeSpan? timeLimit = null)
@@ -84,8 +84,8 @@ public sealed class KeySource
             Kind.Command, program, isPassphrase, new KeyCommand(program, [.. arguments], timeLimit ?? DefaultCommandTime));
     }
 
-    /// <summary>Reads a source as people write it.</summary>
-    /// <exception cref="KeySourceException">It has no such form. The message does not quote it: it may be the key
+    /// <summary>Parses the text form of a source.</summary>
+    /// <exception cref="KeySourceException">The text is not a key source. The message does not quote it, since it may be the key
     /// itself.</exception>
     public static KeySource Parse(string text)
     {
@@ -115,9 +115,9 @@ public sealed class KeySource
     }
 
     /// <summary>Reads the key.</summary>
-    /// <exception cref="KeySourceException">There is none, or what is there is no key; the message says which source, why, and
-    /// what to do.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled; a command that ran was killed.</exception>
+    /// <exception cref="KeySourceException">The source has no valid key; the message says which source, why, and what to
+    /// do.</exception>
+    /// <exception cref="OperationCanceledException">The operation was cancelled; a running command was killed.</exception>
     public EncryptionKey Read(CancellationToken cancellationToken = default)
     {
         using var secret = new SecretBuffer(KeyText.MaxBytes);
@@ -130,7 +130,7 @@ public sealed class KeySource
                 ReadVariable(secret);
                 break;
             case Kind.Command when _command is { } command:
-                // On another thread: the caller's may have a context that waits for the caller.
+                // On another thread: the caller's may have a synchronization context that waits for the caller.
                 Task.Run(() => command.RunAsync(secret, cancellationToken), CancellationToken.None).GetAwaiter().GetResult();
                 break;
         }

@@ -1,9 +1,12 @@
 namespace Treepie.Encryption;
 
-/// <summary>A key source gave no key. The message says which source, why, and what to do; never what the source gave.</summary>
+/// <summary>
+/// Thrown when a key source yields no key. The message says which source, why, and what to do; it never contains the value of the
+/// source.
+/// </summary>
 public sealed class KeySourceException : TreepieException
 {
-    /// <summary>Creates the error.</summary>
+    /// <summary>Creates the exception.</summary>
     public KeySourceException(string message, Exception? innerException = null)
         : base(message, innerException)
     {

@@ -6,16 +6,16 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// The keys of a catalogue's databases, in a small encrypted environment of their own beside them (<c>secrets</c>), opened with
-/// the master key. So they are wrapped, durable and checked by the same means as everything else. Thread-safe.
+/// Stores the keys of a catalogue's databases in a small encrypted environment beside them (<c>secrets</c>), which is opened with
+/// the master key. Thread-safe.
 /// </summary>
 /// <remarks>
-/// The tree <c>keys</c> holds, by the folded name of a database, its key of 32 bytes; while the key is being changed the next one
-/// stands behind it, so that whichever of the two the database has after a crash is known.
+/// The tree <c>keys</c> maps the lowercase name of a database to its key of 32 bytes. While the key is being changed, the new key
+/// is appended to it, so that after a crash both candidates are known.
 /// </remarks>
 public sealed class SecretStore : IDisposable
 {
-    /// <summary>Its folder in a catalogue's directory.</summary>
+    /// <summary>The name of its folder in the directory of a catalogue.</summary>
     public const string FolderName = "secrets";
 
     private const string KeysTree = "keys";
@@ -25,8 +25,8 @@ public sealed class SecretStore : IDisposable
 
     private SecretStore(StorageEnvironment environment) => _environment = environment;
 
-    /// <summary>Opens the store of a catalogue's directory, made if it is absent, unless for reading only.</summary>
-    /// <exception cref="KeySourceException">The master key is not there or does not open it.</exception>
+    /// <summary>Opens the store in a catalogue's directory; creates it if it does not exist, unless opened read-only.</summary>
+    /// <exception cref="KeySourceException">The master key is missing or does not open the store.</exception>
     /// <exception cref="StorageException">Its files cannot be read or written.</exception>
     public static SecretStore Open(string dataDirectory, KeySource masterKey, bool readOnly = false)
     {
@@ -55,8 +55,8 @@ public sealed class SecretStore : IDisposable
     }
 
     /// <summary>
-    /// The keys that may open a database, to be disposed: none, one, or two where a change of the key was interrupted, of which
-    /// <see cref="EnvironmentKeys.IsKeyOf"/> tells the right one.
+    /// Returns the keys that may open a database, to be disposed by the caller: none, one, or two if a change of the key was
+    /// interrupted; <see cref="EnvironmentKeys.IsKeyOf"/> tells which is the right one.
     /// </summary>
     public IReadOnlyList<EncryptionKey> Find(string database)
     {
@@ -71,7 +71,7 @@ public sealed class SecretStore : IDisposable
     public void Dispose() => _environment.Dispose();
 
     /// <summary>
-    /// Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.
+    /// Stores a key, followed by the next one if the key of the database is about to change. Durable when the method returns.
     /// </summary>
     internal void Put(string database, EncryptionKey key, EncryptionKey? next = null)
     {
@@ -88,7 +88,7 @@ public sealed class SecretStore : IDisposable
         _environment.Write(transaction => transaction.GetOrCreateTree(KeysTree).Put(name, value.Span));
     }
 
-    /// <summary>Forgets a key: of a database that was deleted with its files.</summary>
+    /// <summary>Removes the key of a database that was deleted with its files.</summary>
     internal void Remove(string database)
     {
         byte[] name = Fold(database);
@@ -99,7 +99,7 @@ public sealed class SecretStore : IDisposable
         });
     }
 
-    /// <summary>Whether two keys are the same, in a time that does not tell where they differ.</summary>
+    /// <summary>Compares two keys in constant time.</summary>
     internal static bool AreEqual(EncryptionKey left, EncryptionKey right)
     {
         if (left.IsPassphrase || right.IsPassphrase)

@@ -9,8 +9,8 @@ using Treepie.Sessions;
 namespace Treepie.IndexClasses;
 
 /// <summary>
-/// Writes expressions as C# text over JSON: members by their names in documents, variables by their values, and words of
-/// <see cref="IndexClass"/> by their names. Which words there are the compiler of the text knows.
+/// Converts expressions to C# text over JSON: members by their names in documents, variables by their values, and methods of
+/// <see cref="IndexClass"/> by their names. The compiler of the text determines which methods are supported.
 /// </summary>
 internal sealed class ExpressionText(SessionOptions session)
 {
@@ -18,7 +18,7 @@ internal sealed class ExpressionText(SessionOptions session)
     private readonly Dictionary<Type, EntityType> _documents = [];
     private readonly LiteralText _literals = new(session.Json);
 
-    /// <summary>The text of a map.</summary>
+    /// <summary>Returns the text of a map.</summary>
     public string OfMap(LambdaExpression map)
     {
         Type type = map.Parameters[0].Type.GetGenericArguments()[0];
@@ -28,11 +28,11 @@ internal sealed class ExpressionText(SessionOptions session)
             : IsName(collection) ? $"docs.{collection}" : $"docs[{LiteralText.Quoted(collection)}]");
     }
 
-    /// <summary>The text of a reduce.</summary>
+    /// <summary>Returns the text of a reduce.</summary>
     public string OfReduce(LambdaExpression reduce) => OfSequence(reduce, "results");
 
-    /// <summary>The name of the member that a function names.</summary>
-    /// <exception cref="NotSupportedException">It names none.</exception>
+    /// <summary>Returns the JSON name of the member that a function selects.</summary>
+    /// <exception cref="NotSupportedException">The function does not select a member.</exception>
     public string MemberOf(LambdaExpression function) => Plain(function.Body) is MemberExpression { Expression: { } owner } member
         ? NameOf(member.Member, owner.Type)
         : throw Refusal.Of(function, "Options are of a member: 'o => o.City'.");
@@ -75,7 +75,7 @@ internal sealed class ExpressionText(SessionOptions session)
 
     private string List(IEnumerable<Expression> nodes) => string.Join(", ", nodes.Select(Of));
 
-    /// <summary>Whether nothing of a document has a part in a node, so that its value is known now.</summary>
+    /// <summary>Returns whether a node does not depend on a document, so that its value is known now.</summary>
     private static bool IsValue(Expression node) => node is not LambdaExpression && !Search.HasParameter(node);
 
     private string OfFunction(LambdaExpression lambda)
@@ -115,7 +115,7 @@ internal sealed class ExpressionText(SessionOptions session)
         }
     }
 
-    /// <summary>Whether a conversion changes values: a fraction becomes a whole number.</summary>
+    /// <summary>Returns whether a conversion changes values: from a fraction to an integer.</summary>
     private static bool IsCut(UnaryExpression node)
     {
         Type from = Nullable.GetUnderlyingType(node.Operand.Type) ?? node.Operand.Type,
@@ -158,7 +158,7 @@ internal sealed class ExpressionText(SessionOptions session)
             : $"({Of(left)} {sign} {Of(right)})";
     }
 
-    /// <summary>The enumeration, or character, that the compiler compares as a number.</summary>
+    /// <summary>Returns the enumeration or character type that the compiler compares as a number.</summary>
     private static Type? EnumOf(Expression node)
     {
         Expression plain = Plain(node);
@@ -194,7 +194,7 @@ internal sealed class ExpressionText(SessionOptions session)
         return IsName(name) ? $"{Of(owner)}.{name}" : $"{Of(owner)}[{LiteralText.Quoted(name)}]";
     }
 
-    /// <summary>How a member is called in JSON; what is no member of an object is called as in C#.</summary>
+    /// <summary>Returns the JSON name of a member; the C# name for anything that is not a member of an object.</summary>
     private string NameOf(MemberInfo member, Type owner)
     {
         if (IsAnonymous(owner))
@@ -215,7 +215,7 @@ internal sealed class ExpressionText(SessionOptions session)
         return !isPair && session.Json.TryGetTypeInfo(type, out json) && json.Kind == JsonTypeInfoKind.Object;
     }
 
-    /// <summary>What is known of a type of documents, whose id is no member of them.</summary>
+    /// <summary>Returns the information about a type of documents, whose id is not a member.</summary>
     private EntityType DocumentOf(Type type) =>
         _documents.TryGetValue(type, out EntityType? known) ? known : _documents[type] = new EntityType(type, session);
 
@@ -239,7 +239,7 @@ internal sealed class ExpressionText(SessionOptions session)
         return $"{CSharpNameOf(method.DeclaringType!)}.{method.Name}({List(call.Arguments)})"; // a method has a type
     }
 
-    /// <summary>The comparer that the compiler adds to methods of spans.</summary>
+    /// <summary>Returns whether a node is the comparer that the compiler adds to methods of spans.</summary>
     private static bool IsComparer(Expression node) =>
         node is ConstantExpression { Value: null } or DefaultExpression
             && node.Type.Name.StartsWith("IEqualityComparer", StringComparison.Ordinal);
@@ -314,7 +314,7 @@ internal sealed class ExpressionText(SessionOptions session)
             && text.All(static one => char.IsLetterOrDigit(one) || one == '_')
             && !LiteralText.IsKeyword(text);
 
-    /// <summary>Looks for parameters.</summary>
+    /// <summary>Searches for parameters.</summary>
     private sealed class Search : ExpressionVisitor
     {
         private bool _found;
@@ -340,7 +340,7 @@ internal sealed class ExpressionText(SessionOptions session)
         private static NotSupportedException Changes(Expression node) => Refusal.Of(
             node, "An index is a function of its documents: what has another value each time has no place in it.");
 
-        // a word of indexes has no value
+        // a method of indexes has no value
         protected override Expression VisitMethodCall(MethodCallExpression node)
         {
             if (node.Method.Name is "NewGuid" or "CreateVersion7" or "Next" or "NextDouble")

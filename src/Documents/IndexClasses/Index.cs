@@ -4,7 +4,7 @@ using Treepie.Indexes;
 namespace Treepie.IndexClasses;
 
 /// <summary>
-/// An index over the documents of a type.
+/// Base class of an index over the documents of one type.
 /// <code>
 /// sealed class Orders_ByCity : Index&lt;Order&gt;
 /// {
@@ -16,44 +16,46 @@ namespace Treepie.IndexClasses;
 /// }
 /// </code>
 /// </summary>
-/// <typeparam name="TDocument">The type.</typeparam>
+/// <typeparam name="TDocument">The type of the documents.</typeparam>
 public abstract class Index<TDocument> : IndexClass
 {
-    /// <summary>What the index has of each document: objects whose members are its fields.</summary>
+    /// <summary>Sets the map: it projects each document to objects whose members are the fields of the index.</summary>
     protected Expression<Func<IEnumerable<TDocument>, IEnumerable<object?>>> Map
     {
         set => Maps(value);
     }
 
-    /// <summary>Options of a field, which is called as a member of the documents.</summary>
+    /// <summary>Sets the options of a field, selected as a member of the documents.</summary>
     protected void Field(
         Expression<Func<TDocument, object?>> member, Func<IndexFieldDefinition, IndexFieldDefinition> options) =>
         Options(member, options);
 }
 
 /// <summary>
-/// An index over the documents of a type whose objects are of another type; with <see cref="Reduce"/> they are grouped.
+/// Base class of an index over the documents of one type whose map results have another type; with a <see cref="Reduce"/>, a
+/// map-reduce index.
 /// </summary>
 /// <typeparam name="TDocument">The type of the documents.</typeparam>
-/// <typeparam name="TResult">The type of the objects, for queries and for the reduce.</typeparam>
+/// <typeparam name="TResult">The type of the map results, used in queries and in the reduce.</typeparam>
 public abstract class Index<TDocument, TResult> : IndexClass
 {
-    /// <summary>What the index has of each document: objects whose members are its fields.</summary>
+    /// <summary>Sets the map: it projects each document to objects whose members are the fields of the index.</summary>
     protected Expression<Func<IEnumerable<TDocument>, IEnumerable<object?>>> Map
     {
         set => Maps(value);
     }
 
     /// <summary>
-    /// What becomes of the objects of a group: <c>results => from r in results group r by r.City into g select new { … }</c>,
-    /// with the members that the map gives.
+    /// Sets the reduce: it groups and aggregates the map results, as in
+    /// <c>results => from r in results group r by r.City into g select new { … }</c>. Its results have the same members as the
+    /// map's.
     /// </summary>
     protected Expression<Func<IEnumerable<TResult>, IEnumerable<object?>>> Reduce
     {
         set => Reduces(value);
     }
 
-    /// <summary>Options of a field.</summary>
+    /// <summary>Sets the options of a field.</summary>
     protected void Field(
         Expression<Func<TResult, object?>> member, Func<IndexFieldDefinition, IndexFieldDefinition> options) =>
         Options(member, options);

@@ -6,9 +6,9 @@ using Treepie.Sessions;
 namespace Treepie.IndexClasses;
 
 /// <summary>
-/// An index as a class: what <see cref="Index{TDocument}"/>, <see cref="Index{TDocument, TResult}"/> and
-/// <see cref="MultiMapIndex{TResult}"/> share. Its expressions are written out as the C# text of an
-/// <see cref="IndexDefinition"/>, so the index is identical to one defined as text.
+/// The common base of <see cref="Index{TDocument}"/>, <see cref="Index{TDocument, TResult}"/> and
+/// <see cref="MultiMapIndex{TResult}"/>. Its expressions are converted to the C# text of an <see cref="IndexDefinition"/>, so the
+/// index is identical to one defined as text.
 /// </summary>
 public abstract class IndexClass
 {
@@ -20,12 +20,12 @@ public abstract class IndexClass
     {
     }
 
-    /// <summary>The name used in queries: the name of the class, with <c>_</c> replaced by <c>/</c>.</summary>
+    /// <summary>The name of the index in queries: by default the name of the class, with <c>_</c> replaced by <c>/</c>.</summary>
     public virtual string Name => GetType().Name.Replace('_', '/');
 
-    /// <summary>The definition.</summary>
-    /// <param name="session">How objects become documents: collections, and names of members.</param>
-    /// <exception cref="NotSupportedException">An expression has no text of the same meaning; the message quotes it.</exception>
+    /// <summary>Creates the definition of the index.</summary>
+    /// <param name="session">Determines the names of collections and JSON members.</param>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; the message quotes it.</exception>
     /// <exception cref="InvalidIndexDefinitionException">The class has no map.</exception>
     public IndexDefinition ToDefinition(SessionOptions session)
     {
@@ -56,10 +56,13 @@ public abstract class IndexClass
         }));
     }
 
-    /// <summary>Completes the definition: output documents, archived documents, further sources.</summary>
+    /// <summary>
+    /// Override to complete the definition, for example with output collections, handling of archived documents or additional
+    /// sources.
+    /// </summary>
     protected virtual IndexDefinition Complete(IndexDefinition definition) => definition;
 
-    /// <summary>Options of all fields that have none of their own.</summary>
+    /// <summary>Sets the options of all fields that have none of their own.</summary>
     protected void AllFields(Func<IndexFieldDefinition, IndexFieldDefinition> options)
     {
         ArgumentNullException.ThrowIfNull(options);
@@ -67,47 +70,54 @@ public abstract class IndexClass
     }
 
     /// <summary>
-    /// In a map: the document with this id, of which it is followed; null where there is none, or it is of another collection.
+    /// In a map: loads a document by id and tracks it as a reference, so that a change to it re-indexes the referring documents.
+    /// Null if it does not exist or belongs to another collection.
     /// </summary>
     protected static T? LoadDocument<T>(string? id) => throw OnlyInExpressions();
 
-    /// <summary>In a map: as <see cref="LoadDocument{T}(string)"/>, of each id.</summary>
+    /// <summary>In a map: the same as <see cref="LoadDocument{T}(string)"/>, for several ids.</summary>
     protected static IEnumerable<T?> LoadDocument<T>(IEnumerable<string?> ids) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a compare-exchange value, which is followed; null where there is none.</summary>
+    /// <summary>In a map: loads a compare-exchange value and tracks it as a reference; null if it does not exist.</summary>
     protected static T? LoadCompareExchangeValue<T>(string key) => throw OnlyInExpressions();
 
-    /// <summary>In a map: metadata of a document; <c>MetadataFor(o)["@last-modified"]</c>.</summary>
+    /// <summary>In a map: returns the metadata of a document, as in <c>MetadataFor(o)["@last-modified"]</c>.</summary>
     protected static IReadOnlyDictionary<string, object?> MetadataFor(object document) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a field whose name the document says, as a member of any name, or an array of them.</summary>
+    /// <summary>
+    /// In a map: creates a dynamic field, whose name comes from the document. Return it, or an array of them, as a member of any
+    /// name.
+    /// </summary>
     protected static object CreateField(string name, object? value) => throw OnlyInExpressions();
 
-    /// <summary>As above; the value may be stored, and be words rather than a whole value with case.</summary>
+    /// <summary>
+    /// In a map: creates a dynamic field that may be stored, and analyzed for full-text search instead of indexed as an exact
+    /// value.
+    /// </summary>
     protected static object CreateField(string name, object? value, bool stored, bool words) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a place.</summary>
+    /// <summary>In a map: creates a spatial field from a point.</summary>
     protected static object CreateSpatialField(double? latitude, double? longitude) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a place or shape from WKT.</summary>
+    /// <summary>In a map: creates a spatial field from a point or shape in WKT.</summary>
     protected static object CreateSpatialField(string? wkt) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a vector, for <c>vector.search</c>.</summary>
+    /// <summary>In a map: creates a vector field, for <c>vector.search</c>.</summary>
     protected static object CreateVector(IEnumerable<float>? vector) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a result whose scores are multiplied with a weight.</summary>
+    /// <summary>In a map: multiplies the scores of a result by a weight.</summary>
     protected static T Boost<T>(T result, double weight) => throw OnlyInExpressions();
 
-    /// <summary>In a map: a value, what a function gives for it, what it gives for that, and so on; each once.</summary>
+    /// <summary>In a map: returns a value and all values reached by applying a function repeatedly, each once.</summary>
     protected static IEnumerable<T> Recurse<T>(T start, Func<T, T?> next) => throw OnlyInExpressions();
 
-    /// <summary>In a map: as above, where the function gives several.</summary>
+    /// <summary>In a map: the same, for a function that returns several values.</summary>
     protected static IEnumerable<T> Recurse<T>(T start, Func<T, IEnumerable<T>?> next) => throw OnlyInExpressions();
 
-    /// <summary>In a map: names of the counters of a document.</summary>
+    /// <summary>In a map: returns the names of a document's counters.</summary>
     protected static IEnumerable<string> CounterNamesFor(object document) => throw OnlyInExpressions();
 
-    /// <summary>In a map: names of the time series of a document.</summary>
+    /// <summary>In a map: returns the names of a document's time series.</summary>
     protected static IEnumerable<string> TimeSeriesNamesFor(object document) => throw OnlyInExpressions();
 
     private protected void Maps(LambdaExpression map)

@@ -9,7 +9,7 @@ using Treepie.Linq;
 
 namespace Treepie.IndexClasses;
 
-/// <summary>Values as C# text: as documents have them, enumerations and times as the serializer writes them.</summary>
+/// <summary>Converts values to C# text as in documents: enumerations and times as the serializer writes them.</summary>
 internal sealed class LiteralText(JsonSerializerOptions json)
 {
     private static readonly FrozenSet<string> _keywords = FrozenSet.Create(
@@ -21,11 +21,11 @@ internal sealed class LiteralText(JsonSerializerOptions json)
         "this", "throw", "true", "try", "typeof", "uint", "ulong", "unchecked", "ushort", "using", "virtual", "void",
         "volatile", "while");
 
-    /// <summary>Whether a name is a word of the language.</summary>
+    /// <summary>Returns whether a name is a keyword.</summary>
     public static bool IsKeyword(string name) => _keywords.Contains(name);
 
-    /// <summary>A value.</summary>
-    /// <exception cref="NotSupportedException">It has no text.</exception>
+    /// <summary>Converts a value.</summary>
+    /// <exception cref="NotSupportedException">The value cannot be converted.</exception>
     public string Of(Expression node, object? value) => value switch
     {
         null => "null",
@@ -45,12 +45,12 @@ internal sealed class LiteralText(JsonSerializerOptions json)
         _ => Written(node, value),
     };
 
-    /// <summary>Whether values of an enumeration are texts in documents.</summary>
+    /// <summary>Returns whether values of an enumeration are stored as texts.</summary>
     public bool IsText(Type type) =>
         json.TryGetTypeInfo(type, out JsonTypeInfo? known)
             && JsonSerializer.SerializeToElement(Interpreter.DefaultOf(type), known).ValueKind == JsonValueKind.String;
 
-    /// <summary>A text in quotes.</summary>
+    /// <summary>Returns a text in quotes.</summary>
     public static string Quoted(string text)
     {
         var quoted = new StringBuilder("\"");
@@ -70,7 +70,7 @@ internal sealed class LiteralText(JsonSerializerOptions json)
     private string OfItems(Expression node, object?[] items) =>
         items.Length == 0 ? "new object[0]" : $"new[] {{ {string.Join(", ", items.Select(item => Of(node, item)))} }}";
 
-    /// <summary>A value as the serializer writes it, if that is a text or a number.</summary>
+    /// <summary>Converts a value that the serializer writes as a text or a number.</summary>
     private string Written(Expression node, object value)
     {
         if (!json.TryGetTypeInfo(value.GetType(), out JsonTypeInfo? type))

@@ -1,7 +1,7 @@
 namespace Treepie.Indexes;
 
-/// <summary>An analyzer that is kept with a database.</summary>
-/// <param name="Name">1 to 256 letters, digits, <c>_</c>, <c>-</c> and dots; found without case, as fields of indexes name
-/// it.</param>
-/// <param name="Code">Its parts as JSON, see <see cref="Treepie.Indexing.Analysis.Parts.AnalyzerParts"/>.</param>
+/// <summary>A custom analyzer stored in a database.</summary>
+/// <param name="Name">The name that fields of indexes refer to: 1 to 256 letters, digits, <c>_</c>, <c>-</c> and dots,
+/// case-insensitive.</param>
+/// <param name="Code">The parts of the analyzer as JSON; see <see cref="Treepie.Indexing.Analysis.Parts.AnalyzerParts"/>.</param>
 public sealed record AnalyzerDefinition(string Name, string Code);

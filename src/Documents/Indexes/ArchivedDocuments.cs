@@ -1,14 +1,14 @@
 namespace Treepie.Indexes;
 
-/// <summary>What an index does with archived documents: those with <c>@archived: true</c> in their metadata.</summary>
+/// <summary>How an index treats archived documents, which have <c>@archived: true</c> in their metadata.</summary>
 public enum ArchivedDocuments
 {
-    /// <summary>It does not hold them.</summary>
+    /// <summary>Does not index archived documents.</summary>
     ExcludeArchived,
 
-    /// <summary>It holds them as any others.</summary>
+    /// <summary>Indexes archived documents like all others.</summary>
     IncludeArchived,
 
-    /// <summary>It holds no others.</summary>
+    /// <summary>Indexes only archived documents.</summary>
     ArchivedOnly,
 }

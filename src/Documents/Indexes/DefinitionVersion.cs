@@ -1,6 +1,6 @@
 namespace Treepie.Indexes;
 
-/// <summary>A definition that an index had, or has.</summary>
-/// <param name="CreatedAt">When it was put (UTC).</param>
+/// <summary>A current or past definition of an index.</summary>
+/// <param name="CreatedAt">When the definition was stored (UTC).</param>
 /// <param name="Definition">The definition.</param>
 public sealed record DefinitionVersion(DateTime CreatedAt, IndexDefinition Definition);

@@ -6,9 +6,9 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Analyzers that are kept with a database, put together from parts: fields of its indexes name them as they do those of the
-/// program. They are data, durable with the documents, in every backup and dump. An index whose analyzer changes is built anew
-/// beside the old one, which answers with the old analyzer until then. Thread-safe.
+/// Custom analyzers stored in a database, composed of parts. Fields of indexes refer to them by name, like to analyzers provided
+/// by the program. They are as durable as documents and included in every backup and dump. When an analyzer changes, the indexes
+/// that use it are rebuilt side by side; the old ones answer with the old analyzer until then. Thread-safe.
 /// </summary>
 public sealed class IndexAnalyzers
 {
@@ -17,10 +17,10 @@ public sealed class IndexAnalyzers
     private readonly Func<IReadOnlyList<IndexMapping>> _indexes;
     private readonly Action<IReadOnlyList<StaticIndexMapping>> _build;
 
-    /// <param name="context">What indexes need of their database.</param>
+    /// <param name="context">The context that indexes need of their database.</param>
     /// <param name="definitionsLock">Held while definitions change.</param>
-    /// <param name="indexes">What is wanted of all indexes.</param>
-    /// <param name="build">Brings what is built in line with what is wanted.</param>
+    /// <param name="indexes">Returns the current definitions of all indexes.</param>
+    /// <param name="build">Rebuilds the indexes whose definitions have changed.</param>
     internal IndexAnalyzers(
         IndexingContext context, Lock definitionsLock, Func<IReadOnlyList<IndexMapping>> indexes,
         Action<IReadOnlyList<StaticIndexMapping>> build)
@@ -31,13 +31,13 @@ public sealed class IndexAnalyzers
         _build = build;
     }
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>Returns all custom analyzers, by name.</summary>
     public IReadOnlyCollection<AnalyzerDefinition> List() => Kept().All;
 
-    /// <summary>Looks whether definitions could be kept.</summary>
+    /// <summary>Validates definitions without storing them.</summary>
     /// <param name="definitions">The definitions.</param>
-    /// <param name="options">Of the database; analyzers of its program keep their names.</param>
-    /// <exception cref="InvalidAnalyzerException">One of them is not valid.</exception>
+    /// <param name="options">The options of the database; names of analyzers provided by the program cannot be reused.</param>
+    /// <exception cref="InvalidAnalyzerException">A definition is not valid.</exception>
     public static void Check(IReadOnlyList<AnalyzerDefinition> definitions, DatabaseOptions options) =>
         Check(definitions, (options ?? throw new ArgumentNullException(nameof(options))).Analyzers);
 
@@ -51,10 +51,10 @@ public sealed class IndexAnalyzers
     }
 
     /// <summary>
-    /// Keeps analyzers, each in the place of any of its name; durable when this returns. Indexes that use one that has changed
-    /// are built anew.
+    /// Stores analyzers, replacing those of the same name; durable when the method returns. Indexes that use a changed analyzer
+    /// are rebuilt.
     /// </summary>
-    /// <exception cref="InvalidAnalyzerException">One of them is not valid; nothing was changed.</exception>
+    /// <exception cref="InvalidAnalyzerException">A definition is not valid; nothing was changed.</exception>
     public void Put(params IReadOnlyList<AnalyzerDefinition> definitions)
     {
         Check(definitions, _context.Analyzers);
@@ -67,8 +67,8 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>Forgets an analyzer; false if there is none of the name.</summary>
-    /// <exception cref="InvalidAnalyzerException">An index uses it; nothing was changed.</exception>
+    /// <summary>Deletes an analyzer; returns false if it does not exist.</summary>
+    /// <exception cref="InvalidAnalyzerException">An index uses the analyzer; nothing was changed.</exception>
     public bool Delete(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -93,7 +93,7 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>Takes over what an import brings; what cannot be used here is passed over.</summary>
+    /// <summary>Merges imported analyzers; skips those that cannot be used here.</summary>
     internal void Merge(ReadOnlyMemory<byte> json)
     {
         lock (_definitionsLock)
@@ -106,7 +106,7 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>What is wanted of an index, with the analyzers it names as they are now.</summary>
+    /// <summary>Returns the definition of an index with the current analyzers that it refers to.</summary>
     internal StaticIndexMapping Attach(StaticIndexMapping mapping) =>
         mapping.WithAnalyzers(Kept().UsedBy(mapping.Definition, _context.Analyzers));
 

@@ -9,19 +9,19 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// The indexes of a database: the front door of this room. Each index has a store of its own, filled in the background from the
-/// document log, and is a function of the documents up to its etag: losing one costs the time to build it again, never data.
-/// Queries choose from here, and an index that is missing is made for them, or widened; indexes can be defined by hand too, and a
-/// changed definition is built beside the old index and takes its place when it has caught up. Thread-safe.
+/// The indexes of a database. Each index has a store of its own, filled in the background from the document log, and is a
+/// function of the documents up to its etag: if it is lost, it can be rebuilt without loss of data. A query chooses one of the
+/// indexes; if none is suitable, an auto-index is created or extended. A changed static index is built side by side and replaces
+/// the old one when it has caught up. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) of a name there is at most one index that answers and one that will take its place, both defined by hand; (2)
-/// the definition by hand that was put last is durable before anything is built for it; (3) an index that was put in another's
-/// place is caught up with the log, and only then the other goes.
+/// Invariants: (1) for each name there is at most one index that answers queries and at most one replacement for it, both static;
+/// (2) the latest definition of a static index is durable before anything is built for it; (3) a replacement has caught up with
+/// the log before it takes over and the old index is removed.
 /// </remarks>
 public sealed class IndexCatalogue : IDisposable
 {
-    /// <summary>Before the name of an index that will take the place of the one of that name.</summary>
+    /// <summary>The prefix of the name of an index that is being built to replace the index with the rest of the name.</summary>
     public const string ReplacementPrefix = "ReplacementOf/";
 
     private readonly Lock _lock = new();
@@ -50,13 +50,13 @@ public sealed class IndexCatalogue : IDisposable
         Analyzers = new IndexAnalyzers(context, _definitionsLock, Definitions, BuildAll);
     }
 
-    /// <summary>Locks, priorities, and what is disabled or paused.</summary>
+    /// <summary>Lock modes, priorities, and which indexes are disabled or paused.</summary>
     public IndexControl Control { get; }
 
-    /// <summary>Analyzers that are kept with the database, for fields to name.</summary>
+    /// <summary>Custom analyzers stored in the database, which fields refer to by name.</summary>
     public IndexAnalyzers Analyzers { get; }
 
-    /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
+    /// <summary>Opens the indexes below a directory and resumes indexing.</summary>
     internal static IndexCatalogue Open(
         string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null,
         IndexSettingsStore? settings = null)
@@ -76,7 +76,7 @@ public sealed class IndexCatalogue : IDisposable
         return catalogue;
     }
 
-    /// <summary>State of every index, by name.</summary>
+    /// <summary>Returns the statistics of all indexes, by name.</summary>
     public IReadOnlyList<IndexStatistics> List()
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
@@ -99,8 +99,8 @@ public sealed class IndexCatalogue : IDisposable
         return [.. list.OrderBy(static index => index.Name, StringComparer.Ordinal)];
     }
 
-    /// <summary>What could not be indexed in an index, the latest, oldest first.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Returns the latest indexing errors of an index, oldest first.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public IReadOnlyList<IndexError> Errors(string name)
     {
         lock (_lock)
@@ -110,16 +110,16 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built
-    /// again.
+    /// Deletes the document errors of an index. The documents remain without an entry until they change or the index is
+    /// rebuilt.
     /// </summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void ClearErrors(string name) => FindOrReplacement(name).ClearErrors();
 
     /// <summary>
-    /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of
-    /// the same name keeps answering until the new one has caught up and takes its place. The same definition again changes
-    /// nothing.
+    /// Stores the definition of a static index; it is durable when the method returns, and the index is built in the background.
+    /// An index of the same name keeps answering until the new one has caught up and replaces it. An unchanged definition has no
+    /// effect.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>
     public void Put(IndexDefinition definition)
@@ -128,31 +128,34 @@ public sealed class IndexCatalogue : IDisposable
         Put(ComputedDefinition.Require(definition, _context));
     }
 
-    /// <summary>Looks whether a definition could be put.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    /// <summary>Validates a definition without storing it.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public void Check(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
         ComputedDefinition.Require(definition, _context);
     }
 
-    /// <summary>A definition with the collections and fields that its maps say, as it is kept when it is put.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    /// <summary>
+    /// Returns a definition in the form in which it would be stored, completed with the collections and fields that its maps
+    /// determine.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public IndexDefinition Complete(IndexDefinition definition)
     {
         ArgumentNullException.ThrowIfNull(definition);
         return ComputedDefinition.Require(definition, _context).Definition;
     }
 
-    /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
+    /// <summary>Returns the definition of a static index; null if it does not exist.</summary>
     public IndexDefinition? Definition(string name) =>
         _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>The last definitions that an index was given by hand, at most 10, the last first.</summary>
+    /// <summary>Returns the latest definitions of a static index, at most 10, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _statics?.History(name) ?? [];
 
     /// <summary>
-    /// Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.
+    /// Waits until all indexes, or the named ones, have processed everything committed before the call; returns false on timeout.
     /// </summary>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     public async Task<bool> WaitForNonStaleAsync(
@@ -164,8 +167,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being
-    /// built, which keeps the old definition.
+    /// Deletes an index with its files and its definition; returns false if it does not exist. For a name with the prefix
+    /// <c>ReplacementOf/</c>, cancels the replacement and keeps the old definition.
     /// </summary>
     public bool Delete(string name)
     {
@@ -182,30 +185,30 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Empties an index and builds it again.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Clears an index and rebuilds it.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
     /// <summary>
-    /// Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key
-    /// anyway.
+    /// Gives every index a new data key, one after another. Skips an index that is deleted meanwhile; one that is created has a
+    /// new key anyway.
     /// </summary>
     internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken) =>
         IndexRounds.RotateDataKeys(Indexes(), steps, cancellationToken);
 
-    /// <summary>The indexes of some names, or all.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of a name.</exception>
+    /// <summary>Returns the indexes with the specified names, or all.</summary>
+    /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     internal IReadOnlyList<DocumentIndex> ToCompact(IReadOnlyList<string>? names) => names is null
         ? Indexes()
         : [
             .. names.Distinct(StringComparer.OrdinalIgnoreCase)
                 .Select(name => Find(name) ?? throw new IndexNotFoundException(name))];
 
-    /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
+    /// <summary>Returns the memory in bytes of decrypted pages of all indexes.</summary>
     internal long DecryptedBytes() => IndexRounds.DecryptedBytes(Indexes());
 
-    /// <summary>The index of that name that answers; null if there is none.</summary>
-    /// <exception cref="TreepieException">It cannot be opened.</exception>
+    /// <summary>Returns the index that answers queries under a name; null if there is none.</summary>
+    /// <exception cref="TreepieException">The index cannot be opened.</exception>
     internal DocumentIndex? Find(string name)
     {
         lock (_lock)
@@ -219,7 +222,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Empties an index and builds it again, unless somebody has done so meanwhile.</summary>
+    /// <summary>Clears an index and rebuilds it, unless that has already happened meanwhile.</summary>
     internal void Reset(DocumentIndex index)
     {
         lock (_lock)
@@ -233,12 +236,12 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// The index that answers queries over these fields: one that has them, or is given them, or a new one; see
+    /// Returns the index that answers queries over the specified fields: one that has them, an extended one, or a new one; see
     /// <see cref="AutoIndexChoice"/>.
     /// </summary>
-    /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
-    /// <param name="fields">Fields, in the order of the query.</param>
-    /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
+    /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
+    /// <param name="fields">The fields, in the order of the query.</param>
+    /// <param name="created">Whether the index was created by this call, whose caller waits for it.</param>
     internal DocumentIndex FindOrCreate(string collection, IReadOnlyList<AutoIndexField> fields, out bool created)
     {
         lock (_lock)
@@ -252,7 +255,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.
+    /// Returns the map-reduce index that answers queries over the specified groups, or creates one; see
+    /// <see cref="GroupIndexChoice"/>.
     /// </summary>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
@@ -265,13 +269,13 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>All indexes, held: whoever calls releases each.</summary>
+    /// <summary>Returns all indexes, held; the caller must release each.</summary>
     internal IReadOnlyList<HeldIndex> Hold() =>
         [.. Indexes()
             .Where(index => index.TryHold())
             .Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
 
-    /// <summary>What is wanted of all indexes, by name.</summary>
+    /// <summary>Returns the current definitions of all indexes, by name.</summary>
     internal IReadOnlyList<IndexMapping> Definitions()
     {
         lock (_lock)
@@ -285,7 +289,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Makes an index of exactly this definition; of one that queries made, unless there is one of its name.</summary>
+    /// <summary>Creates an index of exactly this definition; an auto-index only if none has its name.</summary>
     internal void Ensure(IndexMapping definition)
     {
         if (definition is StaticIndexMapping mapping)
@@ -301,7 +305,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Stops indexing and closes all stores that no query reads any more. For the database alone.</summary>
+    /// <summary>Stops indexing and closes the stores when no query uses them. Called only by the database.</summary>
     void IDisposable.Dispose()
     {
         List<Task> tasks;
@@ -350,7 +354,7 @@ public sealed class IndexCatalogue : IDisposable
                 [.. built.Where(b => string.Equals(b.Definition.Name, definition.Name, StringComparison.OrdinalIgnoreCase))]);
     }
 
-    /// <summary>What was built of a definition goes on; so does the one before it, until that has caught up.</summary>
+    /// <summary>Resumes the index of a definition, and the previous one until the former has caught up.</summary>
     private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, IndexMapping Definition)> versions)
     {
         (IndexDirectory Place, IndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
@@ -412,7 +416,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// Whether the lock of an index lets another definition take its place. A lock that stood before its index holds nobody up.
+    /// Returns whether the lock mode of an index allows its definition to be replaced. A lock set before the index existed does
+    /// not prevent it.
     /// </summary>
     private bool MayReplace(StaticIndexMapping mapping)
     {
@@ -424,7 +429,7 @@ public sealed class IndexCatalogue : IDisposable
             "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
     }
 
-    /// <summary>Brings what is built in line with the definition that was put last. In the lock.</summary>
+    /// <summary>Starts building the latest definition, if necessary. Requires the lock.</summary>
     private void Build(IndexMapping mapping)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
@@ -445,7 +450,7 @@ public sealed class IndexCatalogue : IDisposable
         }
         catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
-            // of a backup, which may name analyzers that this program has not
+            // from a backup, which may refer to analyzers that this program does not have
             _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow());
         }
     }
@@ -462,7 +467,7 @@ public sealed class IndexCatalogue : IDisposable
             return Remove(_replacements, name);
     }
 
-    /// <summary>Does what was decided for a query. In the lock.</summary>
+    /// <summary>Carries out the decision for a query. Requires the lock.</summary>
     private DocumentIndex Take(AutoIndexStep step, out bool created)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
@@ -480,7 +485,7 @@ public sealed class IndexCatalogue : IDisposable
         return made;
     }
 
-    /// <summary>Gives an index more fields, under the name that says so.</summary>
+    /// <summary>Adds fields to an index, under the corresponding name.</summary>
     private void Widen(DocumentIndexer indexer, AutoIndexDefinition definition)
     {
         string name = indexer.Index.Name;
@@ -525,7 +530,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Removes indexes that queries made.</summary>
+    /// <summary>Removes auto-indexes.</summary>
     private void RemoveMade(IEnumerable<DocumentIndex> indexes)
     {
         foreach (DocumentIndex index in indexes)
@@ -553,8 +558,8 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>
-    /// An index is complete: it takes the place of the one it was built for, and those that have nothing it has not are needed no
-    /// more.
+    /// Handles an index that has caught up: it replaces the one for which it was built, and auto-indexes whose fields it covers
+    /// are removed.
     /// </summary>
     private void OnCaughtUp(DocumentIndexer indexer)
     {

@@ -1,6 +1,6 @@
 namespace Treepie.Indexes;
 
-/// <summary>An index that a query could be answered by.</summary>
-/// <param name="Index">Its name, or <c>collection/Users</c> where the documents themselves answer.</param>
-/// <param name="Reason">Why it is the one that answers, or why it is not, for people.</param>
+/// <summary>An index considered for a query.</summary>
+/// <param name="Index">The name of the index, or <c>collection/Users</c> if the documents are scanned directly.</param>
+/// <param name="Reason">A human-readable reason why the index was chosen or not.</param>
 public sealed record IndexChoice(string Index, string Reason);

@@ -8,10 +8,10 @@ using Treepie.Store;
 
 namespace Treepie.Indexes;
 
-/// <summary>A look at what one index holds, for people who wonder why something is found or not. Thread-safe.</summary>
+/// <summary>Inspects the contents of one index, to find out why documents match or do not match. Thread-safe.</summary>
 public sealed class IndexContent
 {
-    /// <summary>Most terms that are given at once.</summary>
+    /// <summary>The maximum number of terms returned by one call.</summary>
     public const int MaxTerms = 10_000;
 
     private readonly DocumentIndex _index;
@@ -20,7 +20,7 @@ public sealed class IndexContent
 
     /// <param name="index">The index.</param>
     /// <param name="timeProvider">The clock.</param>
-    /// <param name="beginRead">Given, what the index has not seen of the documents is looked at too.</param>
+    /// <param name="beginRead">If given, documents that the index has not processed yet are included.</param>
     internal IndexContent(DocumentIndex index, TimeProvider timeProvider, Func<DatabaseSnapshot>? beginRead)
     {
         _index = index;
@@ -28,15 +28,16 @@ public sealed class IndexContent
         _beginRead = beginRead;
     }
 
-    /// <summary>Terms of a field as the index holds them, in byte order.</summary>
-    /// <param name="field">The field as the definition calls it, or the index inside: <c>Name</c>, <c>search(Name)</c>. Where a
-    /// field keeps words and whole values, <c>Name</c> is the values.</param>
-    /// <param name="after">The term behind which to begin; null: at the first.</param>
-    /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
-    /// <param name="etag">The etag up to which they are complete.</param>
-    /// <exception cref="InvalidQueryException">It has no such field.</exception>
-    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind, or is being given the
-    /// field.</exception>
+    /// <summary>Returns terms of a field as stored in the index, in byte order.</summary>
+    /// <param name="field">The field by its name in the definition, or an internal field: <c>Name</c>, <c>search(Name)</c>. If a
+    /// field
+    /// is indexed both as words and as whole values, <c>Name</c> refers to the values.</param>
+    /// <param name="after">The term after which to start. Null: at the first.</param>
+    /// <param name="count">The maximum number of terms to return; at most <see cref="MaxTerms"/> are.</param>
+    /// <param name="etag">The etag up to which the terms are complete.</param>
+    /// <exception cref="InvalidQueryException">The index has no such field.</exception>
+    /// <exception cref="TimeoutException">A non-stale view was requested, but the index is too far behind, or the field is still
+    /// being added to it.</exception>
     public IReadOnlyList<string> Terms(string field, string? after, int count, out long etag)
     {
         ArgumentNullException.ThrowIfNull(field);
@@ -54,8 +55,8 @@ public sealed class IndexContent
     }
 
     /// <summary>
-    /// Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every
-    /// second.
+    /// Returns the size of each structure of the index, largest first. Reads every page of the index once, so it should not be
+    /// called frequently.
     /// </summary>
     public IReadOnlyList<IndexStructure> Structures(CancellationToken cancellationToken = default)
     {
@@ -72,9 +73,9 @@ public sealed class IndexContent
         }
     }
 
-    /// <summary>What the index holds of a document; null where it holds nothing of it.</summary>
-    /// <param name="id">Id of the document, in any case.</param>
-    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind.</exception>
+    /// <summary>Returns what the index stores for a document; null if it stores nothing.</summary>
+    /// <param name="id">The id of the document, case-insensitive.</param>
+    /// <exception cref="TimeoutException">A non-stale view was requested, but the index is too far behind.</exception>
     public IReadOnlyList<IndexedValues>? Entry(string id)
     {
         ArgumentException.ThrowIfNullOrEmpty(id);
@@ -97,11 +98,11 @@ public sealed class IndexContent
                     })];
     }
 
-    /// <summary>Ids of the documents that groups are made of, folded, in byte order.</summary>
-    /// <param name="prefix">With what they begin, in any case.</param>
-    /// <param name="after">The id behind which to begin; null: at the first.</param>
-    /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
-    /// <exception cref="NotSupportedException">Its entries are no groups of documents.</exception>
+    /// <summary>Returns the lowercase ids of the documents from which groups were built, in byte order.</summary>
+    /// <param name="prefix">The prefix of the ids, case-insensitive.</param>
+    /// <param name="after">The id after which to start. Null: at the first.</param>
+    /// <param name="count">The maximum number of ids to return; at most <see cref="MaxTerms"/> are.</param>
+    /// <exception cref="NotSupportedException">The entries of the index are not groups of documents.</exception>
     public IReadOnlyList<string> Sources(string prefix, string? after, int count)
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -131,7 +132,7 @@ public sealed class IndexContent
         }
     }
 
-    /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>
+    /// <summary>Inspects one view of the index, including documents that it has not processed yet if requested.</summary>
     private T Look<T>(Func<IndexSearcher, IndexTail?, long, T> look)
     {
         IndexSearcher searcher = Open(_index);
@@ -161,7 +162,7 @@ public sealed class IndexContent
         $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too "
             + $"much to be looked at in passing (neverStale). Ask again, or ask without it.");
 
-    /// <summary>Holds the index and opens it; whoever calls releases it.</summary>
+    /// <summary>Holds the index and opens it; the caller must release it.</summary>
     private static IndexSearcher Open(DocumentIndex index)
     {
         if (!index.TryHold())
@@ -178,34 +179,34 @@ public sealed class IndexContent
     }
 }
 
-/// <summary>What an index holds of one document in one field.</summary>
+/// <summary>What an index stores for one field of one document.</summary>
 /// <param name="Field">The field.</param>
-/// <param name="Terms">Terms, numbers among them as text.</param>
-/// <param name="Numbers">Numbers.</param>
-/// <param name="HasNull">Whether there is an explicit null.</param>
+/// <param name="Terms">The terms; numbers are included as text.</param>
+/// <param name="Numbers">The numbers.</param>
+/// <param name="HasNull">Whether an explicit null is indexed.</param>
 public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull)
 {
     /// <summary>
-    /// Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for
-    /// other fields.
+    /// For full-text fields, the positions of each term, starting at 0, ascending; one list per term. Empty for other fields.
     /// </summary>
     public IReadOnlyList<IReadOnlyList<int>> Positions { get; init; } = [];
 
-    /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 7 decimals).</summary>
+    /// <summary>For spatial fields, the points and shapes as WKT, as stored in the index (points rounded to 7
+    /// decimals).</summary>
     public IReadOnlyList<string> Places { get; init; } = [];
 
     /// <summary>
-    /// Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these
-    /// stand for.
+    /// For vector fields, the vectors as stored in the index. Quantized vectors, with one byte per number, are returned as the
+    /// values they represent.
     /// </summary>
     public IReadOnlyList<IReadOnlyList<float>> Vectors { get; init; } = [];
 }
 
-/// <summary>How much room one structure of an index takes.</summary>
-/// <param name="Name">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>,
-/// <c>entries</c>, <c>keys</c>, …</param>
-/// <param name="Field">The field it is of; null for what is of none.</param>
-/// <param name="SizeBytes">Bytes in the file.</param>
-/// <param name="UsedBytes">Bytes of these that hold something.</param>
-/// <param name="Keys">How many keys it has: terms, blocks, chunks.</param>
+/// <summary>The size of one structure of an index.</summary>
+/// <param name="Name">The name of the structure: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>,
+/// <c>sort</c>, <c>entries</c>, <c>keys</c>, …</param>
+/// <param name="Field">The field it belongs to; null if it belongs to none.</param>
+/// <param name="SizeBytes">The size in the file, in bytes.</param>
+/// <param name="UsedBytes">The part of it that is in use, in bytes.</param>
+/// <param name="Keys">The number of keys: terms, blocks or chunks.</param>
 public sealed record IndexStructure(string Name, string? Field, long SizeBytes, long UsedBytes, long Keys);

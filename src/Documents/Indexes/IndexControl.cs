@@ -3,7 +3,7 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Switches of indexes: their lock, their priority, disabled (which stays so after the next start), paused (which does not).
+/// Lock mode, priority and state of indexes. Disabling an index is persistent; pausing lasts until the database is closed.
 /// Changes take effect at the next batch, at most two seconds later. Thread-safe.
 /// </summary>
 public sealed class IndexControl
@@ -14,8 +14,8 @@ public sealed class IndexControl
     private readonly Dictionary<string, IndexSwitch> _switches = new(StringComparer.OrdinalIgnoreCase);
     private volatile bool _areAllPaused;
 
-    /// <param name="store">Where settings are kept; null: nowhere.</param>
-    /// <param name="findName">The index of a name, by the name that it has itself; null: there is none.</param>
+    /// <param name="store">The store of the settings; null: they are not stored.</param>
+    /// <param name="findName">Returns the name of an index in its own case; null if it does not exist.</param>
     internal IndexControl(IndexSettingsStore? store, Func<string, string?> findName)
     {
         _store = store;
@@ -27,14 +27,14 @@ public sealed class IndexControl
     /// <summary>Whether all indexes are paused.</summary>
     public bool AreAllPaused => _areAllPaused;
 
-    /// <summary>What is set of an index; the defaults where nothing is.</summary>
+    /// <summary>Returns the settings of an index; the defaults if none have been set.</summary>
     public IndexSettings Settings(string name) => Switch(name).Settings;
 
-    /// <summary>Whether an index is paused, alone or with all.</summary>
+    /// <summary>Returns whether an index is paused, individually or with all others.</summary>
     public bool IsPaused(string name) => Switch(name).IsPaused;
 
-    /// <summary>Changes what is set of an index; durable when this returns.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name; nothing was changed.</exception>
+    /// <summary>Changes the settings of an index; durable when the method returns.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist; nothing was changed.</exception>
     public void Set(string name, Func<IndexSettings, IndexSettings> change)
     {
         ArgumentNullException.ThrowIfNull(change);
@@ -51,17 +51,17 @@ public sealed class IndexControl
     }
 
     /// <summary>
-    /// Stops the indexing of an index, or of all, until <see cref="Resume"/> or the next start. They go on answering, from what
-    /// they have.
+    /// Pauses an index, or all, until <see cref="Resume"/> is called or the database is opened again. Paused indexes still answer
+    /// queries, from what they have processed.
     /// </summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void Pause(string? name = null) => SetPaused(name, true);
 
-    /// <summary>Goes on with the indexing of an index, or of all.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Resumes an index, or all.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public void Resume(string? name = null) => SetPaused(name, false);
 
-    /// <summary>What tells the indexer of a name whether to work.</summary>
+    /// <summary>Returns the switch that the indexer of a name obeys.</summary>
     internal IndexSwitch Switch(string name)
     {
         lock (_lock)
@@ -72,7 +72,7 @@ public sealed class IndexControl
         }
     }
 
-    /// <summary>An index has another name now.</summary>
+    /// <summary>Renames an index.</summary>
     internal void Rename(string name, string newName)
     {
         lock (_lock)
@@ -85,7 +85,7 @@ public sealed class IndexControl
         }
     }
 
-    /// <summary>There is no index of the name any more.</summary>
+    /// <summary>Removes the state of a deleted index.</summary>
     internal void Forget(string name)
     {
         lock (_lock)

@@ -3,17 +3,19 @@ using Treepie.Indexes.Definitions;
 
 namespace Treepie.Indexes;
 
-/// <summary>Definitions as JSON: <c>IndexDefinition.FromJson(…)</c>, <c>definition.WriteTo(…)</c>.</summary>
+/// <summary>
+/// Reads and writes index definitions as JSON: <c>IndexDefinition.FromJson(…)</c>, <c>definition.WriteTo(…)</c>.
+/// </summary>
 public static class IndexDefinitions
 {
     extension(IndexDefinition definition)
     {
         /// <summary>
-        /// Reads a definition in JSON:
+        /// Reads a definition from JSON:
         /// <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c>
         /// in C# or JavaScript.
         /// </summary>
-        /// <exception cref="InvalidIndexDefinitionException">It asks for what cannot be run, or is not a definition.</exception>
+        /// <exception cref="InvalidIndexDefinitionException">It is not a definition, or uses unsupported features.</exception>
         public static IndexDefinition FromJson(JsonElement json)
         {
             try
@@ -26,14 +28,14 @@ public static class IndexDefinitions
             }
         }
 
-        /// <summary>Writes it as <c>FromJson</c> reads it.</summary>
+        /// <summary>Writes the definition in the form that <c>FromJson</c> reads.</summary>
         public void WriteTo(Utf8JsonWriter json)
         {
             ArgumentNullException.ThrowIfNull(json);
             IndexDefinitionJson.Write(json, definition);
         }
 
-        /// <summary>Whether another definition makes the same index, in whichever words.</summary>
+        /// <summary>Returns whether another definition results in the same index, even if it is written differently.</summary>
         public bool IsSameAs(IndexDefinition other)
         {
             ArgumentNullException.ThrowIfNull(other);

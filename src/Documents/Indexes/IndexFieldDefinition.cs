@@ -1,81 +1,83 @@
 namespace Treepie.Indexes;
 
-/// <summary>One field of an <see cref="IndexDefinition"/>. Immutable.</summary>
+/// <summary>The definition of one field of an <see cref="IndexDefinition"/>. Immutable.</summary>
 public sealed record IndexFieldDefinition
 {
-    /// <summary>The name that queries say, with case.</summary>
+    /// <summary>The name of the field in queries, case-sensitive.</summary>
     public required string Name { get; init; }
 
     /// <summary>
-    /// Where the values stand in a document: <c>ShipTo.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>,
-    /// <c>@metadata.@last-modified</c>, or <c>id()</c>. Null: at the path that is the name. An array on the way is walked element
-    /// by element. Not given for a point, which has two paths.
+    /// The path of the values in a document: <c>ShipTo.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>,
+    /// <c>@metadata.@last-modified</c>, or <c>id()</c>. Null: the same as the name. An array in the path is expanded to its
+    /// elements. Not used for points, which have two paths.
     /// </summary>
     public string? Path { get; init; }
 
-    /// <summary>How the values are searched.</summary>
+    /// <summary>How the values are indexed.</summary>
     public FieldIndexing Indexing { get; init; }
 
-    /// <summary>Analyzer of a <see cref="FieldIndexing.Search"/> field; null: the default.</summary>
+    /// <summary>The analyzer of a <see cref="FieldIndexing.Search"/> field. Null: the default.</summary>
     public string? Analyzer { get; init; }
 
     /// <summary>
-    /// What the score of words found in a <see cref="FieldIndexing.Search"/> field is multiplied with; greater than 0.
+    /// The factor, greater than 0, by which the scores of matches in a <see cref="FieldIndexing.Search"/> field are multiplied.
     /// </summary>
     public float Boost { get; init; } = 1;
 
     /// <summary>
-    /// Keeps the whole values of a <see cref="FieldIndexing.Search"/> field beside its words, so that results can be sorted by it
-    /// and compared with whole values. Other fields can be sorted by anyway.
+    /// Also indexes the whole values of a <see cref="FieldIndexing.Search"/> field, so that results can be sorted by it and
+    /// compared with whole values. Other fields can always be sorted by.
     /// </summary>
     public bool Sort { get; init; }
 
     /// <summary>
-    /// Keeps the value, as it stands in the document, so that <c>select</c> has it without reading the document. The answer is
-    /// the same with and without it, but while the index is behind: then the value is the one that the index has seen. Not of a
-    /// point, which has two paths.
+    /// Stores the value in the index as it is in the document, so that <c>select</c> can return it without reading the document.
+    /// The results are the same with and without it, except while the index is behind: then the indexed value is returned. Not
+    /// available for points, which have two paths.
     /// </summary>
     public bool Stored { get; init; }
 
     /// <summary>
-    /// Whether suggestions are asked of it; says so in listings, every field of words or whole values can give them.
+    /// Marks the field as used for suggestions. Shown in listings only: every full-text or whole-value field supports
+    /// suggestions.
     /// </summary>
     public bool Suggestions { get; init; }
 
-    /// <summary>Makes it a place: for <c>spatial.…</c> and order by distance.</summary>
+    /// <summary>Makes it a spatial field, for <c>spatial.…</c> and ordering by distance.</summary>
     public SpatialFieldDefinition? Spatial { get; init; }
 
-    /// <summary>Makes it a vector: for <c>vector.search</c>.</summary>
+    /// <summary>Makes it a vector field, for <c>vector.search</c>.</summary>
     public VectorFieldDefinition? Vector { get; init; }
 }
 
-/// <summary>How the values of a field are searched.</summary>
+/// <summary>How the values of a field are indexed.</summary>
 public enum FieldIndexing
 {
-    /// <summary>Whole values, without case; numbers; order.</summary>
+    /// <summary>Whole values, case-insensitive; numbers; sortable.</summary>
     Default,
 
-    /// <summary>Words, as an analyzer makes them.</summary>
+    /// <summary>Full-text: the words that an analyzer produces.</summary>
     Search,
 
-    /// <summary>Whole values, with case; numbers; order.</summary>
+    /// <summary>Whole values, case-sensitive; numbers; sortable.</summary>
     Exact,
 }
 
-/// <summary>Where a place stands in a document: either a point in two numbers, or a shape as WKT text.</summary>
+/// <summary>The source of a spatial field in a document: either a point as two numbers, or a shape as WKT.</summary>
 public sealed record SpatialFieldDefinition
 {
-    /// <summary>Path of the latitude, in degrees.</summary>
+    /// <summary>The path of the latitude, in degrees.</summary>
     public string? Latitude { get; init; }
 
-    /// <summary>Path of the longitude, in degrees.</summary>
+    /// <summary>The path of the longitude, in degrees.</summary>
     public string? Longitude { get; init; }
 
-    /// <summary>Path of a shape as WKT, instead of a point.</summary>
+    /// <summary>The path of a shape as WKT, instead of a point.</summary>
     public string? Wkt { get; init; }
 }
 
-/// <summary>A vector of a document: an array of numbers at the field's path.</summary>
-/// <param name="Dimensions">Numbers of each vector; 0: as many as the first one has.</param>
-/// <param name="Bytes">Whether a byte is kept for each number: a quarter of the room, and similarities to about 1 %.</param>
+/// <summary>A vector field, whose vectors are arrays of numbers at the path of the field.</summary>
+/// <param name="Dimensions">The number of dimensions. 0: as many as the first vector has.</param>
+/// <param name="Bytes">Whether vectors are quantized to one byte per number: a quarter of the size, with similarities accurate to
+/// about 1 %.</param>
 public sealed record VectorFieldDefinition(int Dimensions, bool Bytes = false);

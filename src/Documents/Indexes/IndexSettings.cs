@@ -1,41 +1,42 @@
 namespace Treepie.Indexes;
 
 /// <summary>
-/// What is set of an index beside its definition. Durable with the documents; no part of the definition, so a change builds
-/// nothing anew. Immutable.
+/// Settings of an index that are not part of its definition, so that changing them does not rebuild it. As durable as documents.
+/// Immutable.
 /// </summary>
 public sealed record IndexSettings
 {
-    /// <summary>Whether its definition may be replaced.</summary>
+    /// <summary>Whether the definition may be replaced.</summary>
     public IndexLockMode LockMode { get; init; }
 
-    /// <summary>Who goes first where more indexes want to work than may at a time.</summary>
+    /// <summary>The order in which indexes run if more have work than may run concurrently.</summary>
     public IndexPriority Priority { get; init; } = IndexPriority.Normal;
 
-    /// <summary>Whether it takes no changes, also after the next start. It goes on answering, from what it has.</summary>
+    /// <summary>Whether indexing is disabled, persistently. A disabled index still answers queries, from what it has
+    /// processed.</summary>
     public bool IsDisabled { get; init; }
 }
 
-/// <summary>What becomes of a changed definition that is put for an index defined by hand.</summary>
+/// <summary>What happens to a changed definition that is submitted for an existing static index.</summary>
 public enum IndexLockMode
 {
-    /// <summary>It replaces the one that is there.</summary>
+    /// <summary>The definition replaces the existing one.</summary>
     Unlock,
 
-    /// <summary>It is passed over, without a word.</summary>
+    /// <summary>The definition is silently ignored.</summary>
     LockedIgnore,
 
-    /// <summary>It is refused.</summary>
+    /// <summary>The definition is rejected with an error.</summary>
     LockedError,
 }
 
-/// <summary>Who goes first where several indexes wait for their turn to work.</summary>
+/// <summary>The order in which indexes run that wait for their turn.</summary>
 public enum IndexPriority
 {
     /// <summary>After all others.</summary>
     Low,
 
-    /// <summary>As most do.</summary>
+    /// <summary>The default.</summary>
     Normal,
 
     /// <summary>Before all others.</summary>

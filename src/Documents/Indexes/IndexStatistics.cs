@@ -1,13 +1,14 @@
 namespace Treepie.Indexes;
 
-/// <summary>State of one index at one moment.</summary>
+/// <summary>Statistics of one index at one point in time.</summary>
 public sealed record IndexStatistics
 {
-    /// <summary>Largest value of <see cref="WaitingChanges"/>: more are not counted.</summary>
+    /// <summary>The maximum of <see cref="WaitingChanges"/>; further changes are not counted.</summary>
     public const int MostWaitingChanges = 65_536;
 
     /// <summary>
-    /// Its name, for instance <c>Auto/Users/ByName</c>. That of an index which will take the place of another begins with
+    /// The name of the index, such as <c>Auto/Users/ByName</c>. The name of an index that is being built to replace another
+    /// starts with
     /// <c>ReplacementOf/</c>.
     /// </summary>
     public required string Name { get; init; }
@@ -15,97 +16,101 @@ public sealed record IndexStatistics
     /// <summary>The collections it covers; <c>@all_docs</c> for all.</summary>
     public required IReadOnlyList<string> Collections { get; init; }
 
-    /// <summary>Its fields, by name.</summary>
+    /// <summary>The names of its fields.</summary>
     public required IReadOnlyList<string> Fields { get; init; }
 
-    /// <summary>The definition of an index defined by hand; null for one that queries made.</summary>
+    /// <summary>The definition of a static index; null for an auto-index.</summary>
     public IndexDefinition? Definition { get; init; }
 
-    /// <summary>What its entries are made from.</summary>
+    /// <summary>The source of its entries: documents, counters or time series.</summary>
     public IndexSourceType Source { get; init; }
 
-    /// <summary>Whether its entries are groups of documents, not documents.</summary>
+    /// <summary>Whether it is a map-reduce index, whose entries are groups of documents.</summary>
     public bool IsMapReduce { get; init; }
 
     /// <summary>
-    /// Calls of its reduce since it was built: one for each leaf and branch of partial results that a change has touched.
+    /// The number of calls of its reduce since it was built: one for each leaf and branch of partial results affected by a
+    /// change.
     /// </summary>
     public long ReduceAttempts { get; init; }
 
-    /// <summary>Calls of its reduce that failed, since it was built.</summary>
+    /// <summary>The number of calls of its reduce that failed since it was built.</summary>
     public long ReduceErrors { get; init; }
 
-    /// <summary>Whether documents wait to be indexed.</summary>
+    /// <summary>Whether documents are waiting to be indexed.</summary>
     public bool IsStale { get; init; }
 
-    /// <summary>Running, disabled, or with an error that concerns most of it.</summary>
+    /// <summary>Whether the index is running, disabled, or in an error state.</summary>
     public IndexState State { get; init; }
 
-    /// <summary>What is set of it.</summary>
+    /// <summary>The settings of the index.</summary>
     public IndexSettings Settings { get; init; } = new();
 
-    /// <summary>Whether it takes no changes until it is resumed or the database is opened again.</summary>
+    /// <summary>Whether it is paused until it is resumed or the database is opened again.</summary>
     public bool IsPaused { get; init; }
 
-    /// <summary>Entries.</summary>
+    /// <summary>The number of entries.</summary>
     public long EntryCount { get; init; }
 
-    /// <summary>How far it is.</summary>
+    /// <summary>The etag up to which documents have been indexed.</summary>
     public long LastIndexedEtag { get; init; }
 
-    /// <summary>Fields, from the first on, that all entries have; fewer than there are while it is widened.</summary>
+    /// <summary>
+    /// The number of fields, counted from the first, that all entries have; less than the total while fields are being added.
+    /// </summary>
     public int CompleteFieldCount { get; init; }
 
-    /// <summary>How many changes wait, up to <see cref="MostWaitingChanges"/>.</summary>
+    /// <summary>The number of changes waiting to be indexed, up to <see cref="MostWaitingChanges"/>.</summary>
     public int WaitingChanges { get; init; }
 
     /// <summary>
-    /// How old the oldest change is that waits: what is younger may be missing from answers, what is older is not. Zero where
-    /// none waits.
+    /// The age of the oldest change waiting to be indexed: younger changes may be missing from results, older ones are not. Zero
+    /// if there is none.
     /// </summary>
     public TimeSpan TimeBehind { get; init; }
 
     /// <summary>
-    /// By how much the last etag of the database is greater than that of the index: no more changes than that wait, of any
-    /// collection.
+    /// The difference between the last etag of the database and that of the index: an upper bound of the number of changes
+    /// waiting, in all collections.
     /// </summary>
     public long EtagsBehind { get; init; }
 
-    /// <summary>Changes of the last batch; 0 before the first since it was opened.</summary>
+    /// <summary>The number of changes in the last batch; 0 before the first since the index was opened.</summary>
     public int LastBatchChanges { get; init; }
 
-    /// <summary>Changes indexed per second of work, by the last batches; 0 before the first.</summary>
+    /// <summary>The number of changes indexed per second of work in recent batches; 0 before the first.</summary>
     public double ChangesPerSecond { get; init; }
 
-    /// <summary>End of its last batch (UTC); null before the first since it was opened.</summary>
+    /// <summary>When the last batch ended (UTC); null before the first since the index was opened.</summary>
     public DateTime? LastIndexingTime { get; init; }
 
-    /// <summary>How long it was at work since it was opened.</summary>
+    /// <summary>The total time spent indexing since the index was opened.</summary>
     public TimeSpan IndexingTime { get; init; }
 
-    /// <summary>Its last batches since it was opened, at most 64, oldest first.</summary>
+    /// <summary>The last batches since the index was opened, at most 64, oldest first.</summary>
     public IReadOnlyList<IndexBatchReport> RecentBatches { get; init; } = [];
 
-    /// <summary>How many errors it keeps; see <see cref="IndexCatalogue.Errors"/>.</summary>
+    /// <summary>The number of errors that are kept; see <see cref="IndexCatalogue.Errors"/>.</summary>
     public long ErrorCount { get; init; }
 
     /// <summary>
-    /// Why it stopped, or that most of what it computes fails, or else the last error of a document; null without any.
+    /// The error that stopped the index, a message that most of its computations fail, or the last error of a document; null if
+    /// there is none.
     /// </summary>
     public string? Error { get; init; }
 }
 
-/// <summary>State of an index.</summary>
+/// <summary>The state of an index.</summary>
 public enum IndexState
 {
-    /// <summary>Running.</summary>
+    /// <summary>The index is running.</summary>
     Normal,
 
     /// <summary>
-    /// Stopped by an error, or more than 15 % of what it computes fails: see <see cref="IndexStatistics.Error"/>.
+    /// The index was stopped by an error, or more than 15 % of its computations fail; see <see cref="IndexStatistics.Error"/>.
     /// </summary>
     Error,
 
-    /// <summary>It was said to take no changes.</summary>
+    /// <summary>The index is disabled.</summary>
     Disabled,
 }

@@ -3,19 +3,19 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// The compare-exchange value <c>rvn-atomic/{id}</c> that cluster-wide batches put beside each document they write: its index
-/// says whether another such batch wrote the document in between.
+/// The compare-exchange value <c>rvn-atomic/{id}</c> that cluster-wide batches store for each document they write: its index
+/// tells whether another such batch has written the document in the meantime.
 /// </summary>
 internal static class AtomicGuard
 {
-    /// <summary>What stands in a change vector before the index of a guard.</summary>
+    /// <summary>The text before the index of a guard in a change vector.</summary>
     private const string Tag = "TRXN:"; // as Document.WriteTo writes it
 
-    /// <summary>The index of a document's guard; 0 where there is none.</summary>
+    /// <summary>Returns the index of a document's guard; 0 if it has none.</summary>
     public static long IndexOf(IKindHost host, ReadOnlySpan<byte> foldedId) =>
         host.Kinds.TryGet(KindKey.OfGuard(foldedId), out KindRecord record) ? record.Etag : 0;
 
-    /// <summary>Puts the guard of a document that is written, or deletes that of one that is deleted; gives its index.</summary>
+    /// <summary>Updates the guard of a written document, or deletes that of a deleted one; returns its index.</summary>
     public static long Move(IKindHost host, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, bool isDeleted)
     {
         long etag = host.NextEtag();
@@ -29,7 +29,7 @@ internal static class AtomicGuard
         return etag;
     }
 
-    /// <summary>The index that a change vector of a client names; 0 where it names none.</summary>
+    /// <summary>Returns the guard index in a client's change vector; 0 if there is none.</summary>
     public static long IndexIn(string? changeVector)
     {
         int start = changeVector?.IndexOf(Tag, StringComparison.Ordinal) ?? -1;
@@ -42,7 +42,7 @@ internal static class AtomicGuard
             System.Globalization.CultureInfo.InvariantCulture, out long index) ? index : 0;
     }
 
-    /// <summary>A document's change vector with the index of its guard, as cluster-wide sessions are given it.</summary>
+    /// <summary>Returns a document's change vector with the index of its guard, as cluster-wide sessions see it.</summary>
     public static string ChangeVector(string changeVector, long index) => index == 0
         ? changeVector
         : $"{changeVector}, "

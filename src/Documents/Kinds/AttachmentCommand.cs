@@ -2,13 +2,13 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Puts, deletes, copies or moves an attachment.</summary>
-/// <param name="operation">What.</param>
-/// <param name="place">Which.</param>
-/// <param name="destination">Where to, of copies and moves.</param>
-/// <param name="content">What is put; null for the others.</param>
-/// <param name="contentType">Its type.</param>
-/// <param name="expectedChangeVector">Null: any; empty: there is none yet; else this one.</param>
+/// <summary>Stores, deletes, copies or moves an attachment.</summary>
+/// <param name="operation">The operation.</param>
+/// <param name="place">The attachment.</param>
+/// <param name="destination">The destination of copies and moves.</param>
+/// <param name="content">The content to store; null for other operations.</param>
+/// <param name="contentType">The content type.</param>
+/// <param name="expectedChangeVector">Null: any; empty: it must not exist; else the expected change vector.</param>
 internal sealed class AttachmentCommand(
     AttachmentOperation operation, AttachmentPlace place, AttachmentPlace? destination, UploadedContent? content,
     string contentType, string? expectedChangeVector) : KindCommand

@@ -1,17 +1,17 @@
 namespace Treepie.Kinds;
 
-/// <summary>What a command does with an attachment.</summary>
+/// <summary>Operations on attachments.</summary>
 public enum AttachmentOperation
 {
-    /// <summary>Puts it.</summary>
+    /// <summary>Stores the attachment.</summary>
     Put,
 
-    /// <summary>Deletes it.</summary>
+    /// <summary>Deletes the attachment.</summary>
     Delete,
 
-    /// <summary>Puts the same under another name, or beside another document.</summary>
+    /// <summary>Copies the attachment to another name or document.</summary>
     Copy,
 
-    /// <summary>As a copy, and deletes it where it was.</summary>
+    /// <summary>Moves the attachment to another name or document.</summary>
     Move,
 }

@@ -1,12 +1,12 @@
 namespace Treepie.Kinds;
 
-/// <summary>What a command about an attachment did.</summary>
-/// <param name="Operation">What was asked for.</param>
-/// <param name="DocumentId">The document; of copies and moves the one it was taken from.</param>
-/// <param name="Name">The name there.</param>
-/// <param name="Value">The attachment that was put; null for deletions.</param>
-/// <param name="DocumentChangeVector">That document's change vector afterwards; null where it does not exist.</param>
-/// <param name="DestinationChangeVector">Of copies and moves, that of the other document.</param>
+/// <summary>The result of an operation on an attachment.</summary>
+/// <param name="Operation">The operation.</param>
+/// <param name="DocumentId">The id of the document; of the source for copies and moves.</param>
+/// <param name="Name">The name of the attachment in that document.</param>
+/// <param name="Value">The attachment that was stored; null for deletions.</param>
+/// <param name="DocumentChangeVector">The change vector of the document after the operation; null if it does not exist.</param>
+/// <param name="DestinationChangeVector">The change vector of the destination document, for copies and moves.</param>
 public sealed record AttachmentResult(
     AttachmentOperation Operation, string DocumentId, string Name, AttachmentValue? Value, string? DocumentChangeVector,
     string? DestinationChangeVector) : KindResult;

@@ -3,14 +3,14 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>An attachment of a document, without its content.</summary>
-/// <param name="DocumentId">Id of the document as asked for.</param>
-/// <param name="Name">Name as first written (compared without case).</param>
-/// <param name="ContentType">Its type as given; empty for none.</param>
-/// <param name="Hash">SHA-256 of the content, base64.</param>
-/// <param name="SizeBytes">Bytes of the content.</param>
-/// <param name="Etag">Etag of its last change.</param>
-/// <param name="ChangeVector">Its change vector.</param>
+/// <summary>The details of an attachment, without its content.</summary>
+/// <param name="DocumentId">The id of the document, as requested.</param>
+/// <param name="Name">The name, in the case in which it was first written; case-insensitive.</param>
+/// <param name="ContentType">The content type; empty if none was given.</param>
+/// <param name="Hash">The SHA-256 hash of the content, in base64.</param>
+/// <param name="SizeBytes">The size of the content in bytes.</param>
+/// <param name="Etag">The etag of its last change.</param>
+/// <param name="ChangeVector">The change vector.</param>
 public sealed record AttachmentValue(
     string DocumentId, string Name, string ContentType, string Hash, long SizeBytes, long Etag, string ChangeVector)
 {

@@ -2,11 +2,11 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Puts or deletes a compare-exchange value if its index is the one expected.</summary>
+/// <summary>Stores or deletes a compare-exchange value if it has the expected index.</summary>
 /// <param name="key">The key as given.</param>
-/// <param name="keyUtf8">The same in UTF-8.</param>
-/// <param name="expectedIndex">The index expected; 0: there must be no value.</param>
-/// <param name="value">In the form it is kept in; null: it is deleted.</param>
+/// <param name="keyUtf8">The key in UTF-8.</param>
+/// <param name="expectedIndex">The expected index; 0: the value must not exist.</param>
+/// <param name="value">The value in its stored form; null: deletes it.</param>
 internal sealed class CompareExchangeCommand(string key, byte[] keyUtf8, long expectedIndex, byte[]? value) : KindCommand
 {
     private readonly byte[] _treeKey = CompareExchangeValue.TreeKey(keyUtf8);
@@ -19,7 +19,7 @@ internal sealed class CompareExchangeCommand(string key, byte[] keyUtf8, long ex
             ? CompareExchangeValue.Read(record, host.ChangeVectors)
             : null;
         if (value is null && existing is null)
-            // what is to be gone is gone
+            // a value to be deleted does not exist
             return new CompareExchangeResult(key, host.NextEtag(), null, IsSuccessful: true) { IsDeletion = IsDelete };
         if ((existing?.Index ?? 0) != expectedIndex)
             return new CompareExchangeResult(key, existing?.Index ?? 0, existing, IsSuccessful: false) { IsDeletion = IsDelete };

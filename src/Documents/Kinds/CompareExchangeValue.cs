@@ -7,19 +7,20 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>A compare-exchange value of a database.</summary>
-/// <param name="Key">Its key as first written (compared without case).</param>
-/// <param name="Index">Changes with every change of the value; what the next change is compared with.</param>
-/// <param name="Body">A JSON object whose member <c>Object</c> is the value, minified UTF-8.</param>
-/// <param name="Metadata">Metadata as a JSON object, minified UTF-8; empty for none.</param>
-/// <param name="ChangeVector">Its change vector.</param>
+/// <summary>A compare-exchange value.</summary>
+/// <param name="Key">The key, in the case in which it was first written; case-insensitive.</param>
+/// <param name="Index">The index; changes with every change of the value, and is what the next change is compared
+/// against.</param>
+/// <param name="Body">A JSON object with the value in the member <c>Object</c>, as minified UTF-8.</param>
+/// <param name="Metadata">The metadata as a JSON object, as minified UTF-8; empty if there is none.</param>
+/// <param name="ChangeVector">The change vector.</param>
 public sealed record CompareExchangeValue(
     string Key, long Index, ReadOnlyMemory<byte> Body, ReadOnlyMemory<byte> Metadata, string ChangeVector)
 {
-    /// <summary>What keys of atomic guards begin with; the id of the guarded document follows.</summary>
+    /// <summary>The prefix of the keys of atomic guards, followed by the id of the guarded document.</summary>
     public const string AtomicGuardPrefix = "rvn-atomic/";
 
-    /// <summary>Writes <c>{"Object":…,"@metadata":…}</c>.</summary>
+    /// <summary>Writes the value as <c>{"Object":…,"@metadata":…}</c>.</summary>
     public void WriteTo(IBufferWriter<byte> output)
     {
         ArgumentNullException.ThrowIfNull(output);
@@ -33,7 +34,7 @@ public sealed record CompareExchangeValue(
         output.Write("}"u8);
     }
 
-    /// <summary>What the member <c>Object</c> holds, as JSON; null where it is not there.</summary>
+    /// <summary>Returns the JSON of the member <c>Object</c>; null if it does not exist.</summary>
     internal byte[]? Held()
     {
         using var json = System.Text.Json.JsonDocument.Parse(
@@ -43,13 +44,13 @@ public sealed record CompareExchangeValue(
             : null;
     }
 
-    /// <summary>Whether it is the atomic guard of a document.</summary>
+    /// <summary>Whether the value is the atomic guard of a document.</summary>
     public bool IsAtomicGuard => Key.StartsWith(AtomicGuardPrefix, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Its key in the tree.</summary>
+    /// <summary>Returns the key in the tree.</summary>
     internal static byte[] TreeKey(ReadOnlySpan<byte> key) => KindKey.OfName(Kind.CompareExchange, default, key);
 
-    /// <summary>The form it is kept in: 4 bytes of body, little-endian; body; metadata.</summary>
+    /// <summary>Returns the stored form: 4 length of the body, little-endian; body; metadata.</summary>
     internal static byte[] Encode(ReadOnlySpan<byte> body, ReadOnlySpan<byte> metadata)
     {
         byte[] value = new byte[sizeof(int) + body.Length + metadata.Length];
@@ -59,8 +60,8 @@ public sealed record CompareExchangeValue(
         return value;
     }
 
-    /// <summary>The form it is kept in, of <c>{"Object":…,"@metadata":…}</c>.</summary>
-    /// <exception cref="InvalidDocumentException">It is something else.</exception>
+    /// <summary>Returns the stored form of <c>{"Object":…,"@metadata":…}</c>.</summary>
+    /// <exception cref="InvalidDocumentException">The JSON has another form.</exception>
     internal static byte[] Parse(string json)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(json), room = new byte[utf8.Length];

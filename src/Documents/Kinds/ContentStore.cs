@@ -8,19 +8,19 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Contents of attachments: each once, under its SHA-256, in pieces, with the number of attachments that have it; the last one
-/// that goes takes it along. A content that is longer than a piece comes in several commits: until the attachment is put it
-/// stands among the uploads, and what is found there at an opening was never finished.
+/// Contents of attachments: each is stored once, under its SHA-256, in chunks, with the number of attachments that refer to it,
+/// and deleted with the last one. A content longer than a chunk is written by several commits: until the attachment is stored, it
+/// is listed as an upload, and uploads found at opening were never completed.
 /// </summary>
-/// <param name="transaction">Where they are.</param>
-/// <param name="keepsUnused">Whether the last attachment that goes leaves its content to <see cref="Sweep"/>: one that comes
-/// later may have it.</param>
+/// <param name="transaction">The transaction.</param>
+/// <param name="keepsUnused">Whether the last attachment leaves its content to <see cref="Sweep"/>, since a later one may refer
+/// to it.</param>
 internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnused = false)
 {
-    /// <summary>Deletes at most so many pieces in a commit of its own.</summary>
+    /// <summary>The maximum number of chunks deleted by one commit.</summary>
     private const int PiecesPerStep = 256;
 
-    /// <summary>Makes room for a content that comes in pieces; gives its number.</summary>
+    /// <summary>Starts a content of several chunks and returns its number.</summary>
     public long Begin()
     {
         long id = NextId();
@@ -28,17 +28,17 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
         return id;
     }
 
-    /// <summary>Puts a piece.</summary>
+    /// <summary>Stores a chunk.</summary>
     public void AddPiece(long id, int number, ReadOnlySpan<byte> bytes) =>
         transaction.GetOrCreateTree(TreeNames.Contents).Put(ContentRecord.PieceKey(id, number), bytes);
 
     /// <summary>
-    /// A content is whole: it stands under its hash, and what was uploaded is dropped where it stood there before.
+    /// Completes a content: stores it under its hash, and drops the upload if the content existed already.
     /// </summary>
-    /// <param name="hash">SHA-256 of it.</param>
-    /// <param name="size">Its length in bytes.</param>
-    /// <param name="uploadId">Where it was uploaded to; 0: it is <paramref name="only"/>.</param>
-    /// <param name="only">Its only piece.</param>
+    /// <param name="hash">The SHA-256 hash.</param>
+    /// <param name="size">The length in bytes.</param>
+    /// <param name="uploadId">The number of the upload; 0: the content is <paramref name="only"/>.</param>
+    /// <param name="only">The only chunk.</param>
     public void Settle(ReadOnlySpan<byte> hash, long size, long uploadId, ReadOnlySpan<byte> only)
     {
         Tree byHash = transaction.GetOrCreateTree(TreeNames.ContentsByHash);
@@ -58,16 +58,16 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
         new ContentRecord(id, size, References: 0).Write(byHash, hash);
     }
 
-    /// <summary>Whether there is a content of a hash.</summary>
+    /// <summary>Returns whether a content with the specified hash exists.</summary>
     public bool Contains(ReadOnlySpan<byte> hash) => transaction.FindTree(TreeNames.ContentsByHash)?.Contains(hash) == true;
 
-    /// <summary>One attachment more has a content.</summary>
+    /// <summary>Adds a reference of an attachment to a content.</summary>
     public void Acquire(ReadOnlySpan<byte> hash) => Change(hash, 1);
 
-    /// <summary>One attachment fewer has a content.</summary>
+    /// <summary>Removes a reference of an attachment to a content.</summary>
     public void Release(ReadOnlySpan<byte> hash) => Change(hash, -1);
 
-    /// <summary>Drops some of what was uploaded and not put; true when nothing of it is left.</summary>
+    /// <summary>Drops some chunks of an upload; returns true when nothing is left.</summary>
     public bool Abandon(long uploadId)
     {
         if (transaction.FindTree(TreeNames.ContentUploads)?.Contains(ContentRecord.IdKey(uploadId)) != true)
@@ -79,8 +79,8 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     }
 
     /// <summary>
-    /// Drops contents that came with a dump and that no attachment has, some in each step, from a hash on; gives the hash to go
-    /// on from, null after the last.
+    /// Drops imported contents without attachments, a limited number per step, starting at a hash; returns the hash at which to
+    /// continue, null after the last.
     /// </summary>
     public byte[]? Sweep(byte[] from)
     {
@@ -137,7 +137,7 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     }
 
     /// <summary>
-    /// The last piece: from the end on, an upload that is dropped in steps has its first pieces until the last step.
+    /// Finds the last chunk: from the end, since an upload that is dropped in steps keeps its first chunks until the last step.
     /// </summary>
     private static int LastPiece(Tree contents, long id)
     {

@@ -1,29 +1,29 @@
 namespace Treepie.Kinds;
 
-/// <summary>What is done to one counter.</summary>
+/// <summary>Operations on counters.</summary>
 public enum CounterOperationKind
 {
-    /// <summary>Adds to it; makes it if it is new.</summary>
+    /// <summary>Adds to the counter; creates it if it does not exist.</summary>
     Increment,
 
-    /// <summary>Deletes it.</summary>
+    /// <summary>Deletes the counter.</summary>
     Delete,
 
-    /// <summary>Only asks for it.</summary>
+    /// <summary>Returns the counter.</summary>
     Get,
 
-    /// <summary>Sets what this database counted of it.</summary>
+    /// <summary>Sets this database's part of the counter.</summary>
     Put,
 }
 
-/// <summary>One operation on a counter of a document.</summary>
-/// <param name="Kind">What.</param>
-/// <param name="Name">The counter's name, UTF-8.</param>
-/// <param name="Delta">What is added, or the value it is set to.</param>
+/// <summary>An operation on a counter of a document.</summary>
+/// <param name="Kind">The operation.</param>
+/// <param name="Name">The name of the counter, in UTF-8.</param>
+/// <param name="Delta">The amount to add, or the value to set.</param>
 public readonly record struct CounterOperation(CounterOperationKind Kind, ReadOnlyMemory<byte> Name, long Delta)
 {
-    /// <summary>Checks a name from outside.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be one.</exception>
+    /// <summary>Creates an operation after validating the name.</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public static CounterOperation Of(CounterOperationKind kind, string? name, long delta) =>
         new(kind, Store.KindNames.Encode("a counter", name), delta);
 }

@@ -5,28 +5,28 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// A counter of a document. It is kept in parts by database, the sum of which is its value, so that databases that exchange
-/// changes later add up to what was counted in all of them. Little-endian, each part:
+/// A counter of a document. It is stored in one part per database, whose sum is its value, so that the parts of databases which
+/// replicate to each other add up. Each part, little-endian:
 /// <code>
 /// OFFSET SIZE MEANING
-///      0   16 id of the database that counted
-///     16    8 what it counted
+///      0   16 id of the database
+///     16    8 its part of the value
 /// </code>
 /// </summary>
-/// <param name="DocumentId">Id of the document as asked for.</param>
-/// <param name="Name">Name as first written (compared without case).</param>
-/// <param name="Value">Its value.</param>
-/// <param name="Etag">Etag of its last change.</param>
-/// <param name="ChangeVector">Its change vector.</param>
+/// <param name="DocumentId">The id of the document, as requested.</param>
+/// <param name="Name">The name, in the case in which it was first written; case-insensitive.</param>
+/// <param name="Value">The value of the counter.</param>
+/// <param name="Etag">The etag of its last change.</param>
+/// <param name="ChangeVector">The change vector.</param>
 public sealed record CounterValue(string DocumentId, string Name, long Value, long Etag, string ChangeVector)
 {
-    /// <summary>Bytes of a part.</summary>
+    /// <summary>The size of a part in bytes.</summary>
     private const int PartBytes = 16 + sizeof(long);
 
-    /// <summary>What was counted where: node and database, as in change vectors.</summary>
+    /// <summary>The parts of the value, each with its node and database as in change vectors.</summary>
     public IReadOnlyList<(string Node, long Value)> ByNode { get; init; } = [];
 
-    /// <summary>The sum of the parts.</summary>
+    /// <summary>Returns the sum of the parts.</summary>
     internal static long Sum(ReadOnlySpan<byte> parts)
     {
         long sum = 0;
@@ -35,14 +35,14 @@ public sealed record CounterValue(string DocumentId, string Name, long Value, lo
         return sum;
     }
 
-    /// <summary>What one database counted; 0 where it did not.</summary>
+    /// <summary>Returns the part of a database; 0 if it has none.</summary>
     internal static long PartOf(ReadOnlySpan<byte> parts, Guid database)
     {
         int at = Find(parts, database);
         return at < 0 ? 0 : BinaryPrimitives.ReadInt64LittleEndian(parts[(at + 16)..]);
     }
 
-    /// <summary>The parts with that of a database set.</summary>
+    /// <summary>Returns the parts with that of a database replaced.</summary>
     internal static byte[] WithPart(ReadOnlySpan<byte> parts, Guid database, long value)
     {
         int at = Find(parts, database);
@@ -54,7 +54,7 @@ public sealed record CounterValue(string DocumentId, string Name, long Value, lo
         return changed;
     }
 
-    /// <summary>The databases that counted, and what.</summary>
+    /// <summary>Returns the databases with their parts.</summary>
     internal static IReadOnlyList<(Guid Database, long Value)> Parts(ReadOnlySpan<byte> parts)
     {
         var found = new List<(Guid Database, long Value)>();

@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Operations on counters of one document, in their order.</summary>
+/// <summary>Executes operations on counters of one document, in order.</summary>
 internal sealed class CountersCommand(string documentId, byte[] foldedId, IReadOnlyList<CounterOperation> operations)
     : KindCommand
 {

@@ -1,6 +1,6 @@
 namespace Treepie.Kinds;
 
-/// <summary>Deletes revisions of a document: those of some etags, or those a rule does not keep.</summary>
+/// <summary>Deletes revisions of a document: those with the specified keys, or those that a rule does not keep.</summary>
 internal sealed class DeleteRevisionsCommand(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) : KindCommand
 {
     public override bool IsDelete => true;

@@ -3,26 +3,26 @@ using Treepie.Json;
 
 namespace Treepie.Kinds;
 
-/// <summary>Of which collections documents are kept compressed.</summary>
+/// <summary>The collections whose documents are stored compressed.</summary>
 public sealed record DocumentCompressionConfiguration
 {
     internal const string SettingName = "documents-compression";
 
-    /// <summary>These collections (compared without case).</summary>
+    /// <summary>The names of the collections, case-insensitive.</summary>
     public IReadOnlyList<string> Collections { get; init; } = [];
 
-    /// <summary>All collections, those to come too.</summary>
+    /// <summary>Whether all collections are compressed, including future ones.</summary>
     public bool AllCollections { get; init; }
 
-    /// <summary>Whether revisions that are made of these documents are too.</summary>
+    /// <summary>Whether new revisions of these documents are compressed as well.</summary>
     public bool Revisions { get; init; } = true;
 
-    /// <summary>Whether documents of a collection are.</summary>
+    /// <summary>Returns whether documents of a collection are compressed.</summary>
     public bool Includes(string collection) =>
         AllCollections || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Reads it as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads the configuration from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     public static DocumentCompressionConfiguration Read(JsonElement json)
     {
         if (json.ValueKind != JsonValueKind.Object)
@@ -40,7 +40,7 @@ public sealed record DocumentCompressionConfiguration
             : configuration;
     }
 
-    /// <summary>Writes it as clients read it.</summary>
+    /// <summary>Writes the configuration as JSON in the format of RavenDB's clients.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         ArgumentNullException.ThrowIfNull(json);

@@ -2,7 +2,7 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Makes a revision of a document as it is, whatever is configured.</summary>
+/// <summary>Creates a revision of a document's current state, regardless of the revisions configuration.</summary>
 internal sealed class ForceRevisionCommand(string documentId, byte[] foldedId) : KindCommand
 {
     public override KindResult Apply(IKindHost host)

@@ -3,11 +3,11 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Keeps the contents of a revision's attachments while the commands behind it in the batch delete what else has them, to be put
-/// by <see cref="RevertAttachmentsCommand"/>.
+/// Keeps the contents of a revision's attachments while the following commands of the batch delete other references to them,
+/// until <see cref="RevertAttachmentsCommand"/> stores them.
 /// </summary>
 /// <param name="documentId">The document.</param>
-/// <param name="attachments">In the form of <see cref="RevisionAttachments"/>.</param>
+/// <param name="attachments">The attachments in the form of <see cref="RevisionAttachments"/>.</param>
 internal sealed class HoldContentsCommand(string documentId, ReadOnlyMemory<byte> attachments) : KindCommand
 {
     public override KindResult Apply(IKindHost host)

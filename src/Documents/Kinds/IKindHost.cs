@@ -2,29 +2,29 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>What a command beside documents may do inside the transaction it runs in.</summary>
+/// <summary>The operations available to a command on related data inside its transaction.</summary>
 internal interface IKindHost
 {
-    /// <summary>The values of all kinds.</summary>
+    /// <summary>The related data of all kinds.</summary>
     KindWriter Kinds { get; }
 
-    /// <summary>When the batch is written (UTC ticks).</summary>
+    /// <summary>The time of the batch (UTC ticks).</summary>
     long NowTicks { get; }
 
     ChangeVectors ChangeVectors { get; }
 
-    /// <summary>The etag of the change that is made next; each call gives another.</summary>
+    /// <summary>Returns a new etag for the next change.</summary>
     long NextEtag();
 
-    /// <summary>The document of a folded id, until the next change.</summary>
+    /// <summary>Gets the document with a folded id; valid until the next change.</summary>
     bool TryGet(scoped ReadOnlySpan<byte> foldedId, out DocumentRecord record);
 
-    /// <summary>The names of what a document has beside its body are others now: gives it a new etag, and its flags.</summary>
+    /// <summary>Gives a document a new etag and updated flags, because the names of its related data have changed.</summary>
     void Touch(ReadOnlySpan<byte> foldedId);
 
-    /// <summary>As <see cref="Touch"/>, but without a revision: the document's last revisions were just deleted.</summary>
+    /// <summary>Same as <see cref="Touch"/>, but without a revision: the document's last revisions were just deleted.</summary>
     void TouchUnrevised(ReadOnlySpan<byte> foldedId);
 
-    /// <summary>As <see cref="Touch"/>, with a revision of it whatever is configured.</summary>
+    /// <summary>Same as <see cref="Touch"/>, with a revision regardless of the revisions configuration.</summary>
     void AddRevision(ReadOnlySpan<byte> foldedId);
 }

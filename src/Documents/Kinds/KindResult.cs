@@ -1,4 +1,4 @@
 namespace Treepie.Kinds;
 
-/// <summary>What a command about something beside documents did. See the records made of it.</summary>
+/// <summary>The base of the results of commands on related data, such as attachments and counters.</summary>
 public abstract record KindResult;

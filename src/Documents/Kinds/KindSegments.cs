@@ -5,7 +5,7 @@ namespace Treepie.Kinds;
 /// <summary>Finds segments of time series, and reads entries from them.</summary>
 internal static class KindSegments
 {
-    /// <summary>Entries of a time series within a range, ends included, in order.</summary>
+    /// <summary>Returns the entries of a time series within a range, both ends included, in order.</summary>
     public static IEnumerable<TimeSeriesPoint> TimeSeries(
         this KindItems items, byte[] foldedId, string name, DateTime from, DateTime to)
     {

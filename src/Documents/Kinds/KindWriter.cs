@@ -7,11 +7,11 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Keeps the trees of what lies beside documents in step: values, the two logs, the counts. Made anew for every run of a command,
-/// as a storage command may be run again from its start.
+/// Keeps the trees of related data consistent: items, the two logs, the counts. Created for each run of a command, since a
+/// storage command may be run again from its start.
 /// </summary>
-/// <param name="transaction">Where they are.</param>
-/// <param name="dictionaries">What bodies of revisions are unpacked with; null where none are read.</param>
+/// <param name="transaction">The transaction.</param>
+/// <param name="dictionaries">The dictionaries for decompressing bodies of revisions; null if none are read.</param>
 /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
 internal sealed class KindWriter(
     WriteTransaction transaction, BodyDictionaries? dictionaries, bool keepsUnusedContents = false)
@@ -25,7 +25,7 @@ internal sealed class KindWriter(
     /// <summary>Contents of attachments.</summary>
     public ContentStore Contents { get; } = new(transaction, keepsUnusedContents);
 
-    /// <summary>Reads what is there now. A body of a revision may be used until this is asked again.</summary>
+    /// <summary>The current items. The body of a revision is valid until the next access.</summary>
     public KindItems Items
     {
         get
@@ -43,7 +43,9 @@ internal sealed class KindWriter(
 
     private Tree Deleted => _deleted ??= transaction.GetOrCreateTree(TreeNames.KindsDeleted);
 
-    /// <summary>The value of a key, until the next change; false where it does not exist or was deleted.</summary>
+    /// <summary>
+    /// Gets the item with a key; valid until the next change. Returns false if it does not exist or was deleted.
+    /// </summary>
     public bool TryGet(scoped ReadOnlySpan<byte> key, out KindRecord record)
     {
         record = default;
@@ -54,7 +56,7 @@ internal sealed class KindWriter(
     }
 
     /// <summary>
-    /// Puts a value in the place of what was there; the spelling first used stays. Gives whether the key had no value before.
+    /// Stores an item, replacing an existing one and keeping the case of its name; returns whether it is new.
     /// </summary>
     public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long etag, long ticks)
     {
@@ -84,7 +86,7 @@ internal sealed class KindWriter(
         return isNew;
     }
 
-    /// <summary>Deletes a value and remembers that; false where there was none.</summary>
+    /// <summary>Deletes an item and adds a tombstone; returns false if it does not exist.</summary>
     public bool Delete(ReadOnlySpan<byte> key, long etag, long ticks)
     {
         if (!TryGet(key, out KindRecord existing))
@@ -102,7 +104,10 @@ internal sealed class KindWriter(
         return true;
     }
 
-    /// <summary>Hashes of the contents that a value refers to: of an attachment its own, of a revision those it keeps.</summary>
+    /// <summary>
+    /// Returns the hashes of the contents that an item refers to: its own for an attachment, those of its attachments for a
+    /// revision.
+    /// </summary>
     private static List<byte[]> HashesOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         switch (KindKey.KindOf(key))
@@ -119,7 +124,7 @@ internal sealed class KindWriter(
         }
     }
 
-    /// <summary>Remembers a deletion that another database saw, of what may be here.</summary>
+    /// <summary>Adds the tombstone of another database, for an item that may exist here.</summary>
     public void RestoreDeletion(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, long etag, long ticks)
     {
         if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
@@ -139,7 +144,7 @@ internal sealed class KindWriter(
         PutDeletion(key, name, etag, ticks);
     }
 
-    /// <summary>Forgets deletions up to an etag, at most so many; gives how many, and the etag of the last.</summary>
+    /// <summary>Deletes tombstones up to an etag, up to a limit; returns their number and the last etag.</summary>
     public (int Purged, long LastEtag) Purge(long upToEtag, int limit)
     {
         int purged = 0;
@@ -176,7 +181,7 @@ internal sealed class KindWriter(
         _counts.Clear();
     }
 
-    /// <summary>A revision goes: the one after it that has the same body keeps it.</summary>
+    /// <summary>Moves the body of a deleted revision to the next one that shares it.</summary>
     private void HandOnBody(ReadOnlySpan<byte> key, bool isShared)
     {
         if (isShared

@@ -4,11 +4,11 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Puts a value that another database had, with an etag of this one, over what is here. Of a document that is not here it is left
-/// out.
+/// Restores related data of another database, with a new etag, replacing existing data. Skips data of documents that do not exist
+/// here.
 /// </summary>
-/// <param name="item">The value.</param>
-/// <param name="hereUpTo">Etag up to which a revision was here before what it is restored with.</param>
+/// <param name="item">The item.</param>
+/// <param name="hereUpTo">The etag up to which revisions existed here before the restore.</param>
 internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : KindCommand
 {
     public override KindResult Apply(IKindHost host)
@@ -27,8 +27,8 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
     }
 
     /// <summary>
-    /// A revision gets an etag of this database, behind those that are here, and is left out where the same state of the same
-    /// time is here, so that a dump can be imported again.
+    /// Gives a revision a new etag, after the existing ones, and skips it if the same state of the same time exists, so that a
+    /// dump can be imported again.
     /// </summary>
     private RestoredResult RestoreRevision(IKindHost host, byte[] document)
     {
@@ -65,7 +65,7 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
     }
 
     /// <summary>
-    /// Entries go over those of the same times: segments that are here begin at other times than those of another database.
+    /// Replaces entries at the same times: existing segments start at other times than those of another database.
     /// </summary>
     private RestoredResult RestoreSegment(IKindHost host, byte[] owner)
     {

@@ -1,12 +1,12 @@
 namespace Treepie.Kinds;
 
-/// <summary>A value beside documents, or its deletion, as it is to be again.</summary>
-/// <param name="Key">Its key.</param>
-/// <param name="Name">Its name as first written, UTF-8.</param>
-/// <param name="Value">In the form of its kind.</param>
-/// <param name="Etag">Its etag.</param>
-/// <param name="Ticks">When it was written, UTC.</param>
-/// <param name="IsDeleted">Whether it is gone.</param>
+/// <summary>An item of related data, or its tombstone, to restore.</summary>
+/// <param name="Key">The key.</param>
+/// <param name="Name">The name in the case in which it was first written, in UTF-8.</param>
+/// <param name="Value">The value in the form of its kind.</param>
+/// <param name="Etag">The etag.</param>
+/// <param name="Ticks">When it was written (UTC ticks).</param>
+/// <param name="IsDeleted">Whether it was deleted.</param>
 internal readonly record struct RestoredKind(
     ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted)
 {

@@ -1,4 +1,4 @@
 namespace Treepie.Kinds;
 
-/// <summary>Whether a value that another database had was taken.</summary>
+/// <summary>Whether an item of another database was restored.</summary>
 internal sealed record RestoredResult(bool IsTaken) : KindResult;

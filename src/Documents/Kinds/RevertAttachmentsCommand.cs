@@ -4,11 +4,11 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Gives a document the attachments of a revision, and no others; the document's own revision follows, if it is to have one.
-/// Behind <see cref="HoldContentsCommand"/> in the batch.
+/// Gives a document exactly the attachments of a revision; the document's own revision follows, if it is to have one. Follows
+/// <see cref="HoldContentsCommand"/> in the batch.
 /// </summary>
-/// <param name="foldedId">The document.</param>
-/// <param name="attachments">In the form of <see cref="RevisionAttachments"/>.</param>
+/// <param name="foldedId">The folded id of the document.</param>
+/// <param name="attachments">The attachments in the form of <see cref="RevisionAttachments"/>.</param>
 internal sealed class RevertAttachmentsCommand(byte[] foldedId, ReadOnlyMemory<byte> attachments) : KindCommand
 {
     public override KindResult Apply(IKindHost host)

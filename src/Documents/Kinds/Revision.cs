@@ -6,42 +6,42 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>A state that a document had, or its deletion.</summary>
-/// <param name="Id">Id of the document.</param>
-/// <param name="Etag">Etag of that state.</param>
-/// <param name="ChangeVector">Its change vector.</param>
-/// <param name="Collection">Its collection.</param>
-/// <param name="LastModified">When it was written (UTC).</param>
-/// <param name="IsDeletion">Whether the document was deleted then.</param>
+/// <summary>A revision: a past state of a document, or its deletion.</summary>
+/// <param name="Id">The id of the document.</param>
+/// <param name="Etag">The etag of the revision.</param>
+/// <param name="ChangeVector">The change vector of the revision.</param>
+/// <param name="Collection">The collection of the document.</param>
+/// <param name="LastModified">When this state was written (UTC).</param>
+/// <param name="IsDeletion">Whether the revision is a deletion of the document.</param>
 public sealed record Revision(
     string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
 {
-    /// <summary>Its flag in metadata, where <see cref="IsForced"/>.</summary>
+    /// <summary>Its flag in metadata, if <see cref="IsForced"/>.</summary>
     internal const string ForcedFlag = "ForceCreated";
 
-    /// <summary>Whether somebody asked for it, where the configuration would have made none.</summary>
+    /// <summary>Whether it was created on request, when the configuration would not have created one.</summary>
     public bool IsForced { get; private init; }
 
-    /// <summary>Its metadata: a JSON object, minified UTF-8.</summary>
+    /// <summary>The metadata: a JSON object, as minified UTF-8.</summary>
     public ReadOnlyMemory<byte> Metadata { get; private init; }
 
-    /// <summary>Its body: a JSON object, minified UTF-8.</summary>
+    /// <summary>The body: a JSON object, as minified UTF-8.</summary>
     public ReadOnlyMemory<byte> Body { get; private init; }
 
-    /// <summary>The attachments that the document had, in order of their names without case.</summary>
+    /// <summary>The attachments that the document had, sorted by name, case-insensitively.</summary>
     public IReadOnlyList<AttachmentValue> Attachments { get; private init; } = [];
 
-    /// <summary>The same in the form of <see cref="RevisionAttachments"/>.</summary>
+    /// <summary>The attachments in the form of <see cref="RevisionAttachments"/>.</summary>
     internal ReadOnlyMemory<byte> AttachmentList { get; private init; }
 
-    /// <summary>Writes it as clients see it: its fields, then <c>@metadata</c>.</summary>
+    /// <summary>Writes the revision in the form that clients see: its fields, then <c>@metadata</c>.</summary>
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {
         ArgumentNullException.ThrowIfNull(output);
         WriteTo(output, metadataOnly, default);
     }
 
-    /// <summary>As above, with more members of the metadata, each with a comma before it.</summary>
+    /// <summary>Writes the revision with additional metadata members, each with a leading comma.</summary>
     internal void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> more)
     {
         bool isAlone = metadataOnly || Body.Length <= 2;
@@ -83,7 +83,7 @@ public sealed record Revision(
         output.Write("}}"u8);
     }
 
-    /// <summary>The same without attachments.</summary>
+    /// <summary>Returns a copy without attachments.</summary>
     internal Revision WithoutAttachments() => this with { Attachments = [], AttachmentList = default };
 
     internal static Revision Read(

@@ -4,8 +4,8 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Keeps revisions of documents in their commits. A revision has the etag, and so the change vector, of the document it is of;
-/// one that is made later of what was before there were any has an etag of its own.
+/// Creates revisions of documents in their commits. A revision has the etag, and so the change vector, of the document; one that
+/// is created later for the state before the first revision has an etag of its own.
 /// </summary>
 internal sealed class RevisionWriter
 {
@@ -22,12 +22,12 @@ internal sealed class RevisionWriter
         HasAny = host.Kinds.Items.Count(Kind.Revision) > 0;
     }
 
-    /// <summary>Whether there is nothing to do for any document: none have revisions, and none are to be made.</summary>
+    /// <summary>Whether there is nothing to do for any document: none have revisions, and none are to be created.</summary>
     public bool IsIdle => _configuration is null && !HasAny;
 
     private bool HasAny { get; set; }
 
-    /// <summary>Whether bodies that are packed in documents are in their revisions.</summary>
+    /// <summary>Whether bodies that are compressed in documents are compressed in their revisions.</summary>
     private bool Packs
     {
         get
@@ -38,21 +38,21 @@ internal sealed class RevisionWriter
         }
     }
 
-    /// <summary>The rule of a collection; null where none are made.</summary>
+    /// <summary>Returns the rule of a collection; null if no revisions are created.</summary>
     public RevisionsRule? RuleOf(string collection) => _configuration?.RuleOf(collection);
 
-    /// <summary>Makes a revision of a state with its etag, and deletes what the rule does not keep.</summary>
-    /// <param name="folded">The document's id, folded.</param>
-    /// <param name="id">The same as first written.</param>
+    /// <summary>Creates a revision of a state with its etag, and deletes revisions that the rule does not keep.</summary>
+    /// <param name="folded">The folded id of the document.</param>
+    /// <param name="id">The id in the case in which it was first written.</param>
     /// <param name="etag">The etag.</param>
     /// <param name="collection">The document's collection.</param>
-    /// <param name="ticks">When it came to be so, UTC.</param>
-    /// <param name="isDeletion">Whether it was deleted then.</param>
-    /// <param name="metadata">Its metadata.</param>
-    /// <param name="body">Its body.</param>
-    /// <param name="packed">The same packed, where the document has it so; else empty.</param>
-    /// <param name="hasAttachments">Whether it may have attachments, which are then kept as they are now.</param>
-    /// <param name="isForced">Whether it is asked for; its mark says so where no rule would make it.</param>
+    /// <param name="ticks">The time of the state (UTC ticks).</param>
+    /// <param name="isDeletion">Whether the document was deleted.</param>
+    /// <param name="metadata">The metadata.</param>
+    /// <param name="body">The body.</param>
+    /// <param name="packed">The compressed body, if the document has one; otherwise empty.</param>
+    /// <param name="hasAttachments">Whether it may have attachments, which are then kept in their current state.</param>
+    /// <param name="isForced">Whether it was requested; it is marked so if no rule would create it.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
         ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments,
@@ -73,7 +73,9 @@ internal sealed class RevisionWriter
             Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);
     }
 
-    /// <summary>How many revisions before a new one have its body, which it then shares; 0 where the last has another.</summary>
+    /// <summary>
+    /// Returns the number of previous revisions with the same body, which a new one then shares; 0 if the last has another body.
+    /// </summary>
     public static int SharedBy(KindItems items, ReadOnlySpan<byte> folded, bool isDeletion, ReadOnlySpan<byte> body) =>
         !isDeletion
             && items.LastRevision(folded) is { } last
@@ -83,11 +85,11 @@ internal sealed class RevisionWriter
                 ? revision.Shared + 1
                 : 0;
 
-    /// <summary>Deletes revisions that a rule does not keep, the oldest first, at most so many; gives how many.</summary>
-    /// <param name="folded">The document's id, folded.</param>
+    /// <summary>Deletes revisions that a rule does not keep, oldest first, up to a limit; returns their number.</summary>
+    /// <param name="folded">The folded id of the document.</param>
     /// <param name="rule">The rule.</param>
-    /// <param name="most">Most that are deleted.</param>
-    /// <param name="keepsForced">Whether those stay that were asked for.</param>
+    /// <param name="most">The maximum number to delete.</param>
+    /// <param name="keepsForced">Whether revisions created on request are kept.</param>
     public int Enforce(ReadOnlySpan<byte> folded, RevisionsRule rule, long most, bool keepsForced = false)
     {
         List<byte[]> keys = _host.Kinds.Items.Revisions(folded);

@@ -3,20 +3,20 @@ using Treepie.Json;
 
 namespace Treepie.Kinds;
 
-/// <summary>Of which collections revisions are kept, and how many.</summary>
+/// <summary>The collections of which revisions are kept, and how many.</summary>
 public sealed record RevisionsConfiguration
 {
     internal const string SettingName = "revisions";
 
-    /// <summary>For collections that are not named; null: none are kept of them.</summary>
+    /// <summary>The rule for collections without a rule of their own. Null: no revisions are kept of them.</summary>
     public RevisionsRule? Default { get; init; }
 
-    /// <summary>By collection (compared without case).</summary>
+    /// <summary>The rules by collection, case-insensitive.</summary>
     public IReadOnlyDictionary<string, RevisionsRule> Collections { get; init; } = new Dictionary<string, RevisionsRule>(
         StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Reads it as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads the configuration from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     public static RevisionsConfiguration Read(JsonElement json)
     {
         var collections = new Dictionary<string, RevisionsRule>(StringComparer.OrdinalIgnoreCase);
@@ -32,7 +32,7 @@ public sealed record RevisionsConfiguration
         };
     }
 
-    /// <summary>Writes it as clients read it.</summary>
+    /// <summary>Writes the configuration as JSON in the format of RavenDB's clients.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         ArgumentNullException.ThrowIfNull(json);
@@ -54,7 +54,8 @@ public sealed record RevisionsConfiguration
     }
 
     /// <summary>
-    /// The rule of a collection; null where no revisions are made. What HiLo keeps has none unless it is named.
+    /// Returns the rule of a collection; null if no revisions are created. HiLo documents have none unless their collection is
+    /// named.
     /// </summary>
     internal RevisionsRule? RuleOf(string collection)
     {

@@ -6,28 +6,28 @@ namespace Treepie.Kinds;
 /// <summary>Which revisions of a document are kept.</summary>
 public sealed record RevisionsRule
 {
-    /// <summary>Most revisions that one update deletes where <see cref="MaxDeletesPerUpdate"/> says nothing.</summary>
+    /// <summary>The default of <see cref="MaxDeletesPerUpdate"/>.</summary>
     public const long DefaultDeletesPerUpdate = 100;
 
-    /// <summary>No revisions are made.</summary>
+    /// <summary>Whether no revisions are created.</summary>
     public bool IsDisabled { get; init; }
 
-    /// <summary>As many of the newest are kept; null: no limit.</summary>
+    /// <summary>The number of newest revisions to keep. Null: no limit.</summary>
     public long? MinimumToKeep { get; init; }
 
-    /// <summary>What is younger is kept too; null: age is not asked for.</summary>
+    /// <summary>The age up to which revisions are kept as well. Null: age is ignored.</summary>
     public TimeSpan? MinimumAgeToKeep { get; init; }
 
-    /// <summary>Whether revisions go with their document.</summary>
+    /// <summary>Whether the revisions of a document are deleted with it.</summary>
     public bool PurgeOnDelete { get; init; }
 
-    /// <summary>Most revisions that one update deletes; null: 100.</summary>
+    /// <summary>The maximum number of revisions that one update deletes. Null: 100.</summary>
     public long? MaxDeletesPerUpdate { get; init; }
 
     internal bool HasLimit => MinimumToKeep is not null || MinimumAgeToKeep is not null;
 
-    /// <summary>Reads a rule as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads a rule from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     internal static RevisionsRule Read(JsonElement json, string of)
     {
         if (json.ValueKind != JsonValueKind.Object)

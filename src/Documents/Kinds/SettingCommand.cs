@@ -2,7 +2,7 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Keeps something that is set of the database, JSON under a name, or forgets it.</summary>
+/// <summary>Stores a setting of the database, JSON under a name, or deletes it.</summary>
 internal sealed class SettingCommand(string name, byte[]? json) : KindCommand
 {
     public override bool IsDelete => json is null;

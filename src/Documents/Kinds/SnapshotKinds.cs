@@ -3,10 +3,10 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Reads what lies beside documents from a snapshot.</summary>
+/// <summary>Reads related data of documents, such as attachments and counters, from a snapshot.</summary>
 public static class SnapshotKinds
 {
-    /// <summary>The compare-exchange value of a key (compared without case); null where there is none.</summary>
+    /// <summary>Returns a compare-exchange value by key (case-insensitive); null if it does not exist.</summary>
     public static CompareExchangeValue? CompareExchange(this DatabaseSnapshot snapshot, string key)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -16,7 +16,9 @@ public static class SnapshotKinds
             : null;
     }
 
-    /// <summary>Compare-exchange values whose key starts with a text (compared without case), in order of their keys.</summary>
+    /// <summary>
+    /// Returns the compare-exchange values whose keys start with a prefix (case-insensitive), in key order.
+    /// </summary>
     public static IEnumerable<CompareExchangeValue> CompareExchangeStartingWith(this DatabaseSnapshot snapshot, string prefix)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -24,17 +26,18 @@ public static class SnapshotKinds
         return TryFold(prefix, out byte[] folded) ? Values(snapshot, KindKey.Of(Kind.CompareExchange, default, folded)) : [];
     }
 
-    /// <summary>The index of the atomic guard of a document; 0 where there is none.</summary>
+    /// <summary>Returns the index of a document's atomic guard; 0 if it has none.</summary>
     public static long AtomicGuardIndex(this DatabaseSnapshot snapshot, string documentId) =>
         snapshot.CompareExchange(CompareExchangeValue.AtomicGuardPrefix + documentId)?.Index ?? 0;
 
     /// <summary>
-    /// A document's change vector as cluster-wide sessions are given it: with the index of its atomic guard, if it has one.
+    /// Returns the change vector of a document as cluster-wide sessions see it: including the index of its atomic guard, if it
+    /// has one.
     /// </summary>
     public static string GuardedChangeVector(this DatabaseSnapshot snapshot, string documentId, string changeVector) =>
         AtomicGuard.ChangeVector(changeVector, snapshot.AtomicGuardIndex(documentId));
 
-    /// <summary>A counter of a document (both compared without case); null where there is none.</summary>
+    /// <summary>Returns a counter of a document (both case-insensitive); null if it does not exist.</summary>
     public static CounterValue? Counter(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -43,14 +46,14 @@ public static class SnapshotKinds
             : null;
     }
 
-    /// <summary>All counters of a document, in order of their names without case.</summary>
+    /// <summary>Returns all counters of a document, sorted by name, case-insensitively.</summary>
     public static IEnumerable<CounterValue> Counters(this DatabaseSnapshot snapshot, string documentId)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         return TryFold(documentId, out byte[] owner) ? Counters(snapshot, documentId, KindKey.Prefix(Kind.Counter, owner)) : [];
     }
 
-    /// <summary>An attachment of a document (both compared without case); null where there is none.</summary>
+    /// <summary>Returns an attachment of a document (both case-insensitive); null if it does not exist.</summary>
     public static AttachmentValue? Attachment(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -59,7 +62,7 @@ public static class SnapshotKinds
             : null;
     }
 
-    /// <summary>All attachments of a document, in order of their names without case.</summary>
+    /// <summary>Returns all attachments of a document, sorted by name, case-insensitively.</summary>
     public static IEnumerable<AttachmentValue> Attachments(this DatabaseSnapshot snapshot, string documentId)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -69,10 +72,10 @@ public static class SnapshotKinds
     }
 
     /// <summary>
-    /// The content of an attachment from a place on, as far as it lies in one piece; empty at its end. Lives until
-    /// <see cref="DatabaseSnapshot.ReleasePages"/> and the end of the snapshot.
+    /// Returns the contiguous part of an attachment's content that starts at an offset; empty at its end. Valid until
+    /// <see cref="DatabaseSnapshot.ReleasePages"/> is called or the snapshot is disposed.
     /// </summary>
-    /// <exception cref="Storage.CorruptionException">The content is not there.</exception>
+    /// <exception cref="Storage.CorruptionException">The content is missing.</exception>
     public static ReadOnlySpan<byte> Content(this DatabaseSnapshot snapshot, AttachmentValue attachment, long offset)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -80,7 +83,7 @@ public static class SnapshotKinds
         return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
     }
 
-    /// <summary>Entries of a time series of a document within a range, ends included, in order of their times.</summary>
+    /// <summary>Returns the entries of a time series within a range, both ends included, in time order.</summary>
     public static IEnumerable<TimeSeriesPoint> TimeSeries(
         this DatabaseSnapshot snapshot, string documentId, string name, DateTime? from = null, DateTime? to = null)
     {
@@ -90,7 +93,7 @@ public static class SnapshotKinds
             : [];
     }
 
-    /// <summary>The time series of a document, in order of their names without case.</summary>
+    /// <summary>Returns the statistics of a document's time series, sorted by name, case-insensitively.</summary>
     public static IReadOnlyList<TimeSeriesStatistics> TimeSeriesOf(this DatabaseSnapshot snapshot, string documentId)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -116,14 +119,14 @@ public static class SnapshotKinds
         return found;
     }
 
-    /// <summary>What is set of the database under a name; null where nothing is.</summary>
+    /// <summary>Returns a setting of the database by name; null if it does not exist.</summary>
     internal static byte[]? Setting(this DatabaseSnapshot snapshot, string name) =>
         TryFold(name, out byte[] folded)
             && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
                 ? record.Value.ToArray()
                 : null;
 
-    /// <summary>The same, with the etag of its last change; 0 where there is nothing.</summary>
+    /// <summary>Returns a setting with the etag of its last change; 0 if it does not exist.</summary>
     internal static (long Etag, byte[]? Json) SettingWithEtag(this DatabaseSnapshot snapshot, string name) =>
         TryFold(name, out byte[] folded)
             && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
@@ -159,7 +162,7 @@ public static class SnapshotKinds
             yield return CompareExchangeValue.Read(cursor.Record, snapshot.ChangeVectors);
     }
 
-    /// <summary>Folds a name to look for; false where it is longer than any can be.</summary>
+    /// <summary>Folds a name to search for; returns false if it is longer than names can be.</summary>
     private static bool TryFold(string text, out byte[] folded)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);

@@ -7,7 +7,7 @@ namespace Treepie.Kinds;
 /// <summary>Reads revisions of documents from a snapshot.</summary>
 public static class SnapshotRevisions
 {
-    /// <summary>Revisions of a document (compared without case), also of one that was deleted; the newest first.</summary>
+    /// <summary>Returns the revisions of a document (case-insensitive), which may be deleted, newest first.</summary>
     public static IEnumerable<Revision> Revisions(this DatabaseSnapshot snapshot, string documentId, bool metadataOnly = false)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -16,14 +16,14 @@ public static class SnapshotRevisions
         return keys.Select(key => Read(snapshot, key, metadataOnly)).OfType<Revision>();
     }
 
-    /// <summary>How many revisions a document has.</summary>
+    /// <summary>Returns the number of revisions of a document.</summary>
     public static long RevisionCount(this DatabaseSnapshot snapshot, string documentId)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         return Keys(snapshot, documentId).Count;
     }
 
-    /// <summary>The revision of a change vector; null where there is none.</summary>
+    /// <summary>Returns the revision with the specified change vector; null if there is none.</summary>
     public static Revision? RevisionOf(this DatabaseSnapshot snapshot, string changeVector, bool metadataOnly = false)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -43,7 +43,10 @@ public static class SnapshotRevisions
             : null;
     }
 
-    /// <summary>The state that a document had at a time: its last revision of then or before; null where it had none.</summary>
+    /// <summary>
+    /// Returns the revision of a document that was current at a point in time: the last one at or before it; null if there is
+    /// none.
+    /// </summary>
     public static Revision? RevisionBefore(
         this DatabaseSnapshot snapshot, string documentId, DateTime time, bool metadataOnly = false)
     {
@@ -56,8 +59,8 @@ public static class SnapshotRevisions
     }
 
     /// <summary>
-    /// An attachment that a document had (both compared without case) at the revision of a change vector; null where there is
-    /// none. <see cref="SnapshotKinds.Content"/> has its content.
+    /// Returns an attachment of a document (both case-insensitive) as of the revision with the specified change vector; null if
+    /// there is none. Read its content with <see cref="SnapshotKinds.Content"/>.
     /// </summary>
     public static AttachmentValue? RevisionAttachment(
         this DatabaseSnapshot snapshot, string documentId, string name, string changeVector)
@@ -72,7 +75,7 @@ public static class SnapshotRevisions
             CollectionName.Fold(Encoding.UTF8.GetBytes(other)));
     }
 
-    /// <summary>The deletions of documents that are deleted and have revisions: those that can be brought back.</summary>
+    /// <summary>Returns the deletion revisions of deleted documents that have revisions and so can be restored.</summary>
     public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
@@ -82,7 +85,7 @@ public static class SnapshotRevisions
                 yield return deletion;
     }
 
-    /// <summary>Of which collections revisions are kept; null where nothing is configured.</summary>
+    /// <summary>Returns the revisions configuration; null if there is none.</summary>
     public static RevisionsConfiguration? RevisionsConfiguration(this DatabaseSnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);

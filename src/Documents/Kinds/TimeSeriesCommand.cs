@@ -3,8 +3,8 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Deletes ranges of a time series, then adds entries over those of the same times, or adds to their values. Touches only
-/// segments that hold such times.
+/// Deletes ranges of a time series, then appends entries, which replace those at the same times or are added to their values.
+/// Changes only segments that contain such times.
 /// </summary>
 internal sealed class TimeSeriesCommand(
     string documentId, byte[] foldedId, byte[] name, IReadOnlyList<TimeSeriesPoint> points, bool isIncrement,
@@ -30,7 +30,7 @@ internal sealed class TimeSeriesCommand(
             documentId, host.TryGet(foldedId, out DocumentRecord document) ? host.ChangeVectors.Format(document.Etag) : null);
     }
 
-    /// <summary>Adds entries from a place on that go to one segment; gives the place of the next.</summary>
+    /// <summary>Adds the entries, from an index on, that belong to one segment; returns the index of the next.</summary>
     private int Add(IKindHost host, byte[] prefix, IReadOnlyList<TimeSeriesPoint> added, int at)
     {
         KindItems items = host.Kinds.Items;
@@ -46,7 +46,7 @@ internal sealed class TimeSeriesCommand(
         return end;
     }
 
-    /// <summary>Puts entries in the place of a segment: as many segments as they need.</summary>
+    /// <summary>Replaces a segment by as many segments as the entries need.</summary>
     private void Put(IKindHost host, byte[] prefix, byte[]? key, List<TimeSeriesPoint> merged)
     {
         byte[] spelled = First(host, prefix) is { } first && host.Kinds.TryGet(first, out KindRecord record)

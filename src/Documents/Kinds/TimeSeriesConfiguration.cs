@@ -4,30 +4,32 @@ using Treepie.Json;
 
 namespace Treepie.Kinds;
 
-/// <summary>What is done with time series, by collection, and what their values are called.</summary>
+/// <summary>The retention and roll-up policies of time series by collection, and the names of their values.</summary>
 public sealed record TimeSeriesConfiguration
 {
     internal const string SettingName = "time-series";
 
-    /// <summary>Time between two runs, where nothing else is said: ten minutes.</summary>
+    /// <summary>The default of <see cref="PolicyCheckFrequency"/>: ten minutes.</summary>
     public static readonly TimeSpan DefaultFrequency = TimeSpan.FromMinutes(10);
 
     private const int MaxNames = 10_000;
 
     private static readonly string[] _raw = ["rawpolicy"];
 
-    /// <summary>By collection (compared without case).</summary>
+    /// <summary>The rules by collection, case-insensitive.</summary>
     public IReadOnlyDictionary<string, TimeSeriesRules> Collections { get; init; } = new Dictionary<string, TimeSeriesRules>(
         StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Time between two runs; from a second to a day. Null: <see cref="DefaultFrequency"/>.</summary>
+    /// <summary>
+    /// The interval at which policies are applied, from one second to one day. Null: <see cref="DefaultFrequency"/>.
+    /// </summary>
     public TimeSpan? PolicyCheckFrequency { get; init; }
 
-    /// <summary>Names of values by collection and series (both compared without case).</summary>
+    /// <summary>The names of values by collection and time series (both case-insensitive).</summary>
     public IReadOnlyDictionary<string, IReadOnlyDictionary<string, IReadOnlyList<string>>> NamedValues { get; init; } =
         new Dictionary<string, IReadOnlyDictionary<string, IReadOnlyList<string>>>(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>The same with other rules of a collection; null: with none.</summary>
+    /// <summary>Returns a copy with other rules for a collection. Null: without rules for it.</summary>
     public TimeSeriesConfiguration With(string collection, TimeSeriesRules? rules)
     {
         var collections = new Dictionary<string, TimeSeriesRules>(Collections, StringComparer.OrdinalIgnoreCase);
@@ -38,7 +40,7 @@ public sealed record TimeSeriesConfiguration
         return this with { Collections = collections };
     }
 
-    /// <summary>The same with names of the values of a series.</summary>
+    /// <summary>Returns a copy with the names of the values of a time series.</summary>
     public TimeSeriesConfiguration With(string collection, string series, IReadOnlyList<string> names)
     {
         var ofAll = new Dictionary<string, IReadOnlyDictionary<string, IReadOnlyList<string>>>(
@@ -53,19 +55,19 @@ public sealed record TimeSeriesConfiguration
         return this with { NamedValues = ofAll };
     }
 
-    /// <summary>Reads it as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads the configuration from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     public static TimeSeriesConfiguration Read(JsonElement json) => Checked(json, ReadMembers);
 
-    /// <summary>Reads a policy as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    /// <summary>Reads a policy from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">A member is not valid.</exception>
     public static TimeSeriesPolicy ReadPolicy(JsonElement json) => Checked(json, ReadOnePolicy);
 
-    /// <summary>Reads names of values as clients send them.</summary>
-    /// <exception cref="InvalidDocumentException">They are none, or too many.</exception>
+    /// <summary>Reads names of values from JSON in the format of RavenDB's clients.</summary>
+    /// <exception cref="InvalidDocumentException">The names are not valid, or too many.</exception>
     public static IReadOnlyList<string> ReadNames(JsonElement json) => Checked(json, ReadNamesOfValues);
 
-    /// <summary>Members of a kind that they cannot be are told as such.</summary>
+    /// <summary>Reports members of the wrong type as invalid documents.</summary>
     private static T Checked<T>(JsonElement json, Func<JsonElement, T> read)
     {
         try
@@ -78,7 +80,7 @@ public sealed record TimeSeriesConfiguration
         }
     }
 
-    /// <summary>Reads the rules of one collection as clients send them.</summary>
+    /// <summary>Reads the rules of a collection from JSON in the format of RavenDB's clients.</summary>
     private static TimeSeriesRules ReadRules(string collection, JsonElement json)
     {
         var rules = new TimeSeriesRules
@@ -100,10 +102,10 @@ public sealed record TimeSeriesConfiguration
         return new TimeSeriesPolicy(name, ReadPeriod(json, "AggregationTime") ?? default, ReadPeriod(json, "RetentionTime"));
     }
 
-    /// <summary>Whether a name stands for entries as they were written, and no roll-up.</summary>
+    /// <summary>Returns whether the name of a policy refers to the raw entries instead of a roll-up.</summary>
     public static bool IsRaw(string policy) => _raw.Contains(policy, StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Reads a length of time as clients send it; null for ever.</summary>
+    /// <summary>Reads a period from JSON in the format of RavenDB's clients; null for forever.</summary>
     private static TimeSeriesPeriod? ReadPeriod(JsonElement json, string member)
     {
         if (Object(json, member) is not { } given)
@@ -120,7 +122,7 @@ public sealed record TimeSeriesConfiguration
         };
     }
 
-    /// <summary>Writes it as clients read it.</summary>
+    /// <summary>Writes the configuration as JSON in the format of RavenDB's clients.</summary>
     public void WriteTo(Utf8JsonWriter json)
     {
         ArgumentNullException.ThrowIfNull(json);

@@ -2,9 +2,9 @@ using System.Globalization;
 
 namespace Treepie.Kinds;
 
-/// <summary>A length of time: so many months, or so many ticks. Groups of it begin where the calendar has them.</summary>
-/// <param name="Months">Months; 0 where it is counted in ticks.</param>
-/// <param name="Ticks">Ticks of 100 ns; 0 where it is counted in months.</param>
+/// <summary>A period of either months or ticks. Groups of such a period are aligned to the calendar.</summary>
+/// <param name="Months">The number of months; 0 if the period is in ticks.</param>
+/// <param name="Ticks">The number of ticks of 100 ns; 0 if the period is in months.</param>
 public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
 {
     private static readonly (string[] Names, int Months, long Ticks)[] _units =
@@ -20,7 +20,7 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         (["y", "year", "years"], 12, 0),
     ];
 
-    /// <summary>Reads one such as <c>1 hour</c>, <c>7d</c> or <c>3 months</c>; null where it is none.</summary>
+    /// <summary>Parses a period such as <c>1 hour</c>, <c>7d</c> or <c>3 months</c>; returns null if it is not valid.</summary>
     internal static TimeSeriesPeriod? TryParse(string text)
     {
         ReadOnlySpan<char> rest = text.AsSpan().Trim();
@@ -43,13 +43,15 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         return null;
     }
 
-    /// <summary>So many months.</summary>
+    /// <summary>Returns a period of months.</summary>
     public static TimeSeriesPeriod OfMonths(int months) => new(months, 0);
 
-    /// <summary>So much time.</summary>
+    /// <summary>Returns a period of a fixed duration.</summary>
     public static TimeSeriesPeriod Of(TimeSpan time) => new(0, time.Ticks);
 
-    /// <summary>The beginning of the group that a time is in; lengths are counted from the year 1, a Monday.</summary>
+    /// <summary>
+    /// Returns the start of the group that contains a time; fixed durations are counted from the year 1, a Monday.
+    /// </summary>
     internal long Floor(long ticks)
     {
         if (Months == 0)
@@ -60,7 +62,7 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         return new DateTime(1 + (month / 12), 1 + (month % 12), 1).Ticks;
     }
 
-    /// <summary>A time later by this.</summary>
+    /// <summary>Adds the period to a time.</summary>
     internal long After(long ticks)
     {
         if (Months == 0)
@@ -69,7 +71,7 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         return (time.Year * 12) + time.Month - 1 + Months >= 10_000 * 12 ? DateTime.MaxValue.Ticks : time.AddMonths(Months).Ticks;
     }
 
-    /// <summary>A time earlier by this.</summary>
+    /// <summary>Subtracts the period from a time.</summary>
     internal long Before(long ticks)
     {
         if (Months == 0)

@@ -1,15 +1,16 @@
 namespace Treepie.Kinds;
 
 /// <summary>An entry of a time series.</summary>
-/// <param name="Timestamp">When (UTC); one series has one entry at a time.</param>
+/// <param name="Timestamp">The time of the entry (UTC); unique in a series.</param>
 /// <param name="Values">1 to 32 finite numbers.</param>
-/// <param name="Tag">What it came from, usually the id of a document; null for nothing. At most 255 bytes of UTF-8.</param>
+/// <param name="Tag">The source of the values, usually the id of a document; null if there is none. At most 255 bytes of
+/// UTF-8.</param>
 public sealed record TimeSeriesPoint(DateTime Timestamp, IReadOnlyList<double> Values, string? Tag = null)
 {
-    /// <summary>Most values of an entry: 32.</summary>
+    /// <summary>The maximum number of values of an entry.</summary>
     public const int MaxValues = 32;
 
-    /// <summary>Longest tag in UTF-8 bytes: 255.</summary>
+    /// <summary>The maximum length of a tag in UTF-8 bytes.</summary>
     public const int MaxTagBytes = 255;
 
     internal void Check(string documentId, string name)

@@ -1,6 +1,6 @@
 namespace Treepie.Kinds;
 
-/// <summary>What a command about a time series did.</summary>
-/// <param name="DocumentId">Id of the document.</param>
-/// <param name="DocumentChangeVector">The document's change vector afterwards; null where it does not exist.</param>
+/// <summary>The result of an operation on a time series.</summary>
+/// <param name="DocumentId">The id of the document.</param>
+/// <param name="DocumentChangeVector">The change vector of the document after the operation; null if it does not exist.</param>
 public sealed record TimeSeriesResult(string DocumentId, string? DocumentChangeVector) : KindResult;

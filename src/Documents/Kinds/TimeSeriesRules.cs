@@ -2,19 +2,23 @@ using System.Text;
 
 namespace Treepie.Kinds;
 
-/// <summary>What is done with the time series of a collection: how long entries are kept, and which roll-ups are made.</summary>
+/// <summary>The retention and roll-up policies of the time series of a collection.</summary>
 public sealed record TimeSeriesRules
 {
-    /// <summary>Nothing is done; it is made up for when it is enabled again.</summary>
+    /// <summary>Whether the policies are disabled. They catch up when they are enabled again.</summary>
     public bool IsDisabled { get; init; }
 
-    /// <summary>How long entries are kept as they were written; null: for ever. They go when they are rolled up.</summary>
+    /// <summary>
+    /// How long raw entries are kept. Null: forever. They are deleted only after they have been rolled up.
+    /// </summary>
     public TimeSeriesPeriod? RawRetention { get; init; }
 
-    /// <summary>Roll-ups, the finest first: each is made of the one before, the first one of the entries themselves.</summary>
+    /// <summary>
+    /// The roll-up policies, finest first: each aggregates the previous one, the first one the raw entries.
+    /// </summary>
     public IReadOnlyList<TimeSeriesPolicy> Policies { get; init; } = [];
 
-    /// <summary>The same with a policy, in the place of the one of its name.</summary>
+    /// <summary>Returns a copy with a policy, which replaces one of the same name.</summary>
     public TimeSeriesRules With(TimeSeriesPolicy policy)
     {
         ArgumentNullException.ThrowIfNull(policy);
@@ -25,12 +29,12 @@ public sealed record TimeSeriesRules
         };
     }
 
-    /// <summary>Policies in the order in which they are made of each other.</summary>
+    /// <summary>Returns the policies in the order in which they aggregate each other.</summary>
     internal static IReadOnlyList<TimeSeriesPolicy> Sort(IEnumerable<TimeSeriesPolicy> policies) =>
         [.. policies.OrderBy(static policy => Length(policy.Aggregation))];
 
-    /// <summary>The place of a series among the policies, by its name: 0 for one with entries as written.</summary>
-    /// <returns>-1 where it is the roll-up of a policy that is not here.</returns>
+    /// <summary>Returns the position of a series among the policies, by its name: 0 for a series of raw entries.</summary>
+    /// <returns>-1 if it is the roll-up of an unknown policy.</returns>
     internal int LevelOf(string series, out string raw)
     {
         int at = series.LastIndexOf(TimeSeriesPolicy.Separator);
@@ -43,7 +47,7 @@ public sealed record TimeSeriesRules
         return -1;
     }
 
-    /// <summary>How long entries of a level are kept.</summary>
+    /// <summary>Returns how long entries of a level are kept.</summary>
     internal TimeSeriesPeriod? RetentionOf(int level) => level == 0 ? RawRetention : Policies[level - 1].Retention;
 
     internal void Check(string collection)

@@ -26,12 +26,12 @@ namespace Treepie.Kinds;
 internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 {
     /// <summary>
-    /// Heads and bits of a segment go to so many bytes: four of them, with their names and keys, fill a page, and one is packed
-    /// anew quickly.
+    /// The target size of heads and bits of a segment: four of them, with their names and keys, fill a page, and one can be
+    /// encoded again quickly.
     /// </summary>
     private const int MostBytes = 1_824;
 
-    /// <summary>Where heads leave less than this for bits, a segment has a page to itself, and fills most of it.</summary>
+    /// <summary>If heads leave less than this for bits, a segment has a page of its own, and fills most of it.</summary>
     private const int LeastPackedBytes = 900, PackedBytesOfPage = 6_000;
 
     private const int HeaderBytes = 24, AggregateBytes = 44;
@@ -48,7 +48,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
     public int ValueCount => _bytes[1];
 
-    /// <summary>Count, minimum, maximum, sum, first and last of a value.</summary>
+    /// <summary>Returns count, minimum, maximum, sum, first and last of a value.</summary>
     public (int Count, double Min, double Max, double Sum, double First, double Last) Aggregate(int value)
     {
         ReadOnlySpan<byte> at = _bytes.Slice(HeaderBytes + (value * AggregateBytes), AggregateBytes);
@@ -59,7 +59,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         static double Double(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadDoubleLittleEndian(bytes);
     }
 
-    /// <summary>Packs entries in the order of their times, as many as fit, at least one; gives how many those are.</summary>
+    /// <summary>Encodes entries in time order, as many as fit, at least one; returns their number.</summary>
     public static byte[] Pack(IReadOnlyList<TimeSeriesPoint> points, int from, out int taken)
     {
         int unit = UnitOf(points, from), width = 0;
@@ -124,7 +124,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         return packed;
     }
 
-    /// <summary>All its entries.</summary>
+    /// <summary>Decodes all entries.</summary>
     public List<TimeSeriesPoint> Unpack()
     {
         var points = new List<TimeSeriesPoint>(Count);
@@ -133,10 +133,10 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         return points;
     }
 
-    /// <summary>Reads its entries one after the other.</summary>
+    /// <summary>Reads the entries one after another.</summary>
     public Reader Read() => new(_bytes);
 
-    /// <summary>Reads entries of a segment in their order, and allocates nothing for them.</summary>
+    /// <summary>Reads the entries of a segment in order, without allocations.</summary>
     public ref struct Reader
     {
         private readonly string[] _tags;
@@ -166,15 +166,15 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
             _bits = new BitReader(bytes[at..]);
         }
 
-        /// <summary>When, UTC ticks.</summary>
+        /// <summary>The time, in UTC ticks.</summary>
         public long Ticks { get; private set; }
 
         public string? Tag { get; private set; }
 
-        /// <summary>Its values; until the next.</summary>
+        /// <summary>The values; valid until the next move.</summary>
         public readonly ReadOnlySpan<double> Values => _values.AsSpan(0, _width);
 
-        /// <summary>Goes to the next entry; false after the last.</summary>
+        /// <summary>Advances to the next entry; returns false after the last one.</summary>
         public bool MoveNext()
         {
             if (_read == _count)
@@ -258,7 +258,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
         return (long)bits.Read(64);
     }
 
-    /// <summary>One value of the entries: the last one, the window of its bits that differed, and what is known of all.</summary>
+    /// <summary>The state of one value: the last one, the window of its differing bits, and the aggregates.</summary>
     private struct Column
     {
         private ulong _last;

@@ -5,7 +5,7 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Drops contents that were being uploaded when the database was closed last: nobody can go on with them.</summary>
+/// <summary>Drops uploads that were in progress when the database was last closed and cannot be continued.</summary>
 internal static class UnfinishedUploads
 {
     /// <summary>Drops them, in steps of bounded size.</summary>

@@ -5,12 +5,12 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Front door of the room: deletes, refreshes and archives documents at the times that their metadata gives, in the background
-/// and in small durable steps. Thread-safe.
+/// Expires, refreshes and archives documents at the times specified in their metadata, in the background and in small durable
+/// steps. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: what is done is done in the commit that drops the entry of the index of times, so a run may be stopped or killed
-/// anywhere and the next goes on.
+/// Invariant: each action is committed together with the removal of its entry from the index of times, so a run can be stopped or
+/// killed at any point and the next run continues it.
 /// </remarks>
 public sealed class DocumentLifecycle : IDisposable
 {
@@ -26,21 +26,21 @@ public sealed class DocumentLifecycle : IDisposable
         Apply();
     }
 
-    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError => _runs.LastError;
 
     /// <summary>Whether a task is enabled.</summary>
     internal bool IsScheduled => _runs.IsScheduled;
 
-    /// <summary>The settings of a task; null where it was never set, which disables it.</summary>
+    /// <summary>Returns the settings of a task; null if it has none and so is disabled.</summary>
     public LifecycleSettings? Get(LifecycleTask task)
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
         return snapshot.Setting(LifecycleSettings.NameOf(task)) is { } json ? LifecycleSettings.FromJson(json) : null;
     }
 
-    /// <summary>Sets a task, or forgets what was set; durable when this completes.</summary>
-    /// <exception cref="InvalidDocumentException">A number is out of its range.</exception>
+    /// <summary>Sets or, with null, removes the settings of a task; completes when the change is durable.</summary>
+    /// <exception cref="InvalidDocumentException">A value is out of range.</exception>
     public async Task SetAsync(LifecycleTask task, LifecycleSettings? settings, CancellationToken cancellationToken = default)
     {
         settings?.Validate(task);
@@ -50,10 +50,10 @@ public sealed class DocumentLifecycle : IDisposable
         Apply();
     }
 
-    /// <summary>Does now what is due of every enabled task, to its end; gives how many documents that were.</summary>
+    /// <summary>Processes all documents that are due for every enabled task, and returns their number.</summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunTasksAsync, cancellationToken);
 
-    /// <summary>Sets the timer as the settings say.</summary>
+    /// <summary>Sets the timer according to the settings.</summary>
     internal void Apply()
     {
         TimeSpan? frequency = null;
@@ -63,7 +63,7 @@ public sealed class DocumentLifecycle : IDisposable
         _runs.Schedule(frequency);
     }
 
-    /// <summary>Ends what is at work, after the step it is in.</summary>
+    /// <summary>Stops background runs after their current step.</summary>
     public void Dispose() => _runs.Dispose();
 
     private async Task<long> RunTasksAsync(CancellationToken cancellationToken)

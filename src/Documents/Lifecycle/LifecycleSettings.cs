@@ -3,19 +3,21 @@ using Treepie.Json;
 
 namespace Treepie.Lifecycle;
 
-/// <summary>Whether and how often documents are looked at whose time has come.</summary>
+/// <summary>Settings of the expiration, refresh or archival of documents.</summary>
 public sealed record LifecycleSettings
 {
-    /// <summary>Highest value of <see cref="Frequency"/>: a day.</summary>
+    /// <summary>The maximum of <see cref="Frequency"/>: one day.</summary>
     public static readonly TimeSpan LongestFrequency = TimeSpan.FromDays(1);
 
-    /// <summary>Nothing is done; times that come meanwhile are made up for when it is enabled again.</summary>
+    /// <summary>
+    /// Whether the task is disabled. Documents that become due meanwhile are processed when it is enabled again.
+    /// </summary>
     public bool IsDisabled { get; init; }
 
-    /// <summary>Time between two runs; from a second to a day. Default a minute.</summary>
+    /// <summary>The interval between two runs, from one second to one day. Default: one minute.</summary>
     public TimeSpan Frequency { get; init; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>Most documents of one run; null: all whose time has come.</summary>
+    /// <summary>The maximum number of documents processed per run. Null: all that are due.</summary>
     public long? MaxItemsPerRun { get; init; }
 
     internal void Validate(LifecycleTask task)
@@ -30,7 +32,7 @@ public sealed record LifecycleSettings
                     + $"all. Nothing was changed.");
     }
 
-    /// <summary>Name under which the settings of a task are kept.</summary>
+    /// <summary>Returns the name under which the settings of a task are stored.</summary>
     internal static string NameOf(LifecycleTask task) => task switch
     {
         LifecycleTask.Expiration => "expiration",

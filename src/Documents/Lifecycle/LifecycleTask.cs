@@ -1,14 +1,18 @@
 namespace Treepie.Lifecycle;
 
-/// <summary>What is done with documents at times that their metadata gives.</summary>
+/// <summary>Tasks that process documents at the times specified in their metadata.</summary>
 public enum LifecycleTask
 {
-    /// <summary>Documents are deleted at <c>@expires</c>.</summary>
+    /// <summary>Deletes documents at the time given by <c>@expires</c>.</summary>
     Expiration,
 
-    /// <summary>At <c>@refresh</c> documents get a new change vector, and lose that member.</summary>
+    /// <summary>
+    /// At the time given by <c>@refresh</c>, removes that member, which gives the document a new change vector.
+    /// </summary>
     Refresh,
 
-    /// <summary>At <c>@archive-at</c> documents are marked: <c>@archived</c> takes the place of that member.</summary>
+    /// <summary>
+    /// At the time given by <c>@archive-at</c>, marks documents as archived: replaces that member by <c>@archived</c>.
+    /// </summary>
     Archival,
 }

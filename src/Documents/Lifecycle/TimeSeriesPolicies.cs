@@ -6,16 +6,15 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Front door for time series: rolls them up and deletes old entries, as is configured, in the background and in small durable
-/// steps. Thread-safe.
+/// Applies the retention and roll-up policies of time series, in the background and in small durable steps. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Changes are found by the log of etags, and stretches that end without a change by the index of times. Both are gone on from
-/// only when what they name is done, and doing it again changes nothing: a run may be stopped or killed anywhere.
+/// Changes are found in the etag log; periods that end without a change are found in the index of times. Their positions advance
+/// only when the work is done, and repeating it changes nothing: a run can be stopped or killed at any point.
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
-    /// <summary>Segments that are looked at between two steps that remember how far the log was read.</summary>
+    /// <summary>The number of segments processed before the position in the log is stored.</summary>
     private const int SegmentsPerRead = 256;
 
     private const int DuePerRead = 64;
@@ -30,10 +29,10 @@ public sealed class TimeSeriesPolicies : IDisposable
         Apply();
     }
 
-    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError => _runs.LastError;
 
-    /// <summary>What is configured; null where nothing is.</summary>
+    /// <summary>The configuration; null if there is none.</summary>
     public TimeSeriesConfiguration? Configuration
     {
         get
@@ -45,13 +44,13 @@ public sealed class TimeSeriesPolicies : IDisposable
         }
     }
 
-    /// <summary>Whether it has something to do.</summary>
+    /// <summary>Whether there is something to do.</summary>
     internal bool IsScheduled => _runs.IsScheduled;
 
     /// <summary>
-    /// Configures it, or forgets what was configured; roll-ups that are there stay. Durable when this completes.
+    /// Sets or, with null, removes the configuration; existing roll-ups are kept. Completes when the change is durable.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">Policies do not go together.</exception>
+    /// <exception cref="InvalidDocumentException">The policies contradict each other.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {
         if (configuration is not null)
@@ -60,8 +59,8 @@ public sealed class TimeSeriesPolicies : IDisposable
         await _runs.NowAsync(
             async stop =>
             {
-                // What was written before is looked at again: it may have rules now that it had not. A kill between the two has
-                // it looked at for nothing.
+                // Existing series are processed again, since they may have new rules. After a crash between the two commits, they
+                // are processed unnecessarily.
                 await _host.WriteAsync(static writer => SetProgress(writer, progress => progress.Etag = 0), stop)
                     .ConfigureAwait(false);
                 using var batch = new WriteBatch();
@@ -74,13 +73,13 @@ public sealed class TimeSeriesPolicies : IDisposable
         Apply();
     }
 
-    /// <summary>Does now all there is to do; gives the steps it took.</summary>
+    /// <summary>Applies all policies now, and returns the number of steps.</summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunAllAsync, cancellationToken);
 
     /// <inheritdoc/>
     public void Dispose() => _runs.Dispose();
 
-    /// <summary>Sets the timer as the configuration says.</summary>
+    /// <summary>Sets the timer according to the configuration.</summary>
     internal void Apply() => _runs.Schedule(
         Configuration is { } configuration && configuration.Collections.Values.Any(static rules => !rules.IsDisabled)
             ? configuration.PolicyCheckFrequency ?? TimeSeriesConfiguration.DefaultFrequency
@@ -149,7 +148,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    /// <summary>Segments that changed since the last ones that were looked at.</summary>
+    /// <summary>Returns segments changed since the last ones processed.</summary>
     private List<Stretch> Changed()
     {
         var changed = new List<Stretch>();
@@ -161,7 +160,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return changed;
     }
 
-    /// <summary>Documents whose time has come, with their series: the finest first, which the others are made of.</summary>
+    /// <summary>Returns documents that are due, with their series: the finest first, which the others aggregate.</summary>
     private List<(byte[] Key, List<Stretch> Series)> Due()
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
@@ -176,7 +175,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return due;
     }
 
-    /// <summary>A series from the last stretch on that is rolled up: nothing of it changed.</summary>
+    /// <summary>Returns a series from its last roll-up period on, if nothing of it has changed.</summary>
     private static Stretch Whole(DatabaseSnapshot snapshot, byte[] first)
     {
         byte[] prefix = first[..^TreeNames.EtagKeyBytes];
@@ -200,6 +199,6 @@ public sealed class TimeSeriesPolicies : IDisposable
         return true;
     }
 
-    /// <summary>A part of a series that changed.</summary>
+    /// <summary>A changed part of a series.</summary>
     private readonly record struct Stretch(byte[] FoldedId, string Series, long From, long To, long Etag);
 }

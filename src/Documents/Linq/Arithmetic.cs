@@ -4,7 +4,7 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// The operators that C# has built in, on values in boxes. The compiler has brought both sides to one type before.
+/// The built-in operators of C# on boxed values. The compiler has already converted both operands to one type.
 /// </summary>
 internal static class Arithmetic
 {

@@ -1,23 +1,23 @@
 namespace Treepie.Linq;
 
-/// <summary>A condition as RQL, with what is needed to join it with others.</summary>
-/// <param name="Text">The text; of a negation what is negated, ready to stand behind <c>not</c>.</param>
-/// <param name="Kind">How its outermost part joins.</param>
+/// <summary>A condition in RQL, with the information needed to combine it with others.</summary>
+/// <param name="Text">The text; for a negation, the negated condition, ready to follow <c>not</c>.</param>
+/// <param name="Kind">The outermost operator.</param>
 internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind.Single)
 {
-    /// <summary>Holds always.</summary>
+    /// <summary>Always true.</summary>
     public static Clause Always => new("true");
 
-    /// <summary>Holds never.</summary>
+    /// <summary>Always false.</summary>
     public static Clause Never => new("true", ClauseKind.Not);
 
-    /// <summary>What the text leaves open; null: it says all.</summary>
+    /// <summary>The part that the text does not express; null if it expresses everything.</summary>
     public ElementCheck? Check { get; init; }
 
-    /// <summary>Whether only an index can answer it.</summary>
+    /// <summary>Whether only an index can evaluate it.</summary>
     public bool IsOfIndex { get; init; }
 
-    /// <summary>The condition as it stands after <c>where</c> or as an argument.</summary>
+    /// <summary>The condition in the form used after <c>where</c> or as an argument.</summary>
     public string Whole => Kind == ClauseKind.Not ? $"true and not {Text}" : Text;
 
     private Clause Least => Check?.Least ?? this;
@@ -28,7 +28,7 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
 
     public static Clause Of(bool holds) => holds ? Always : Never;
 
-    /// <summary>All of them hold.</summary>
+    /// <summary>Combines conditions with <c>and</c>.</summary>
     public static Clause And(params IEnumerable<Clause> clauses)
     {
         Clause[] parts = [.. clauses.Where(clause => clause != Always)];
@@ -58,7 +58,7 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
         };
     }
 
-    /// <summary>At least one of them holds.</summary>
+    /// <summary>Combines conditions with <c>or</c>.</summary>
     public static Clause Or(params IEnumerable<Clause> clauses)
     {
         Clause[] parts = [.. clauses.Where(clause => clause != Never)];
@@ -78,7 +78,7 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
         };
     }
 
-    /// <summary>It does not hold.</summary>
+    /// <summary>Negates a condition.</summary>
     public static Clause Not(Clause clause)
     {
         if (clause.Check is { } check)
@@ -94,9 +94,9 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
         { IsOfIndex = clause.IsOfIndex };
     }
 
-    /// <summary>The condition as an argument of a method.</summary>
-    /// <param name="wrap">Gives the text of the call.</param>
-    /// <param name="filters">Whether <c>filter</c> knows the method; otherwise it looks at the condition alone.</param>
+    /// <summary>Wraps the condition in a method call.</summary>
+    /// <param name="wrap">Returns the text of the call.</param>
+    /// <param name="filters">Whether <c>filter</c> supports the method; otherwise it evaluates the condition alone.</param>
     public Clause Within(Func<string, string> wrap, bool filters)
     {
         Clause Wrapped(Clause clause) => new(wrap(clause.Whole)) { IsOfIndex = clause.IsOfIndex };
@@ -113,6 +113,6 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
     private Clause Checked(Clause least, Clause whole, ElementCheck origin) =>
         this with { Check = new ElementCheck(least, whole, whole, origin.Quoted) };
 
-    /// <summary>What stands in parentheses behind <c>not</c> was joined; it stays in them where it is taken out.</summary>
+    /// <summary>Parentheses after <c>not</c> contain a combination, which keeps them when it is taken out.</summary>
     private static ClauseKind KindBehindNot(string text) => text.StartsWith('(') ? ClauseKind.Or : ClauseKind.Single;
 }

@@ -1,15 +1,15 @@
 namespace Treepie.Linq;
 
-/// <summary>How the outermost part of a <see cref="Clause"/> joins.</summary>
+/// <summary>The outermost operator of a <see cref="Clause"/>.</summary>
 internal enum ClauseKind
 {
-    /// <summary>One condition.</summary>
+    /// <summary>A single condition.</summary>
     Single,
 
-    /// <summary>Conditions joined by <c>and</c>.</summary>
+    /// <summary>Conditions combined with <c>and</c>.</summary>
     And,
 
-    /// <summary>Conditions joined by <c>or</c>.</summary>
+    /// <summary>Conditions combined with <c>or</c>.</summary>
     Or,
 
     /// <summary>A negation.</summary>

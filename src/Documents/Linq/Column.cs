@@ -4,10 +4,10 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
 
-/// <summary>A value of the documents that a projection needs.</summary>
+/// <summary>A value of the documents used by a projection.</summary>
 internal sealed class Column(string name, string path, Type type, bool isId)
 {
-    /// <summary>Where the projection has it.</summary>
+    /// <summary>The nodes of the projection that use it.</summary>
     public List<Expression> Nodes { get; } = [];
 
     public string Path => path;
@@ -16,10 +16,10 @@ internal sealed class Column(string name, string path, Type type, bool isId)
 
     public bool NameIs(string other) => name == other;
 
-    /// <summary>As it stands behind <c>select</c>.</summary>
+    /// <summary>The text in the <c>select</c> clause.</summary>
     public string Text => path == name ? path : $"{path} as '{name.Replace("'", "''", StringComparison.Ordinal)}'";
 
-    /// <summary>Its value in a row; what a variable of its type holds at first where the document has none.</summary>
+    /// <summary>Returns its value in a row; the default of its type if the document has none.</summary>
     public object? Read(JsonElement row, QueryModel model)
     {
         if (!row.TryGetProperty(name, out JsonElement value) || value.ValueKind is JsonValueKind.Null or JsonValueKind.Undefined)
@@ -39,7 +39,7 @@ internal sealed class Column(string name, string path, Type type, bool isId)
         }
     }
 
-    /// <summary>A source-generated context knows only the types that documents have.</summary>
+    /// <summary>A source-generated context contains only the types of documents.</summary>
     private object Plain(JsonElement value) => Type.GetTypeCode(Nullable.GetUnderlyingType(type) ?? type) switch
     {
         TypeCode.String => value.GetString() ?? "",

@@ -3,7 +3,7 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>Finds the paths of the document that a projection needs; the rest of it is computed from them here.</summary>
+/// <summary>Finds the document paths used by a projection; the rest of it is computed from them in this process.</summary>
 internal sealed class ColumnCollector : ExpressionVisitor
 {
     private readonly PathTranslator _paths;
@@ -21,10 +21,10 @@ internal sealed class ColumnCollector : ExpressionVisitor
 
     public IReadOnlyList<Column> Columns => _columns;
 
-    /// <summary>Whether the document is needed as a whole.</summary>
+    /// <summary>Whether the whole document is used.</summary>
     public bool NeedsDocument { get; private set; }
 
-    /// <summary>Whether rows are more than the columns as they come.</summary>
+    /// <summary>Whether rows are computed, instead of being the columns unchanged.</summary>
     public bool IsComputed { get; private set; }
 
     public override Expression? Visit(Expression? node)
@@ -39,7 +39,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
 
         if (node is ParameterExpression parameter && _elements.Contains(parameter))
             return node;
-        // Of SelectMany a row has the lists themselves.
+        // For SelectMany, a row contains the lists themselves.
         bool isComputedHere = node is MethodCallExpression { Method.Name: "SelectMany" }
             || _elements.Exists(element => PathTranslator.DependsOn(node, element));
         if (!isComputedHere && _paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
@@ -85,7 +85,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
         column.Nodes.Add(node);
     }
 
-    /// <summary>Columns are called as the members that they become.</summary>
+    /// <summary>Names columns after the members that they become.</summary>
     private void Name(Expression body)
     {
         switch (body)

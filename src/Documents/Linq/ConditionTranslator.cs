@@ -4,10 +4,10 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Linq;
 
-/// <summary>Conditions of LINQ as conditions of RQL. What has no RQL with the same meaning is refused.</summary>
+/// <summary>Translates LINQ conditions to RQL. Conditions without an equivalent are rejected.</summary>
 internal sealed class ConditionTranslator
 {
-    /// <summary>Greatest number that the length of an array is compared with: each needs a field of the index.</summary>
+    /// <summary>The maximum array length in comparisons: each length needs a field of the index.</summary>
     private const int MaxCompared = 64;
 
     private readonly MethodTranslator _methods;
@@ -23,17 +23,17 @@ internal sealed class ConditionTranslator
 
     public ParameterBag Parameters { get; }
 
-    /// <summary>Whether conditions are for <c>filter</c>, which looks at documents and their elements one by one.</summary>
+    /// <summary>Whether conditions are for <c>filter</c>, which evaluates documents and their elements one by one.</summary>
     public bool IsFilter { get; set; }
 
-    /// <summary>A condition about the document.</summary>
+    /// <summary>Translates a condition on the document.</summary>
     public Clause Of(DocumentLambda lambda)
     {
         Paths.EnterDocument(lambda);
         return Of(lambda.Body);
     }
 
-    /// <summary>A condition about the document that an index can answer alone.</summary>
+    /// <summary>Translates a condition on the document that an index can evaluate alone.</summary>
     public Clause OnIndex(DocumentLambda lambda) =>
         Of(lambda) is var clause && clause.Check is { } check
             ? throw Refusal.Of(
@@ -42,7 +42,7 @@ internal sealed class ConditionTranslator
                     + "its own.")
             : clause;
 
-    /// <summary>A condition about the document as <c>filter</c> takes it.</summary>
+    /// <summary>Translates a condition on the document for <c>filter</c>.</summary>
     public Clause OfFilter(DocumentLambda lambda)
     {
         IsFilter = true;
@@ -90,12 +90,12 @@ internal sealed class ConditionTranslator
         };
     }
 
-    /// <summary>A value compared with a path for equality.</summary>
+    /// <summary>Translates the comparison of a path with a value for equality.</summary>
     public Clause Equality(DocumentPath path, object? value, bool isEqual, Expression quoted)
     {
         if (path.IsId)
             return OfId(path, value, isEqual);
-        // nothing in one case is equal to it
+        // nothing in a single case equals it
         if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper))
             return Clause.Of(!isEqual);
         if (path is { IsOfElements: true } && !isEqual)
@@ -103,7 +103,7 @@ internal sealed class ConditionTranslator
         return new Clause($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
     }
 
-    /// <summary>A value as the member has it: numbers of an enumeration as that.</summary>
+    /// <summary>Converts a value to the type of the member: numbers of an enumeration to the enumeration.</summary>
     public static object? Typed(DocumentPath path, object? value)
     {
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
@@ -112,7 +112,7 @@ internal sealed class ConditionTranslator
             : value;
     }
 
-    /// <summary>Values as members of a list.</summary>
+    /// <summary>Translates membership in a list of values.</summary>
     public Clause In(DocumentPath path, System.Collections.IEnumerable values)
     {
         object?[] list = [
@@ -125,7 +125,7 @@ internal sealed class ConditionTranslator
         return new Clause($"{path.Text} in ({Parameters.Add(list)})");
     }
 
-    /// <summary>An array has at least so many elements.</summary>
+    /// <summary>Translates a minimum number of elements of an array.</summary>
     public static Clause HasAtLeast(DocumentPath path, long count, Expression quoted)
     {
         if (count <= 0)
@@ -137,7 +137,7 @@ internal sealed class ConditionTranslator
         return new Clause(string.Create(CultureInfo.InvariantCulture, $"exists({path.Text}[{count - 1}])"));
     }
 
-    /// <summary>Refuses to count what Select or SelectMany give: of several arrays only each for itself is known.</summary>
+    /// <summary>Rejects counting the results of Select or SelectMany: only the length of each single array is known.</summary>
     public static void RequireOneArray(DocumentPath array, Expression quoted)
     {
         if (!array.IsOfElements && array.Text.Contains("[]", StringComparison.Ordinal))
@@ -147,7 +147,7 @@ internal sealed class ConditionTranslator
                     + "their number as a member of its own.");
     }
 
-    /// <summary>Whether an expression is the length of an array of the document; its path.</summary>
+    /// <summary>Returns the path of the array if an expression is the length of an array of the document.</summary>
     private DocumentPath? LengthOf(Expression expression)
     {
         Expression? source = expression switch
@@ -216,7 +216,7 @@ internal sealed class ConditionTranslator
                     + "of its own, or compare the members themselves.");
     }
 
-    /// <summary>Two members of one document compared with one another.</summary>
+    /// <summary>Translates the comparison of two members of one document.</summary>
     private Clause OfMembers(Expression left, Expression right, BinaryExpression node)
     {
         (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
@@ -296,7 +296,8 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
-    /// The values of an enumeration that stand so to one of them: documents may have them by name, which sorts otherwise.
+    /// Returns the values of an enumeration with the specified relation to one of them: documents may store them by name, which
+    /// sorts differently.
     /// </summary>
     private static List<object> Ordered(Type type, ExpressionType comparison, object value)
     {
@@ -332,7 +333,8 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
-    /// Some element is not that value. An index only knows that none is, but what is less or greater is not it.
+    /// Translates that some element differs from a value. An index can only tell that no element has it, so less and greater
+    /// values are searched for.
     /// </summary>
     private Clause Different(DocumentPath path, object? value, Expression quoted)
     {
@@ -355,7 +357,7 @@ internal sealed class ConditionTranslator
         return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
     }
 
-    /// <summary>A year, or a day, of a time: the range from its beginning to the next.</summary>
+    /// <summary>Translates the year, or day, of a time to the range from its beginning to the next.</summary>
     private Clause? OfYear(Expression left, ExpressionType type, object? value, Expression node)
     {
         if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part

@@ -2,9 +2,9 @@ using System.Collections.Frozen;
 
 namespace Treepie.Linq;
 
-/// <summary>Where in a document a value stands, as RQL writes it.</summary>
+/// <summary>The path of a value in a document, as written in RQL.</summary>
 /// <param name="Text">The path; empty for the document itself.</param>
-/// <param name="Type">The C# type of what stands there.</param>
+/// <param name="Type">The C# type of the value.</param>
 internal sealed record DocumentPath(string Text, Type Type)
 {
     private static readonly FrozenSet<string> _words = FrozenSet.Create(
@@ -15,23 +15,23 @@ internal sealed record DocumentPath(string Text, Type Type)
     /// <summary>Whether it is the document's id.</summary>
     public bool IsId { get; init; }
 
-    /// <summary>Whether it stands for one element of an array, whichever: a condition then holds where it holds of any.</summary>
+    /// <summary>Whether it represents any element of an array: a condition matches if it matches for at least one.</summary>
     public bool IsOfElements { get; init; }
 
-    /// <summary>Whether the text is compared without case in C# too.</summary>
+    /// <summary>Whether the C# comparison is case-insensitive too.</summary>
     public bool IgnoresCase { get; init; }
 
     /// <summary>Whether it is the document itself.</summary>
     public bool IsRoot => Text.Length == 0;
 
-    /// <summary>A member of it.</summary>
+    /// <summary>Returns the path of a member.</summary>
     public DocumentPath Member(string name, Type type) =>
         this with { Text = IsRoot ? Quoted(name) : $"{Text}.{Quoted(name)}", Type = type };
 
-    /// <summary>One of its elements, whichever.</summary>
+    /// <summary>Returns the path of any of its elements.</summary>
     public DocumentPath Elements(Type type) => this with { Text = Text + "[]", Type = type, IsOfElements = true };
 
-    /// <summary>One element of it.</summary>
+    /// <summary>Returns the path of one element.</summary>
     public DocumentPath Element(int index, Type type) =>
         this with { Text = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{Text}[{index}]"), Type = type };
 

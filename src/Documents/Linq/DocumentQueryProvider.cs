@@ -3,8 +3,8 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Takes the operators of <see cref="Queryable"/>, for queries that are held as <see cref="IQueryable{T}"/>: each call becomes
-/// the same change of the model as the operator of <see cref="IDocumentQueryable{T}"/>.
+/// Supports the operators of <see cref="Queryable"/>, for queries held as <see cref="IQueryable{T}"/>: each call changes the
+/// model in the same way as the operator of <see cref="IDocumentQueryable{T}"/>.
 /// </summary>
 internal sealed class DocumentQueryProvider : IQueryProvider
 {
@@ -48,10 +48,10 @@ internal sealed class DocumentQueryProvider : IQueryProvider
         };
     }
 
-    // what an operator gives is of its type
+    // the result of an operator has its type
     public TResult Execute<TResult>(Expression expression) => (TResult)Execute(expression)!;
 
-    /// <summary>What to write instead of an operator that no query has.</summary>
+    /// <summary>Returns advice on what to write instead of an unsupported operator.</summary>
     public static string AdviceFor(string name) => $"The query cannot translate '{name}'. " + name switch
     {
         "GroupBy" =>

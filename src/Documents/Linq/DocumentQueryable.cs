@@ -5,7 +5,7 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>A query of LINQ.</summary>
+/// <summary>A LINQ query.</summary>
 internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQueryable
 {
     public DocumentQueryable(QueryModel model)
@@ -281,7 +281,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public override string ToString() => ToRql().ToString();
 
-    /// <summary>What an operator of LINQ gives that has one value.</summary>
+    /// <summary>Executes a LINQ operator with a single result.</summary>
     public object? Execute(string name) => name switch
     {
         "First" => FirstAsync().GetAwaiter().GetResult(),
@@ -294,10 +294,10 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         _ => throw new NotSupportedException(DocumentQueryProvider.AdviceFor(name)),
     };
 
-    /// <summary>This query with another model: what an operator gives that does not change what results are.</summary>
+    /// <summary>Returns the query with another model, for operators that keep the type of the results.</summary>
     public IModelQueryable Changed(QueryModel model) => new DocumentQueryable<T>(model);
 
-    /// <summary>Where a query waits; what cannot be translated is refused before.</summary>
+    /// <summary>The lazy operations that the query joins; rejects untranslatable queries first.</summary>
     private ILazyOperations Waiting
     {
         get
@@ -326,7 +326,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) =>
         QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);
 
-    /// <summary>The errors of LINQ, with what the query was.</summary>
+    /// <summary>Throws the same exceptions as LINQ, with the text of the query.</summary>
     private static class Rows
     {
         public static T First(List<T> rows) =>

@@ -3,11 +3,11 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// What belongs to a condition of which an index knows a part: the index gives at least the documents that meet it, and
-/// <c>filter</c> looks at each of them.
+/// The remainder of a condition that an index can evaluate only in part: the index returns a superset of the matching documents,
+/// and <c>filter</c> evaluates each of them.
 /// </summary>
-/// <param name="Least">What the index can say that gives none but documents which meet it.</param>
-/// <param name="Whole">The condition as <c>filter</c> takes it.</param>
-/// <param name="Rest">What of it is left to look at where the index has answered.</param>
-/// <param name="Quoted">What an index does not know, for errors.</param>
+/// <param name="Least">An index condition that matches only documents which match the whole condition.</param>
+/// <param name="Whole">The condition for <c>filter</c>.</param>
+/// <param name="Rest">The part that remains to be evaluated after the index.</param>
+/// <param name="Quoted">The part that the index cannot evaluate, for error messages.</param>
 internal sealed record ElementCheck(Clause Least, Clause Whole, Clause Rest, Expression Quoted);

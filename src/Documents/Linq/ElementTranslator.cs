@@ -4,39 +4,39 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Conditions about one element of an array. An index has the values of all elements together, so what it can say of one element
-/// is one condition, or several joined by <c>||</c>, or a range. For all else it gives the documents that may be meant, and
-/// <c>filter</c> looks at their elements one by one.
+/// Translates conditions on one element of an array. An index stores the values of all elements together, so it can evaluate one
+/// condition on an element, several combined with <c>||</c>, or a range. For anything else it returns candidates, whose elements
+/// <c>filter</c> evaluates one by one.
 /// </summary>
 internal sealed class ElementTranslator(ConditionTranslator conditions)
 {
-    /// <summary>What is said about several conditions on the elements of arrays inside of one another.</summary>
+    /// <summary>The error message for several conditions on the elements of nested arrays.</summary>
     public const string OneConditionEach =
         "An index has the values of all elements of an array together: it cannot tell whether one element meets two conditions. "
         + "Write 'x.List.Any(e => a && b)'.";
 
     private int _depth; // of arrays inside of one another
 
-    /// <summary>Some element of an array meets a condition.</summary>
+    /// <summary>Translates that an element of an array matches a condition.</summary>
     /// <param name="array">The array.</param>
     /// <param name="lambda">The condition.</param>
-    /// <param name="quoted">The whole of it, for errors.</param>
+    /// <param name="quoted">The whole expression, for error messages.</param>
     public Clause Any(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
         Of(array, lambda.Parameters[0], lambda.Body, lambda.Body, quoted);
 
-    /// <summary>All elements meet it: none meets its opposite.</summary>
+    /// <summary>Translates that all elements match a condition: none matches its negation.</summary>
     /// <param name="array">The array.</param>
     /// <param name="lambda">The condition.</param>
-    /// <param name="quoted">The whole of it, for errors.</param>
+    /// <param name="quoted">The whole expression, for error messages.</param>
     public Clause All(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
         Clause.Not(Of(array, lambda.Parameters[0], Opposite(lambda.Body), Expression.Not(lambda.Body), quoted));
 
-    /// <summary>Some element of an array meets a condition.</summary>
+    /// <summary>Translates that an element of an array matches a condition.</summary>
     /// <param name="array">The array.</param>
-    /// <param name="element">What stands for the element.</param>
-    /// <param name="onIndex">The condition, with negations as far inside as they go.</param>
+    /// <param name="element">The parameter that represents the element.</param>
+    /// <param name="onIndex">The condition, with negations moved inwards.</param>
     /// <param name="condition">The condition as it was written.</param>
-    /// <param name="quoted">The whole of it, for errors.</param>
+    /// <param name="quoted">The whole expression, for error messages.</param>
     private Clause Of(
         DocumentPath array, ParameterExpression element, Expression onIndex, Expression condition, Expression quoted)
     {
@@ -65,7 +65,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         return new Clause($"any({array.Text} as {name}, {meets.Whole})") { IsOfIndex = meets.IsOfIndex };
     }
 
-    /// <summary>What an index can say; null where it can say nothing.</summary>
+    /// <summary>Returns what the index can evaluate; null if nothing.</summary>
     private Clause? Try(Func<Clause> translate)
     {
         _depth++;
@@ -119,13 +119,13 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         if (own.Count == 2 && Between(own[0], own[1]) is { } range)
             return Clause.And(range, others);
 
-        // Each is met by some element, which need not be one: the caller has them looked at.
+        // Each matches some element, but not necessarily the same one: the caller has them evaluated by filter.
         IEnumerable<Clause> each = own.Select(part => Try(() => Some(part, element, array)) ?? Clause.Always);
         Clause most = Clause.And(each.Append(others));
         return most with { Check = most.Check ?? new ElementCheck(Clause.Never, Clause.Always, Clause.Always, and) };
     }
 
-    /// <summary>Two bounds of one member are a range, which is asked of one element.</summary>
+    /// <summary>Combines two bounds of one member to a range, which the index evaluates for one element.</summary>
     private Clause? Between(Expression first, Expression second)
     {
         if (BoundOf(first) is not { } a || BoundOf(second) is not { } b || a.Path.Text != b.Path.Text || a.IsLower == b.IsLower)
@@ -155,7 +155,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         return (isOpen ? Next(value, isLower) : value) is { } closed ? (path, isLower, closed) : null;
     }
 
-    /// <summary>The first value behind a bound, or the last before it.</summary>
+    /// <summary>Returns the first value after a bound, or the last before it.</summary>
     private static object? Next(object? value, bool upwards) => value switch
     {
         int number => (long)number + (upwards ? 1 : -1),
@@ -178,7 +178,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         }
     }
 
-    /// <summary>The opposite of a condition, with negations as far inside as they go.</summary>
+    /// <summary>Returns the negation of a condition, with negations moved inwards.</summary>
     private static Expression Opposite(Expression condition) => condition switch
     {
         UnaryExpression { NodeType: ExpressionType.Not } not => not.Operand,
@@ -199,7 +199,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         _ => Expression.Not(condition),
     };
 
-    /// <summary>Whether of two values one is less, or both are equal: not where one can be null or no number.</summary>
+    /// <summary>Whether exactly one of less, equal and greater holds for two values: not if one can be null or NaN.</summary>
     private static bool HasOrder(BinaryExpression node) =>
         Nullable.GetUnderlyingType(node.Left.Type) is null && Nullable.GetUnderlyingType(node.Right.Type) is null;
 }

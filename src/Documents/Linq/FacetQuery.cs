@@ -6,10 +6,11 @@ using Treepie.Queries;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Counts the results of a query in groups: <c>await orders.Where(…).AggregateBy(o => o.Company).SumOn(o =>
-/// o.Freight).ExecuteAsync()</c>. Immutable: every operator gives another.
+/// A facet query, which counts the results of a query by value or range:
+/// <c>await orders.Where(…).AggregateBy(o => o.Company).SumOn(o => o.Freight).ExecuteAsync()</c>. Immutable: every method returns
+/// a new query.
 /// </summary>
-/// <typeparam name="T">What the query is about.</typeparam>
+/// <typeparam name="T">The type of the results that are counted.</typeparam>
 public sealed class FacetQuery<T>
 {
     private readonly QueryModel _model;
@@ -22,34 +23,34 @@ public sealed class FacetQuery<T>
         string? name) =>
         (_model, _finished, _arguments, _name) = (model, finished, arguments, name);
 
-    /// <summary>Counts by the values of another member too.</summary>
+    /// <summary>Adds a facet on the values of another member.</summary>
     public FacetQuery<T> AndAggregateBy(Expression<Func<T, object?>> member, string? name = null) =>
         new(_model, [.. _finished, Facet], [t => t.Paths.Of(_model.OnDocument(member)).Text], name);
 
-    /// <summary>Counts by conditions about one member.</summary>
+    /// <summary>Adds a facet on ranges of a member, given as conditions.</summary>
     public FacetQuery<T> AndAggregateBy(params Expression<Func<T, bool>>[] ranges) =>
         new(
             _model, [.. _finished, Facet],
             [.. ranges.Select(range => (Func<Translation, string>)(t =>
                 t.Conditions.OnIndex(_model.OnDocument(range)).Whole))], null);
 
-    /// <summary>The sum of a member in each group.</summary>
+    /// <summary>Adds the sum of a member to each value of the facet.</summary>
     public FacetQuery<T> SumOn(Expression<Func<T, object?>> member) => With("sum", member);
 
-    /// <summary>The least value of a member in each group.</summary>
+    /// <summary>Adds the minimum of a member to each value of the facet.</summary>
     public FacetQuery<T> MinOn(Expression<Func<T, object?>> member) => With("min", member);
 
-    /// <summary>The greatest value of a member in each group.</summary>
+    /// <summary>Adds the maximum of a member to each value of the facet.</summary>
     public FacetQuery<T> MaxOn(Expression<Func<T, object?>> member) => With("max", member);
 
-    /// <summary>The average of a member in each group.</summary>
+    /// <summary>Adds the average of a member to each value of the facet.</summary>
     public FacetQuery<T> AverageOn(Expression<Func<T, object?>> member) => With("avg", member);
 
-    /// <summary>The query as RQL with its parameters.</summary>
+    /// <summary>Returns the query as RQL with its parameters.</summary>
     public RqlStatement ToRql() =>
         _model.TranslateOnIndex(t => " select " + string.Join(", ", _finished.Append(Facet).Select(facet => facet(t))));
 
-    /// <summary>The facets, by name.</summary>
+    /// <summary>Executes the query and returns the facets by name.</summary>
     public async Task<IReadOnlyDictionary<string, FacetResult>> ExecuteAsync(CancellationToken cancellationToken = default)
     {
         using QueryResults results = await _model.Session.QueryAsync(_model.Request(ToRql()), cancellationToken)

@@ -1,6 +1,6 @@
 namespace Treepie.Linq;
 
-/// <summary>What a facet counted.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="Values">Its groups.</param>
+/// <summary>The result of a facet.</summary>
+/// <param name="Name">The name of the facet.</param>
+/// <param name="Values">The values or ranges of the facet.</param>
 public sealed record FacetResult(string Name, IReadOnlyList<FacetValue> Values);

@@ -3,7 +3,7 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Puts what documents are grouped by in place of a group's key, and a sum divided by a number in place of an average.
+/// Replaces a group's key by the expression it is grouped by, and an average by a sum divided by a count.
 /// </summary>
 internal sealed class GroupKeyInliner(ParameterExpression group, Expression key) : ExpressionVisitor
 {

@@ -3,12 +3,12 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Documents in groups: <c>orders.GroupBy(o => o.City).Select(g => new { City = g.Key, Count = g.Count(), Freight = g.Sum(o =>
-/// o.Freight) })</c>. Of a group there are its key, the number of its documents and sums of their members; an index keeps them,
-/// so no document is read.
+/// Grouped documents:
+/// <c>orders.GroupBy(o => o.City).Select(g => new { City = g.Key, Count = g.Count(), Freight = g.Sum(o => o.Freight) })</c>. A
+/// group offers its key, its count and sums of members. The values come from a map-reduce index, so no document is read.
 /// </summary>
-/// <typeparam name="TKey">What documents are grouped by: a member, or an anonymous object of several.</typeparam>
-/// <typeparam name="T">What is grouped.</typeparam>
+/// <typeparam name="TKey">The key of the groups: a member, or an anonymous object of several.</typeparam>
+/// <typeparam name="T">The type of the documents.</typeparam>
 public sealed class GroupQuery<TKey, T>
 {
     private readonly QueryModel _model;
@@ -17,7 +17,8 @@ public sealed class GroupQuery<TKey, T>
     internal GroupQuery(QueryModel model, Expression<Func<T, TKey>> key) => (_model, _key) = (model, key);
 
     /// <summary>
-    /// What each group becomes. Conditions and orders behind it are about groups; those before it can only be about keys.
+    /// Projects each group. Conditions and orderings after it apply to groups; conditions before it can only use members of the
+    /// key.
     /// </summary>
     public IDocumentQueryable<TResult> Select<TResult>(Expression<Func<IGrouping<TKey, T>, TResult>> selector)
     {

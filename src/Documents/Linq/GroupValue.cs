@@ -2,9 +2,9 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>What an index keeps of a group: the sum of a member, or the number of its documents.</summary>
-/// <param name="member">The member of which there is a sum; null: the number of documents.</param>
-/// <param name="type">The type that it is read as.</param>
+/// <summary>An aggregate of a group that an index stores: the sum of a member, or the number of documents.</summary>
+/// <param name="member">The member to sum; null: the number of documents.</param>
+/// <param name="type">The type of the result.</param>
 internal sealed class GroupValue(LambdaExpression? member, Type type) : Expression
 {
     public LambdaExpression? Member => member;
@@ -13,10 +13,12 @@ internal sealed class GroupValue(LambdaExpression? member, Type type) : Expressi
 
     public override Type Type => type;
 
-    /// <summary>The average of a member over the documents of a group; null where sum and number do not give it.</summary>
+    /// <summary>
+    /// Returns the average of a member over a group's documents; null if it cannot be computed from sum and count.
+    /// </summary>
     public static Expression? Average(LambdaExpression member)
     {
-        // Of members that can be null, LINQ passes over those that are, and the number counts them.
+        // LINQ ignores null members in averages, but the count includes them.
         Type? type = System.Type.GetTypeCode(member.ReturnType) switch
         {
             TypeCode.Int32 or TypeCode.Int64 or TypeCode.Double => typeof(double),

@@ -1,13 +1,13 @@
 namespace Treepie.Linq;
 
-/// <summary>A query of any type of results.</summary>
+/// <summary>A query independent of the type of its results.</summary>
 internal interface IModelQueryable
 {
     QueryModel Model { get; }
 
-    /// <summary>What an operator of LINQ gives that has one value.</summary>
+    /// <summary>Executes a LINQ operator with a single result.</summary>
     object? Execute(string name);
 
-    /// <summary>This query with another model.</summary>
+    /// <summary>Returns the query with another model.</summary>
     IModelQueryable Changed(QueryModel model);
 }

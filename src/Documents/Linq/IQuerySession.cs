@@ -4,42 +4,42 @@ using Treepie.Store;
 
 namespace Treepie.Linq;
 
-/// <summary>What LINQ needs of the session that a query belongs to.</summary>
+/// <summary>The part of a session that LINQ uses.</summary>
 internal interface IQuerySession
 {
-    /// <summary>How values are written in documents and parameters.</summary>
+    /// <summary>The serializer options for documents and parameters.</summary>
     JsonSerializerOptions Json { get; }
 
-    /// <summary>Takes queries that wait.</summary>
+    /// <summary>The lazy operations of the session.</summary>
     ILazyOperations Lazy { get; }
 
-    /// <summary>The collection that objects of a type are in.</summary>
+    /// <summary>Returns the collection of a type.</summary>
     string CollectionOf(Type type);
 
-    /// <summary>The name in JSON of the member that is the id; null where the type has none.</summary>
+    /// <summary>Returns the JSON name of a type's id member; null if it has none.</summary>
     string? IdMemberOf(Type type);
 
-    /// <summary>The document's id for a value of the id's member; null for a value that is no id.</summary>
+    /// <summary>Returns the document id for a value of the id member; null if the value is not an id.</summary>
     string? IdOf(Type type, object? value);
 
-    /// <summary>The value of the id's member for a document's id.</summary>
+    /// <summary>Returns the value of the id member for a document id.</summary>
     object? IdValue(Type type, string id);
 
-    /// <summary>Runs a query with the options of the session.</summary>
+    /// <summary>Executes a query with the options of the session.</summary>
     Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken);
 
     /// <summary>
-    /// The current result of an answer: an object of the session where it is a whole document, a new one otherwise; null where it
-    /// was deleted there.
+    /// Returns the current result: a tracked entity for a whole document, otherwise a new object; null if the document was
+    /// deleted in the session.
     /// </summary>
     T? ReadResult<T>(QueryResults results)
         where T : class;
 
     /// <summary>
-    /// The object of a document in a state of the database, not followed by the session; null where there is none.
+    /// Reads an untracked entity from a snapshot; null if the document does not exist.
     /// </summary>
     object? Read(Type type, string id, DatabaseSnapshot snapshot);
 
-    /// <summary>Keeps the documents that an answer includes, so that loading them reads nothing.</summary>
+    /// <summary>Keeps the documents that results include, so that loading them needs no request.</summary>
     void KeepIncludes(QueryResults results);
 }

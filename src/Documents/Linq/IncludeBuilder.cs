@@ -4,8 +4,9 @@ using Treepie.Queries.Projecting;
 namespace Treepie.Linq;
 
 /// <summary>
-/// What is brought along with documents, from the same state of the database, so that reading it in the session takes no further
-/// request: <c>session.Load&lt;Order&gt;(id, includes => includes.IncludeDocuments(o => o.Company).IncludeCounter("likes"))</c>.
+/// Selects the related data to load together with documents, from the same snapshot, so that reading it in the session needs no
+/// further request:
+/// <c>session.Load&lt;Order&gt;(id, includes => includes.IncludeDocuments(o => o.Company).IncludeCounter("likes"))</c>.
 /// </summary>
 /// <typeparam name="T">The type of the documents.</typeparam>
 public sealed class IncludeBuilder<T>
@@ -18,20 +19,20 @@ public sealed class IncludeBuilder<T>
 
     internal IReadOnlyList<IncludePart> Parts => _parts;
 
-    /// <summary>The documents whose ids a member has.</summary>
+    /// <summary>Includes the documents whose ids a member holds.</summary>
     public IncludeBuilder<T> IncludeDocuments(Expression<Func<T, object?>> member) => Add(null, Checked(member));
 
-    /// <summary>A counter of the document.</summary>
+    /// <summary>Includes a counter of the document.</summary>
     public IncludeBuilder<T> IncludeCounter(string name) => IncludeCounters([name]);
 
-    /// <summary>A counter of the document whose id a member has.</summary>
+    /// <summary>Includes a counter of the document whose id a member holds.</summary>
     public IncludeBuilder<T> IncludeCounter(Expression<Func<T, object?>> member, string name)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
         return Add(BesideIncludeKind.Counter, Checked(member), part => part with { Name = name });
     }
 
-    /// <summary>Counters of the document.</summary>
+    /// <summary>Includes several counters of the document.</summary>
     public IncludeBuilder<T> IncludeCounters(IEnumerable<string> names)
     {
         ArgumentNullException.ThrowIfNull(names);
@@ -44,15 +45,17 @@ public sealed class IncludeBuilder<T>
         return this;
     }
 
-    /// <summary>All counters of the document.</summary>
+    /// <summary>Includes all counters of the document.</summary>
     public IncludeBuilder<T> IncludeAllCounters() => Add(BesideIncludeKind.Counter, null);
 
-    /// <summary>All counters of the document whose id a member has.</summary>
+    /// <summary>Includes all counters of the document whose id a member holds.</summary>
     public IncludeBuilder<T> IncludeAllCounters(Expression<Func<T, object?>> member) =>
         Add(BesideIncludeKind.Counter, Checked(member));
 
-    /// <summary>A range of a time series of the document, both ends included; null: from or to the end.</summary>
-    /// <exception cref="ArgumentException">The range ends before it begins.</exception>
+    /// <summary>
+    /// Includes a range of a time series of the document, both ends included. Null: the range is open at that end.
+    /// </summary>
+    /// <exception cref="ArgumentException">The range ends before it starts.</exception>
     public IncludeBuilder<T> IncludeTimeSeries(string name, DateTime? from = null, DateTime? to = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
@@ -63,7 +66,7 @@ public sealed class IncludeBuilder<T>
         return Add(BesideIncludeKind.TimeSeries, null, part => part with { Name = name, From = first, To = last });
     }
 
-    /// <summary>So many of the last entries of a time series of the document.</summary>
+    /// <summary>Includes the last <paramref name="last"/> entries of a time series of the document.</summary>
     public IncludeBuilder<T> IncludeTimeSeries(string name, int last)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
@@ -71,7 +74,7 @@ public sealed class IncludeBuilder<T>
         return Add(BesideIncludeKind.TimeSeries, null, part => part with { Name = name, LastCount = last });
     }
 
-    /// <summary>The entries of a stretch of time up to the last one of a time series of the document.</summary>
+    /// <summary>Includes the entries of a time series of the document within a period before its last entry.</summary>
     public IncludeBuilder<T> IncludeTimeSeries(string name, TimeSpan last)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
@@ -79,18 +82,18 @@ public sealed class IncludeBuilder<T>
         return Add(BesideIncludeKind.TimeSeries, null, part => part with { Name = name, LastTime = last });
     }
 
-    /// <summary>All time series of the document.</summary>
+    /// <summary>Includes all time series of the document.</summary>
     public IncludeBuilder<T> IncludeAllTimeSeries() => Add(BesideIncludeKind.TimeSeries, null);
 
-    /// <summary>The compare-exchange values whose keys a member has.</summary>
+    /// <summary>Includes the compare-exchange values whose keys a member holds.</summary>
     public IncludeBuilder<T> IncludeCompareExchangeValue(Expression<Func<T, object?>> member) =>
         Add(BesideIncludeKind.CompareExchange, Checked(member));
 
-    /// <summary>The revisions whose change vectors a member has.</summary>
+    /// <summary>Includes the revisions whose change vectors a member holds.</summary>
     public IncludeBuilder<T> IncludeRevisions(Expression<Func<T, object?>> member) =>
         Add(BesideIncludeKind.Revision, Checked(member));
 
-    /// <summary>The state that the document had at a time.</summary>
+    /// <summary>Includes the revision of the document that was current at a point in time.</summary>
     public IncludeBuilder<T> IncludeRevisions(DateTime before) =>
         Add(BesideIncludeKind.RevisionBefore, null, part => part with { From = before.ToUniversalTime() });
 

@@ -3,8 +3,8 @@ using Treepie.Queries.Projecting;
 
 namespace Treepie.Linq;
 
-/// <summary>Something that is brought along with documents: other documents, or what lies beside them.</summary>
-/// <param name="Kind">What lies beside documents; null: documents.</param>
+/// <summary>An include: other documents, or related data.</summary>
+/// <param name="Kind">The kind of related data; null: documents.</param>
 /// <param name="Owner">The member with the id, key or change vector; null: the document itself.</param>
 internal sealed record IncludePart(BesideIncludeKind? Kind, DocumentLambda? Owner)
 {
@@ -18,7 +18,7 @@ internal sealed record IncludePart(BesideIncludeKind? Kind, DocumentLambda? Owne
 
     public TimeSpan? LastTime { get; init; }
 
-    /// <summary>As it stands behind <c>include</c>.</summary>
+    /// <summary>Returns the text in the <c>include</c> clause.</summary>
     public string Text(Translation translation)
     {
         string? owner = Owner is null ? null : translation.Paths.Of(Owner).Text;
@@ -48,10 +48,10 @@ internal sealed record IncludePart(BesideIncludeKind? Kind, DocumentLambda? Owne
         return $"{(Kind == BesideIncludeKind.Counter ? "counters" : "timeseries")}({string.Join(", ", arguments)})";
     }
 
-    /// <summary>Where the ids of documents stand; null where it is about what lies beside documents.</summary>
+    /// <summary>Returns the path of the document ids; null for related data.</summary>
     public FieldPath? Documents(PathTranslator paths) => Kind is null ? Path(paths) : null;
 
-    /// <summary>What lies beside documents; null where it is about documents.</summary>
+    /// <summary>Returns the related data; null for documents.</summary>
     public BesideInclude? Beside(PathTranslator paths) => Kind is not { } kind
         ? null
         : new BesideInclude(kind, Path(paths))

@@ -3,12 +3,12 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Puts what a parameter stands for in its place, and what a member was made of in place of the member: after <c>select new {
-/// o.City }</c> the condition <c>r.City == "Reims"</c> is one about <c>o.City</c>.
+/// Replaces a parameter by an expression, and members of a new object by what they were initialized with: after
+/// <c>select new { o.City }</c>, the condition <c>r.City == "Reims"</c> becomes a condition on <c>o.City</c>.
 /// </summary>
 internal sealed class Inliner(ParameterExpression parameter, Expression replacement) : ExpressionVisitor
 {
-    /// <summary>A lambda's body, with what its parameter stands for.</summary>
+    /// <summary>Returns a lambda's body with its parameter replaced.</summary>
     public static Expression Inline(LambdaExpression lambda, Expression replacement) =>
         new Inliner(lambda.Parameters[0], replacement).Visit(lambda.Body);
 

@@ -7,20 +7,20 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Linq;
 
 /// <summary>
-/// The value of an expression, found by walking it: nothing is compiled, so it works where no code can be made at run time. Nodes
-/// whose values are given (columns of a row) are not looked into.
+/// Evaluates an expression by interpreting it, without compilation, so it works where no code can be generated at run time. Nodes
+/// with given values (columns of a row) are not evaluated.
 /// </summary>
-/// <param name="given">Values of nodes.</param>
-/// <param name="documents">Loads the documents that the expression asks for; null: it is no part of a query.</param>
+/// <param name="given">The values of nodes.</param>
+/// <param name="documents">Loads the documents that the expression refers to; null outside of a query.</param>
 internal sealed class Interpreter(
     IReadOnlyDictionary<Expression, object?>? given = null, LoadedDocuments? documents = null)
 {
     private Dictionary<ParameterExpression, object?>? _arguments;
 
-    /// <summary>The value of an expression without parameters.</summary>
+    /// <summary>Returns the value of an expression without parameters.</summary>
     public static object? ValueOf(Expression expression) => new Interpreter().Evaluate(expression);
 
-    /// <summary>The value of a function of one parameter.</summary>
+    /// <summary>Returns the result of a function of one parameter.</summary>
     public object? Apply(LambdaExpression function, object? argument)
     {
         _arguments ??= [];
@@ -64,7 +64,7 @@ internal sealed class Interpreter(
         };
     }
 
-    /// <summary>What a variable of a type holds before it is given a value.</summary>
+    /// <summary>Returns the default value of a type.</summary>
     [UnconditionalSuppressMessage(
         "Trimming", "IL2067", Justification = "Of a value type all zeros are wanted; no constructor is run.")]
     public static object? DefaultOf(Type type) =>
@@ -204,7 +204,7 @@ internal sealed class Interpreter(
     private static InvalidOperationException Missing(Expression node) =>
         new($"'{node}' is read of nothing: what stands before its last member is null.");
 
-    /// <summary>What the called code throws, as it threw it.</summary>
+    /// <summary>Rethrows the original exception of the called code.</summary>
     private static object? Unwrapped(Func<object?> call)
     {
         try

@@ -3,16 +3,16 @@ using Treepie.Store;
 
 namespace Treepie.Linq;
 
-/// <summary>The documents that one row of a query loads, each read once. Not thread-safe.</summary>
+/// <summary>The documents loaded by one row of a query, each read once. Not thread-safe.</summary>
 internal sealed class LoadedDocuments(IQuerySession session, DatabaseSnapshot snapshot)
 {
     private Dictionary<(Type Type, string Id), object?>? _documents;
 
-    /// <summary>Whether a call is <see cref="RqlMethods.Load"/>.</summary>
+    /// <summary>Returns whether a call is <see cref="RqlMethods.Load"/>.</summary>
     public static bool IsLoad(MethodCallExpression call) =>
         call.Method.DeclaringType == typeof(RqlMethods) && call.Method.Name == nameof(RqlMethods.Load);
 
-    /// <summary>Whether an expression is a loaded document, or a member of one.</summary>
+    /// <summary>Returns whether an expression is a loaded document, or a member of one.</summary>
     public static bool IsOfLoaded(Expression expression) => expression switch
     {
         MethodCallExpression call => IsLoad(call),
@@ -21,7 +21,7 @@ internal sealed class LoadedDocuments(IQuerySession session, DatabaseSnapshot sn
         _ => false,
     };
 
-    /// <summary>The object of a document; null where there is none.</summary>
+    /// <summary>Loads an entity; null if the document does not exist.</summary>
     public object? Load(Type type, string? id)
     {
         if (string.IsNullOrEmpty(id))

@@ -5,16 +5,16 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
 
-/// <summary>Names that members of C# types have in JSON.</summary>
+/// <summary>The JSON names of members of C# types.</summary>
 internal static class MemberNames
 {
-    /// <summary>The name of a member of a type that the serializer is not asked about, as of an anonymous one.</summary>
+    /// <summary>Returns the name of a member of a type without serializer metadata, such as an anonymous one.</summary>
     public static string Of(MemberInfo member, JsonSerializerOptions options) =>
         member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name
             ?? options.PropertyNamingPolicy?.ConvertName(member.Name)
             ?? member.Name;
 
-    /// <summary>The name of a member of a type; null where it is not written to documents.</summary>
+    /// <summary>Returns the name of a member of a type; null if it is not serialized.</summary>
     public static string? Of(MemberInfo member, JsonTypeInfo owner)
     {
         string? written = null; // found by reflection, which most types can do without

@@ -5,7 +5,7 @@ using System.Text.RegularExpressions;
 
 namespace Treepie.Linq;
 
-/// <summary>Calls in conditions: methods of strings and collections, and <see cref="RqlMethods"/>.</summary>
+/// <summary>Translates calls in conditions: methods of strings and collections, and <see cref="RqlMethods"/>.</summary>
 internal sealed class MethodTranslator
 {
     private readonly ConditionTranslator _conditions;
@@ -21,11 +21,11 @@ internal sealed class MethodTranslator
 
     private PathTranslator Paths => _conditions.Paths;
 
-    /// <summary>Whether an expression is one that only a query can answer.</summary>
+    /// <summary>Returns whether an expression is a call of <see cref="RqlMethods"/>.</summary>
     public static bool IsRql(Expression expression) =>
         expression is MethodCallExpression call && call.Method.DeclaringType == typeof(RqlMethods);
 
-    /// <summary>What <c>a.CompareTo(b)</c> and <c>string.Compare(a, b)</c> compare; null for other calls.</summary>
+    /// <summary>Returns the operands of <c>a.CompareTo(b)</c> or <c>string.Compare(a, b)</c>; null for other calls.</summary>
     public static (Expression Subject, Expression With)? Compared(Expression expression) => expression switch
     {
         MethodCallExpression { Method.Name: "CompareTo", Object: { } subject, Arguments: [{ } with] } => (subject, with),
@@ -50,7 +50,7 @@ internal sealed class MethodTranslator
             return OfRegex(call);
         if (name == "Equals" && OperandsOf(call) is { } equal)
             return Equal(equal.Left, equal.Right, call);
-        // arrays are taken for spans
+        // arrays are converted to spans
         if (owner == typeof(LinqExtensions)
             || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2))
             return OfList(call);
@@ -82,7 +82,7 @@ internal sealed class MethodTranslator
         });
     }
 
-    /// <summary>A text that does not come from the document.</summary>
+    /// <summary>Returns a text that does not depend on the document.</summary>
     public string Text(Expression expression, Expression quoted)
     {
         if (Paths.DependsOnDocument(expression))
@@ -130,7 +130,7 @@ internal sealed class MethodTranslator
                 + "CompareTo. Store what else is to be asked as a member of its own.");
     }
 
-    /// <summary>With a comparison that tells case apart: inside <c>exact()</c>.</summary>
+    /// <summary>Translates a case-sensitive comparison with <c>exact()</c>.</summary>
     private static Clause Cased(MethodCallExpression call, int place, Func<bool, Clause> make)
     {
         bool isExact = false;
@@ -171,7 +171,7 @@ internal sealed class MethodTranslator
         };
     }
 
-    /// <summary>A text as a regular expression that finds it.</summary>
+    /// <summary>Returns a regular expression that matches a text.</summary>
     private static string Escaped(string text)
     {
         var escaped = new StringBuilder(text.Length);
@@ -226,7 +226,7 @@ internal sealed class MethodTranslator
         return _conditions.Equality(Paths.Of(left), Interpreter.ValueOf(right), isEqual: true, quoted);
     }
 
-    /// <summary>Of all methods called Contains: the collection and what is looked for in it.</summary>
+    /// <summary>Returns the collection and the item of any method named Contains.</summary>
     private static (Expression Source, Expression Item)? SourceAndItem(MethodCallExpression call)
     {
         (Expression? source, Expression? item) = call switch
@@ -240,7 +240,7 @@ internal sealed class MethodTranslator
         return source is null || item is null ? null : (Unspanned(source), item);
     }
 
-    /// <summary>An array that the compiler has turned into a span.</summary>
+    /// <summary>Returns the array that the compiler has converted to a span.</summary>
     private static Expression Unspanned(Expression expression) => expression switch
     {
         MethodCallExpression { Method.Name: "op_Implicit", Arguments: [{ } array] } => Unspanned(array),

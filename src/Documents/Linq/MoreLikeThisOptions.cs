@@ -2,22 +2,22 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Linq;
 
-/// <summary>How <c>MoreLikeThis</c> chooses words. What is null is as the engine has it.</summary>
+/// <summary>How <c>MoreLikeThis</c> selects the words to search for. Null: the default of the engine.</summary>
 public sealed record MoreLikeThisOptions
 {
-    /// <summary>The members whose words count; needed unless the query names an index.</summary>
+    /// <summary>The members whose words are used; required unless the query names an index.</summary>
     public IReadOnlyList<string>? Fields { get; init; }
 
-    /// <summary>How often a word must stand in the document.</summary>
+    /// <summary>The minimum number of occurrences of a word in the document.</summary>
     public int? MinimumTermFrequency { get; init; }
 
-    /// <summary>In how many documents a word must stand.</summary>
+    /// <summary>The minimum number of documents that contain a word.</summary>
     public int? MinimumDocumentFrequency { get; init; }
 
-    /// <summary>Most words that are looked for.</summary>
+    /// <summary>The maximum number of words to search for.</summary>
     public int? MaximumQueryTerms { get; init; }
 
-    /// <summary>Least length of a word.</summary>
+    /// <summary>The minimum length of a word.</summary>
     public int? MinimumWordLength { get; init; }
 
     internal JsonObject ToJson()

@@ -3,7 +3,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
 
-/// <summary>Keys of an order: numbers sort as numbers, everything else as text.</summary>
+/// <summary>Translates sort keys: numbers sort as numbers, everything else as text.</summary>
 internal static class OrderTranslator
 {
     public static string Of(PathTranslator paths, DocumentLambda key, bool descending)

@@ -7,7 +7,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Linq;
 
 /// <summary>
-/// The parameters of a query while its text is made: <c>$p0</c>, <c>$p1</c>, … Values are written as the session writes them in
+/// Collects the parameters of a query during translation: <c>$p0</c>, <c>$p1</c>, … Values are serialized as in the session's
 /// documents.
 /// </summary>
 internal sealed class ParameterBag : IDisposable
@@ -24,10 +24,10 @@ internal sealed class ParameterBag : IDisposable
         _writer.WriteStartObject();
     }
 
-    /// <summary>Adds a value; gives the name by which the text calls it.</summary>
+    /// <summary>Adds a value and returns its name in the text.</summary>
     public string Add(object? value) => Add(string.Create(CultureInfo.InvariantCulture, $"p{_count++}"), value);
 
-    /// <summary>Adds JSON; gives the name by which the text calls it.</summary>
+    /// <summary>Adds JSON and returns its name in the text.</summary>
     public string AddJson(System.Text.Json.Nodes.JsonNode value)
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"p{_count++}");
@@ -36,7 +36,7 @@ internal sealed class ParameterBag : IDisposable
         return "$" + name;
     }
 
-    /// <summary>Adds a value under a name, without <c>$</c>.</summary>
+    /// <summary>Adds a value with a name, without <c>$</c>.</summary>
     public string Add(string name, object? value)
     {
         _writer.WritePropertyName(name);
@@ -44,7 +44,7 @@ internal sealed class ParameterBag : IDisposable
         return "$" + name;
     }
 
-    /// <summary>All of them as one object. Nothing can be added after that.</summary>
+    /// <summary>Returns all parameters as one object. Nothing can be added after that.</summary>
     public JsonElement ToJson()
     {
         _writer.WriteEndObject();
@@ -82,7 +82,7 @@ internal sealed class ParameterBag : IDisposable
         }
     }
 
-    /// <summary>A source-generated context knows only the types that documents have.</summary>
+    /// <summary>A source-generated context contains only the types of documents.</summary>
     private void WritePlain(object value)
     {
         switch (value)

@@ -4,7 +4,7 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
 
-/// <summary>Chains of members as paths of the document, with the names that JSON has for them.</summary>
+/// <summary>Translates chains of members to document paths, with their JSON names.</summary>
 internal sealed class PathTranslator(IQuerySession session, Type documentType)
 {
     private readonly Dictionary<ParameterExpression, DocumentPath> _scope = [];
@@ -12,38 +12,38 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
 
     public IQuerySession Session => session;
 
-    /// <summary>The type whose documents are asked for.</summary>
+    /// <summary>The type of the queried documents.</summary>
     public Type DocumentType => documentType;
 
-    /// <summary>Says what a parameter of a lambda stands for.</summary>
+    /// <summary>Defines the path that a lambda parameter represents.</summary>
     public void Enter(ParameterExpression parameter, DocumentPath path) => _scope[parameter] = path;
 
-    /// <summary>Says that a parameter stands for the document.</summary>
+    /// <summary>Defines a lambda parameter as the document.</summary>
     public void EnterDocument(DocumentLambda lambda) => Enter(lambda.Parameter, new DocumentPath("", documentType));
 
-    /// <summary>Says what stands for the documents of a group.</summary>
+    /// <summary>Defines the parameter that represents the documents of a group.</summary>
     public void EnterGroup(ParameterExpression group)
     {
         _group = group;
         Enter(group, new DocumentPath("", documentType));
     }
 
-    /// <summary>The path that an expression names.</summary>
-    /// <exception cref="NotSupportedException">It names none.</exception>
+    /// <summary>Returns the path that a lambda selects.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a path.</exception>
     public DocumentPath Of(DocumentLambda lambda)
     {
         EnterDocument(lambda);
         return Of(lambda.Body);
     }
 
-    /// <summary>The path that an expression names.</summary>
-    /// <exception cref="NotSupportedException">It names none.</exception>
+    /// <summary>Returns the path that an expression selects.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a path.</exception>
     public DocumentPath Of(Expression expression) =>
         TryFind(expression) is { IsRoot: false } path
             ? path
             : throw Refusal.Of(expression, "Name a member of the document: 'x => x.City', 'x => x.Address.City'.");
 
-    /// <summary>The path that an expression names; null where it names none.</summary>
+    /// <summary>Returns the path that an expression selects; null if it selects none.</summary>
     public DocumentPath? TryFind(Expression expression) => expression switch
     {
         ParameterExpression parameter => _scope.GetValueOrDefault(parameter),
@@ -58,10 +58,10 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         _ => null,
     };
 
-    /// <summary>How the serializer sees a type; null where it does not know it.</summary>
+    /// <summary>Returns the serializer metadata of a type; null if there is none.</summary>
     public JsonTypeInfo? JsonOf(Type type) => session.Json.TryGetTypeInfo(type, out JsonTypeInfo? json) ? json : null;
 
-    /// <summary>Whether values of a type are arrays in JSON.</summary>
+    /// <summary>Returns whether values of a type are arrays in JSON.</summary>
     public bool IsArray(Type type) => JsonOf(type) is { } json
         ? json.Kind == JsonTypeInfoKind.Enumerable
         : type != typeof(string)
@@ -69,7 +69,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             && type.IsAssignableTo(typeof(IEnumerable))
             && !type.IsAssignableTo(typeof(IDictionary));
 
-    /// <summary>Whether an expression refers to the document or an element of it.</summary>
+    /// <summary>Returns whether an expression refers to the document or an element of it.</summary>
     public bool DependsOnDocument(Expression expression) => expression switch
     {
         ConstantExpression => false,
@@ -79,16 +79,17 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             expression, node => node is GroupValue || (node is ParameterExpression other && _scope.ContainsKey(other))),
     };
 
-    /// <summary>Whether an expression refers to one parameter.</summary>
+    /// <summary>Returns whether an expression refers to a parameter.</summary>
     public static bool DependsOn(Expression expression, ParameterExpression parameter) =>
         Search.Any(expression, node => node == parameter);
 
-    /// <summary>The type of the elements of an array.</summary>
+    /// <summary>Returns the type of the elements of an array.</summary>
     public Type ElementTypeOf(Type collection, Type otherwise) =>
         JsonOf(collection)?.ElementType ?? collection.GetElementType() ?? otherwise;
 
     /// <summary>
-    /// A conversion that changes no value: to a wider number, to nullable, of an enumeration to its number, to a base type.
+    /// Returns whether a conversion preserves values: to a wider number, to nullable, from an enumeration to its number, to a
+    /// base type.
     /// </summary>
     private static bool Keeps(UnaryExpression convert)
     {
@@ -177,7 +178,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         };
     }
 
-    /// <summary>What is known of a group: how many documents it has, and sums.</summary>
+    /// <summary>Translates the aggregates of a group: its count, and sums.</summary>
     private DocumentPath OfGroup(MethodCallExpression call)
     {
         switch (call.Method.Name)
@@ -218,7 +219,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         return Interpreter.ValueOf(index) is int place and >= 0 ? owner.Element(place, type) : null;
     }
 
-    /// <summary>What a function makes of each element, where that is a path too.</summary>
+    /// <summary>Translates a projection of elements, if it is a path too.</summary>
     private DocumentPath? OfSelected(Expression source, LambdaExpression lambda, Type type)
     {
         if (TryFind(source) is not { } owner || !IsArray(owner.Type))
@@ -227,7 +228,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         return TryFind(lambda.Body) is { } path ? path with { Type = type, IsOfElements = owner.IsOfElements } : null;
     }
 
-    /// <summary>Looks for a node of an expression.</summary>
+    /// <summary>Searches for a node of an expression.</summary>
     private sealed class Search(Func<Expression, bool> isMeant) : ExpressionVisitor
     {
         private bool _found;

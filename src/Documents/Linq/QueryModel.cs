@@ -4,38 +4,38 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>A LINQ query as its parts, before it becomes text. Immutable.</summary>
-/// <param name="Session">The session it belongs to.</param>
-/// <param name="DocumentType">The type of its documents.</param>
-/// <param name="IndexName">The index that is asked; null: the collection of the type.</param>
-/// <param name="Read">Gives the object of a result that is not selected.</param>
+/// <summary>The parts of a LINQ query before translation. Immutable.</summary>
+/// <param name="Session">The session of the query.</param>
+/// <param name="DocumentType">The type of the documents.</param>
+/// <param name="IndexName">The name of the index; null: the collection of the type.</param>
+/// <param name="Read">Reads a result without a projection.</param>
 internal sealed record QueryModel(IQuerySession Session, Type DocumentType, string? IndexName, ReadResult Read)
 {
     public IReadOnlyList<Func<Translation, Clause>> Conditions { get; init; } = [];
 
     public IReadOnlyList<Func<Translation, string>> Orders { get; init; } = [];
 
-    /// <summary>Conditions that are looked at in documents.</summary>
+    /// <summary>Conditions evaluated on documents.</summary>
     public IReadOnlyList<DocumentLambda> Filters { get; init; } = [];
 
-    /// <summary>Most documents that they are looked at in.</summary>
+    /// <summary>The maximum number of documents on which they are evaluated.</summary>
     public long FilterLimit { get; init; } = long.MaxValue;
 
     public IReadOnlyList<Func<Translation, string>> Includes { get; init; } = [];
 
-    /// <summary>What each document becomes; null: it stays what it is.</summary>
+    /// <summary>The projection of each document; null: none.</summary>
     public DocumentLambda? Projection { get; init; }
 
-    /// <summary>What documents are grouped by; null: they are not.</summary>
+    /// <summary>The key by which documents are grouped; null: they are not grouped.</summary>
     public DocumentLambda? GroupKey { get; init; }
 
-    /// <summary>What stands for the documents of a group in <see cref="Projection"/>.</summary>
+    /// <summary>The parameter of <see cref="Projection"/> that represents the documents of a group.</summary>
     public ParameterExpression? Group { get; init; }
 
-    /// <summary>The class that results are read as, member by member; null: <see cref="Projection"/> says.</summary>
+    /// <summary>The class as which results are read, member by member; null: determined by <see cref="Projection"/>.</summary>
     public Type? Into { get; init; }
 
-    /// <summary>The class that documents are read as in place of the one that conditions name; null: that one.</summary>
+    /// <summary>The class as which documents are read instead of the one used in conditions; null: the latter.</summary>
     public Type? ReadAs { get; init; }
 
     public bool IsDistinct { get; init; }
@@ -52,7 +52,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     public bool WantsStatistics { get; init; }
 
-    /// <summary>Told of the answer when its results have been read.</summary>
+    /// <summary>Called with the results after they have been read.</summary>
     public IReadOnlyList<Action<QueryResults>> Observers { get; init; } = [];
 
     private bool IsPaged => Skip > 0 || Take != long.MaxValue;
@@ -110,7 +110,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return this with { Projection = OnDocument(selector) };
     }
 
-    /// <summary>Documents grouped by a key, and what each group becomes.</summary>
+    /// <summary>Groups documents by a key and projects each group.</summary>
     public QueryModel Select(LambdaExpression key, LambdaExpression selector)
     {
         RequireUnpaged("GroupBy");
@@ -146,7 +146,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return this with { IsDistinct = Projection is not null || Into is not null }; // documents differ from one another
     }
 
-    /// <summary>A lambda about rows as one about documents.</summary>
+    /// <summary>Converts a lambda on rows to one on documents.</summary>
     public DocumentLambda OnDocument(LambdaExpression lambda)
     {
         if (Into is not null)
@@ -158,7 +158,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };
     }
 
-    /// <summary>The query as text.</summary>
+    /// <summary>Translates the query.</summary>
     public TranslatedQuery Translate()
     {
         using Translation translation = Begin();
@@ -172,7 +172,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         if (Includes.Count > 0)
             text.Append(" include ").AppendJoin(", ", Includes.Select(include => include(translation)));
 
-        // What is skipped of distinct rows, and what is left of them where they are computed here, is counted here.
+        // Skip and take of distinct rows, and of rows computed in this process, are applied here.
         long skip = IsDistinct ? 0 : Skip;
         long take = !IsDistinct ? Take : rows.IsComputed || Take == long.MaxValue ? long.MaxValue : Skip + Take;
         if (skip > 0 || take != long.MaxValue)
@@ -184,7 +184,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return new TranslatedQuery(new RqlStatement(text.ToString(), translation.Parameters.ToJson()), rows);
     }
 
-    /// <summary>The query as text, with what stands behind the condition given by who asks.</summary>
+    /// <summary>Translates the query, with the part after the conditions given by the caller.</summary>
     public RqlStatement Translate(Func<Translation, string> end)
     {
         using Translation translation = Begin();
@@ -195,7 +195,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return new RqlStatement(text.ToString(), translation.Parameters.ToJson());
     }
 
-    /// <summary>As <see cref="Translate(Func{Translation, string})"/>, of what an index counts without documents.</summary>
+    /// <summary>
+    /// Same as <see cref="Translate(Func{Translation, string})"/>, for what an index counts without reading documents.
+    /// </summary>
     public RqlStatement TranslateOnIndex(Func<Translation, string> end) => Translate(t =>
         t.Rest is { } rest
             ? throw Refusal.Of(
@@ -233,7 +235,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return text;
     }
 
-    /// <summary>What is looked at in documents.</summary>
+    /// <summary>Appends the conditions evaluated on documents.</summary>
     private void AppendFilter(StringBuilder text, Translation translation)
     {
         var filters = new List<Clause>();

@@ -3,16 +3,15 @@ using System.Text.Json;
 namespace Treepie.Linq;
 
 /// <summary>
-/// A part of an answer beside its results, as JSON: timings with the plan, highlights, explanations. Filled when the query is
-/// run.
+/// Additional output of a query as JSON: timings with the plan, highlights or explanations. Filled in when the query is executed.
 /// </summary>
 public sealed class QueryNotes
 {
-    /// <summary>The JSON; undefined until the query was run.</summary>
+    /// <summary>The JSON; undefined until the query has been executed.</summary>
     public JsonElement Json { get; internal set; }
 
     /// <summary>
-    /// The texts that stand under a field and a document's id: the fragments of a highlight. Empty where there are none.
+    /// Returns the highlighted fragments of a field in the specified document; empty if there are none.
     /// </summary>
     public IReadOnlyList<string> Of(string field, string documentId)
     {

@@ -5,10 +5,10 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>Runs queries of LINQ.</summary>
+/// <summary>Executes LINQ queries.</summary>
 internal static class QueryRun
 {
-    /// <summary>The rows, one at a time, from one snapshot.</summary>
+    /// <summary>Streams the rows one at a time from one snapshot.</summary>
     public static async IAsyncEnumerable<T> RowsAsync<T>(
         QueryModel model, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
@@ -65,7 +65,7 @@ internal static class QueryRun
         return Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);
     }
 
-    /// <summary>What an answer says beside its results.</summary>
+    /// <summary>Returns additional output of a query as JSON.</summary>
     public static JsonElement Json(Action<IBufferWriter<byte>> write)
     {
         var buffer = new ArrayBufferWriter<byte>();

@@ -2,28 +2,28 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>What a query says beside its results; filled when the query is run, again each time.</summary>
+/// <summary>Statistics of a query, filled in by each execution.</summary>
 public sealed class QueryStatistics
 {
-    /// <summary>Matches before paging.</summary>
+    /// <summary>The number of matches before paging.</summary>
     public long TotalResults { get; private set; }
 
-    /// <summary>Duplicates left out by <c>distinct</c>.</summary>
+    /// <summary>The number of duplicates removed by <c>distinct</c>.</summary>
     public long SkippedResults { get; private set; }
 
-    /// <summary>The index that answered: a name, or <c>collection/Users</c>.</summary>
+    /// <summary>The index that answered the query: its name, or <c>collection/Users</c>.</summary>
     public string IndexName { get; private set; } = "";
 
-    /// <summary>Whether the index had not seen every document.</summary>
+    /// <summary>Whether the index had not processed every document.</summary>
     public bool IsStale { get; private set; }
 
-    /// <summary>Etag of the answer: the same for the same answer.</summary>
+    /// <summary>The etag of the result, which is the same for identical results.</summary>
     public long ResultEtag { get; private set; }
 
-    /// <summary>Time spent until the last result was read.</summary>
+    /// <summary>The time until the last result was read.</summary>
     public TimeSpan Duration { get; private set; }
 
-    /// <summary>What the query may not have meant: a collection, or a member, that no document has.</summary>
+    /// <summary>Warnings about probable mistakes in the query: a collection or member that no document has.</summary>
     public IReadOnlyList<string> Warnings { get; private set; } = [];
 
     internal void Fill(QueryResults results)

@@ -4,10 +4,10 @@ using Treepie.Queries;
 namespace Treepie.Linq;
 
 /// <summary>
-/// A query given as RQL: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. Results are objects of the
-/// session where they are whole documents, new objects otherwise.
+/// An RQL query: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. Results that are whole documents
+/// are tracked by the session; others are new objects.
 /// </summary>
-/// <typeparam name="T">What results are.</typeparam>
+/// <typeparam name="T">The type of the results.</typeparam>
 public sealed class RawDocumentQuery<T>
     where T : class
 {
@@ -28,23 +28,23 @@ public sealed class RawDocumentQuery<T>
         (_settings, _observer) = (settings ?? (static request => request), observer);
     }
 
-    /// <summary>Gives a parameter of the text its value.</summary>
-    /// <param name="name">Its name, with or without <c>$</c>.</param>
-    /// <param name="value">Any value that the session can write as JSON; an array stands for its elements in <c>in</c>.</param>
+    /// <summary>Sets the value of a query parameter.</summary>
+    /// <param name="name">The name, with or without <c>$</c>.</param>
+    /// <param name="value">Any value that the session can serialize; in <c>in</c>, an array represents its elements.</param>
     public RawDocumentQuery<T> AddParameter(string name, object? value)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(name);
         return new RawDocumentQuery<T>(_session, _text, [.. _values, (name.TrimStart('$'), value)], _settings, _observer);
     }
 
-    /// <summary>Answers at once from what the index has seen.</summary>
+    /// <summary>Allows stale results: answers immediately from what the index has processed so far.</summary>
     public RawDocumentQuery<T> AllowStale() => With(request => request with { NeverStale = false });
 
-    /// <summary>Waits until the index has seen every commit before the query.</summary>
+    /// <summary>Waits until the index has processed every commit made before the query.</summary>
     public RawDocumentQuery<T> WaitForNonStaleResults(TimeSpan? timeout = null) =>
         With(request => request with { NeverStale = false, WaitForNonStaleResults = true, WaitTimeout = timeout });
 
-    /// <summary>What is known of the answer beside its results, once it is there.</summary>
+    /// <summary>Returns statistics of the query, which are filled in when it is executed.</summary>
     public RawDocumentQuery<T> Statistics(out QueryStatistics statistics)
     {
         statistics = new QueryStatistics();
@@ -52,7 +52,7 @@ public sealed class RawDocumentQuery<T>
             _session, _text, _values, request => _settings(request) with { CountsResults = true }, statistics.Fill);
     }
 
-    /// <summary>All results.</summary>
+    /// <summary>Executes the query and returns all results.</summary>
     public async Task<List<T>> ToListAsync(CancellationToken cancellationToken = default)
     {
         var rows = new List<T>();
@@ -61,7 +61,7 @@ public sealed class RawDocumentQuery<T>
         return rows;
     }
 
-    /// <summary>The first result, if there is one.</summary>
+    /// <summary>Returns the first result, or null if there is none.</summary>
     public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default)
     {
         await foreach (T row in RowsAsync(1, cancellationToken).ConfigureAwait(false))
@@ -69,11 +69,11 @@ public sealed class RawDocumentQuery<T>
         return null;
     }
 
-    /// <summary>One result after another, from one snapshot, for <c>await foreach</c>.</summary>
+    /// <summary>Streams the results one at a time from one snapshot, for <c>await foreach</c>.</summary>
     public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
         RowsAsync(long.MaxValue, cancellationToken).GetAsyncEnumerator(cancellationToken);
 
-    /// <summary>The text with its parameters.</summary>
+    /// <summary>Returns the text of the query with its parameters.</summary>
     public RqlStatement ToRql()
     {
         using var parameters = new ParameterBag(_session.Json);

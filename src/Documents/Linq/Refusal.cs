@@ -2,13 +2,13 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>What is said about an expression that has no RQL.</summary>
+/// <summary>Creates exceptions for expressions without an equivalent in RQL.</summary>
 internal static class Refusal
 {
-    /// <summary>Most characters of an expression that are quoted.</summary>
+    /// <summary>The maximum number of quoted characters of an expression.</summary>
     private const int MaxQuoted = 200;
 
-    /// <summary>An error that quotes the expression and says what to write instead.</summary>
+    /// <summary>Creates an exception that quotes the expression and says what to write instead.</summary>
     public static NotSupportedException Of(Expression expression, string advice)
     {
         string quoted = expression.ToString();

@@ -6,7 +6,7 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>What a query selects, and what its rows become.</summary>
+/// <summary>The columns that a query selects, and the conversion of its rows.</summary>
 internal sealed class RowReader
 {
     private readonly QueryModel _model;
@@ -20,10 +20,10 @@ internal sealed class RowReader
         IsComputed = isComputed;
     }
 
-    /// <summary>What stands behind <c>select</c>; null: whole documents.</summary>
+    /// <summary>The text of the <c>select</c> clause; null for whole documents.</summary>
     public string? Select => _columns.Count == 0 ? null : string.Join(", ", _columns.Select(column => column.Text));
 
-    /// <summary>Whether rows are more than the columns as they come.</summary>
+    /// <summary>Whether rows are computed, instead of being the columns unchanged.</summary>
     public bool IsComputed { get; }
 
     public static RowReader Of(QueryModel model, PathTranslator paths)
@@ -39,8 +39,8 @@ internal sealed class RowReader
             model, collector.NeedsDocument ? [] : collector.Columns, collector.NeedsDocument, collector.IsComputed);
     }
 
-    /// <summary>The current row of an answer as an object.</summary>
-    /// <param name="results">The answer.</param>
+    /// <summary>Reads the current result as an object.</summary>
+    /// <param name="results">The results.</param>
     /// <param name="isLeftOut">Whether there is none, because its document was deleted in this session.</param>
     public object? Read(QueryResults results, out bool isLeftOut)
     {

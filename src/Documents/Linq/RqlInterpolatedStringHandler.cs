@@ -5,9 +5,8 @@ using System.Text;
 namespace Treepie.Linq;
 
 /// <summary>
-/// RQL as an interpolated string, whose holes become parameters: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight >
-/// {least}")</c>. What stands in a hole is a value and never a part of the text, so nothing that is put there can change what the
-/// query means.
+/// Interpolated string handler for RQL: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>.
+/// Interpolated values become query parameters and never part of the text, so they cannot change the meaning of the query.
 /// </summary>
 [InterpolatedStringHandler]
 public readonly struct RqlInterpolatedStringHandler
@@ -15,7 +14,7 @@ public readonly struct RqlInterpolatedStringHandler
     private readonly StringBuilder _text;
     private readonly List<object?> _values;
 
-    /// <summary>Begins one; called by the compiler.</summary>
+    /// <summary>Creates a handler; called by the compiler.</summary>
     public RqlInterpolatedStringHandler(int literalLength, int formattedCount)
     {
         _text = new StringBuilder(literalLength + (formattedCount * 4));
@@ -26,11 +25,11 @@ public readonly struct RqlInterpolatedStringHandler
 
     internal IReadOnlyList<object?> Values => _values;
 
-    /// <summary>Adds a piece of the text.</summary>
+    /// <summary>Appends literal text.</summary>
     public void AppendLiteral(string value) => _text.Append(value);
 
-    /// <summary>Adds a parameter.</summary>
-    /// <exception cref="ArgumentException">The hole stands in quotes.</exception>
+    /// <summary>Appends a parameter with the specified value.</summary>
+    /// <exception cref="ArgumentException">The interpolated value is inside quotes.</exception>
     public void AppendFormatted<T>(T value)
     {
         if (_text.Length > 0 && _text[^1] is '\'' or '"')

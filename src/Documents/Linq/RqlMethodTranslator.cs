@@ -4,10 +4,10 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>Calls of <see cref="RqlMethods"/>.</summary>
+/// <summary>Translates calls of <see cref="RqlMethods"/>.</summary>
 internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
 {
-    /// <summary>What is said of a method that documents cannot be asked for.</summary>
+    /// <summary>The error message for a method that cannot be evaluated on documents.</summary>
     public const string OnlyOfIndex =
         "It is asked of an index, and this is looked at in documents. Write it in a Where of its own, joined by 'and' with the "
         + "others.";
@@ -56,11 +56,11 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
         }
     }
 
-    /// <summary>Words of a member.</summary>
+    /// <summary>Translates a full-text search in a member.</summary>
     public Clause Search(string path, string words, bool allWords) =>
         new($"search({path}, {conditions.Parameters.Add(words)}{(allWords ? ", and" : "")})");
 
-    /// <summary>A condition with a factor for its score.</summary>
+    /// <summary>Translates a condition with a factor for its score.</summary>
     public Clause Boost(Clause clause, double factor) =>
         clause.Within(text => $"boost({text}, {conditions.Parameters.Add(factor)})", filters: false);
 

@@ -5,12 +5,12 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Calls of LINQ with functions, inside a projection: <c>o.Lines.Where(l => l.Price > 1).Sum(l => l.Price)</c>. The functions are
-/// walked for each element, so that nothing is compiled.
+/// Evaluates LINQ calls with functions inside a projection: <c>o.Lines.Where(l => l.Price > 1).Sum(l => l.Price)</c>. The
+/// functions are interpreted for each element, without compilation.
 /// </summary>
 internal sealed class Sequences(Interpreter interpreter)
 {
-    /// <summary>Whether it is a call that is done here: of one list, with functions of one element.</summary>
+    /// <summary>Returns whether a call is supported: on one list, with functions of one element.</summary>
     public static bool Takes(MethodCallExpression call) =>
         call.Method.DeclaringType == typeof(Enumerable)
         && call.Arguments is [_, LambdaExpression { Parameters.Count: 1 }]
@@ -57,7 +57,7 @@ internal sealed class Sequences(Interpreter interpreter)
 
     private static InvalidOperationException Empty() => new("Sequence contains no elements");
 
-    /// <summary>Of values that are not null, as LINQ has it.</summary>
+    /// <summary>Aggregates values that are not null, like LINQ.</summary>
     private static object? Aggregate(MethodCallExpression call, object?[] values, Type type)
     {
         string name = call.Method.Name;

@@ -1,7 +1,8 @@
 namespace Treepie.Linq;
 
 /// <summary>
-/// How a place lies to a shape. Places are said latitude first; distances are kilometres unless miles are said. Immutable.
+/// A spatial relation to a shape. Coordinates are latitude first; distances are in kilometres unless miles are specified.
+/// Immutable.
 /// </summary>
 public sealed class SpatialCriteria
 {
@@ -14,19 +15,19 @@ public sealed class SpatialCriteria
         (_relation, _shape) = (relation, shape);
     }
 
-    /// <summary>The place is in the shape, border included.</summary>
+    /// <summary>The indexed shape lies within the shape, including its border.</summary>
     public static SpatialCriteria Within(SpatialShape shape) => new("spatial.within", shape);
 
-    /// <summary>The place contains the shape.</summary>
+    /// <summary>The indexed shape contains the shape.</summary>
     public static SpatialCriteria Contains(SpatialShape shape) => new("spatial.contains", shape);
 
-    /// <summary>Place and shape have a point in common.</summary>
+    /// <summary>The indexed shape and the shape have at least one point in common.</summary>
     public static SpatialCriteria Intersects(SpatialShape shape) => new("spatial.intersects", shape);
 
-    /// <summary>Place and shape have no point in common.</summary>
+    /// <summary>The indexed shape and the shape have no point in common.</summary>
     public static SpatialCriteria Disjoint(SpatialShape shape) => new("spatial.disjoint", shape);
 
-    /// <summary>The place is at most so far from a point.</summary>
+    /// <summary>The indexed shape lies within a distance from a point.</summary>
     public static SpatialCriteria WithinRadius(double radius, double latitude, double longitude, bool inMiles = false) =>
         Within(SpatialShape.Circle(radius, latitude, longitude, inMiles));
 

@@ -1,6 +1,6 @@
 namespace Treepie.Linq;
 
-/// <summary>A shape on the map that a query asks about. Immutable.</summary>
+/// <summary>A shape used in a spatial query. Immutable.</summary>
 public sealed class SpatialShape
 {
     private readonly string _method;
@@ -10,18 +10,18 @@ public sealed class SpatialShape
     private SpatialShape(string method, object[] arguments, bool inMiles) =>
         (_method, _arguments, _inMiles) = (method, arguments, inMiles);
 
-    /// <summary>All points at most so far from one.</summary>
+    /// <summary>Creates a circle from its radius and centre.</summary>
     public static SpatialShape Circle(double radius, double latitude, double longitude, bool inMiles = false) =>
         new("spatial.circle", [radius, latitude, longitude], inMiles);
 
-    /// <summary>A shape as WKT, longitude first.</summary>
+    /// <summary>Creates a shape from WKT, where longitude comes first.</summary>
     public static SpatialShape Wkt(string wkt, bool inMiles = false)
     {
         ArgumentNullException.ThrowIfNull(wkt);
         return new SpatialShape("spatial.wkt", [wkt], inMiles);
     }
 
-    /// <summary>One point.</summary>
+    /// <summary>Creates a point.</summary>
     public static SpatialShape Point(double latitude, double longitude) =>
         new("spatial.point", [latitude, longitude], inMiles: false);
 

@@ -1,4 +1,4 @@
 namespace Treepie.Linq;
 
-/// <summary>A query as text, and how its rows are read.</summary>
+/// <summary>The text of a query, and how its rows are read.</summary>
 internal sealed record TranslatedQuery(RqlStatement Statement, RowReader Rows);

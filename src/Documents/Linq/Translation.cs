@@ -1,8 +1,8 @@
 namespace Treepie.Linq;
 
 /// <summary>
-/// What is needed while a query becomes text: its paths and parameters. Made anew for each run, so that captured variables count
-/// as they are then.
+/// The state of translating a query: its paths and parameters. Created for each execution, so that captured variables have their
+/// current values.
 /// </summary>
 internal sealed class Translation : IDisposable
 {
@@ -22,7 +22,7 @@ internal sealed class Translation : IDisposable
 
     public RqlMethodTranslator Methods { get; }
 
-    /// <summary>What of the conditions is looked at in documents; null: nothing.</summary>
+    /// <summary>The part of the conditions to be evaluated on documents; null: none.</summary>
     public ElementCheck? Rest { get; set; }
 
     public void Dispose() => Parameters.Dispose();

@@ -1,12 +1,12 @@
 namespace Treepie.Packing;
 
-/// <summary>What a run compressed.</summary>
-/// <param name="Documents">Documents.</param>
-/// <param name="BytesBefore">Bytes of their bodies as they were stored before.</param>
-/// <param name="BytesAfter">Bytes of their bodies as they are stored now.</param>
+/// <summary>The result of a compression run.</summary>
+/// <param name="Documents">The number of documents compressed.</param>
+/// <param name="BytesBefore">The stored size of their bodies before, in bytes.</param>
+/// <param name="BytesAfter">The stored size of their bodies after, in bytes.</param>
 public sealed record CompressionReport(long Documents, long BytesBefore, long BytesAfter)
 {
-    /// <summary>Both together.</summary>
+    /// <summary>Adds two reports.</summary>
     public static CompressionReport operator +(CompressionReport left, CompressionReport right)
     {
         ArgumentNullException.ThrowIfNull(left);

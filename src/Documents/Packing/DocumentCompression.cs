@@ -6,18 +6,17 @@ using Treepie.Writes;
 namespace Treepie.Packing;
 
 /// <summary>
-/// Front door of the room: keeps documents compressed, each by itself, with a dictionary trained on its collection. New writes
-/// are compressed before they are committed; older documents, and those that patches and imports write, are compressed in the
-/// background in small durable steps. Readers see no difference. A collection is compressed once it holds some 64 KB to train
-/// on. Thread-safe.
+/// Compresses documents individually, with a dictionary trained on their collection. New documents are compressed before they are
+/// committed; existing ones, and those written by patches and imports, are compressed in the background in small durable steps.
+/// Transparent to readers. A collection is compressed once it contains about 64 KB of documents to train on. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: a body is packed with a dictionary that is durable, and dictionaries stay; so a run may be stopped or killed
-/// anywhere, and what is configured may change at any time.
+/// Invariant: a body is compressed only with a durable dictionary, and dictionaries are never deleted. So a run can be stopped or
+/// killed at any point, and the configuration can change at any time.
 /// </remarks>
 public sealed class DocumentCompression : IDisposable
 {
-    /// <summary>Time between two background runs.</summary>
+    /// <summary>The interval of background runs.</summary>
     private static readonly TimeSpan _frequency = TimeSpan.FromSeconds(5);
 
     private readonly IWriteHost _host;
@@ -34,7 +33,7 @@ public sealed class DocumentCompression : IDisposable
         Apply();
     }
 
-    /// <summary>Of which collections; null where nothing is configured.</summary>
+    /// <summary>The configuration; null if there is none.</summary>
     public DocumentCompressionConfiguration? Configuration
     {
         get
@@ -44,7 +43,7 @@ public sealed class DocumentCompression : IDisposable
         }
     }
 
-    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError => _runs.LastError;
 
     /// <summary>Whether there may be something to compress.</summary>
@@ -60,8 +59,8 @@ public sealed class DocumentCompression : IDisposable
     }
 
     /// <summary>
-    /// Sets the configuration, or removes it: documents that are compressed stay so until they are written again. Durable when
-    /// this completes. Existing documents are compressed in the background, or by <see cref="RunAsync"/>.
+    /// Sets or, with null, removes the configuration; completes when the change is durable. Existing documents are compressed in
+    /// the background, or by <see cref="RunAsync"/>; compressed documents stay compressed until they are written again.
     /// </summary>
     public async Task ConfigureAsync(
         DocumentCompressionConfiguration? configuration, CancellationToken cancellationToken = default)
@@ -74,11 +73,11 @@ public sealed class DocumentCompression : IDisposable
     }
 
     /// <summary>
-    /// Compresses all documents that should be and are not, while others read and write. The data file does not become shorter:
-    /// the freed pages are used by later writes.
+    /// Compresses all documents that are configured to be compressed and are not yet, while others read and write. The data file
+    /// does not shrink: freed pages are reused by later writes.
     /// </summary>
-    /// <param name="progress">Told after each durable step, on no particular thread.</param>
-    /// <param name="cancellationToken">Ends it between two steps; what was done stays done.</param>
+    /// <param name="progress">Receives the progress after each durable step, on an arbitrary thread.</param>
+    /// <param name="cancellationToken">Cancels the operation between two steps; what was done is kept.</param>
     public Task<CompressionReport> RunAsync(
         IProgress<CompressionReport>? progress = null, CancellationToken cancellationToken = default) =>
         _runs.NowAsync(
@@ -89,17 +88,17 @@ public sealed class DocumentCompression : IDisposable
             },
             cancellationToken);
 
-    /// <summary>Ends what is at work, after the step it is in.</summary>
+    /// <summary>Stops background runs after their current step.</summary>
     public void Dispose() => _runs.Dispose();
 
-    /// <summary>Packs what is to be written, on the thread of who writes it.</summary>
+    /// <summary>Compresses a batch on the thread of its writer.</summary>
     internal void Pack(WriteBatch batch)
     {
         if (Volatile.Read(ref _plan) is { } plan)
             batch.Pack(plan.DictionaryOf);
     }
 
-    /// <summary>Reads anew what is configured and trained.</summary>
+    /// <summary>Reloads the configuration and the dictionaries.</summary>
     internal void Apply()
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();

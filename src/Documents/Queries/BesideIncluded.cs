@@ -1,12 +1,12 @@
 namespace Treepie.Queries;
 
 /// <summary>
-/// What results bring along that lies beside documents, by what was asked for; the values themselves are read when they are
-/// written. Not thread-safe.
+/// The related data that the results of a query include: counters, time series, compare-exchange values and revisions. Holds only
+/// their names; the values are read when they are written. Not thread-safe.
 /// </summary>
 public sealed class BesideIncluded
 {
-    /// <summary>Most values that an answer brings along: what they are called is kept until the results are written.</summary>
+    /// <summary>The maximum number of included values per query; their names are held until the results are written.</summary>
     public const int MaxIncludes = 1_000_000;
 
     private readonly Dictionary<string, CounterNames> _counters = new(StringComparer.OrdinalIgnoreCase);
@@ -16,35 +16,35 @@ public sealed class BesideIncluded
     private readonly HashSet<(string Id, DateTime Before)> _revisionsBefore = [];
     private int _count;
 
-    /// <summary>Whether counters are asked for, be it of no document.</summary>
+    /// <summary>Whether counters are included, even if no document has any.</summary>
     public bool HasCounters { get; init; }
 
-    /// <summary>Whether time series are asked for, be it of no document.</summary>
+    /// <summary>Whether time series are included, even if no document has any.</summary>
     public bool HasTimeSeries { get; init; }
 
-    /// <summary>Whether compare-exchange values are asked for, be it none.</summary>
+    /// <summary>Whether compare-exchange values are included, even if there are none.</summary>
     public bool HasCompareExchange { get; init; }
 
-    /// <summary>Whether revisions are asked for, be it of no document.</summary>
+    /// <summary>Whether revisions are included, even if no document has any.</summary>
     public bool HasRevisions { get; init; }
 
-    /// <summary>Names of counters by document; none: all it has.</summary>
+    /// <summary>The names of included counters by document; an empty list means all of them.</summary>
     public IEnumerable<(string DocumentId, IReadOnlyCollection<string> Names)> Counters =>
         _counters.Select(static one => (one.Key, (IReadOnlyCollection<string>)(one.Value.IsAll ? [] : one.Value.Names)));
 
-    /// <summary>Ranges of time series.</summary>
+    /// <summary>The included ranges of time series.</summary>
     public IReadOnlyCollection<TimeSeriesInclude> TimeSeries => _series;
 
-    /// <summary>Keys of compare-exchange values.</summary>
+    /// <summary>The keys of included compare-exchange values.</summary>
     public IReadOnlyCollection<string> CompareExchangeKeys => _keys;
 
-    /// <summary>Change vectors of revisions.</summary>
+    /// <summary>The change vectors of included revisions.</summary>
     public IReadOnlyCollection<string> Revisions => _revisions;
 
-    /// <summary>Documents, and times at which their revisions are wanted.</summary>
+    /// <summary>The documents whose revisions are included, with the point in time of each.</summary>
     public IReadOnlyCollection<(string DocumentId, DateTime Before)> RevisionsBefore => _revisionsBefore;
 
-    /// <summary>Asks for a counter of a document; null: for all of them.</summary>
+    /// <summary>Includes a counter of a document. Null: all of them.</summary>
     public void AddCounter(string documentId, string? name)
     {
         if (!_counters.TryGetValue(documentId, out CounterNames? names))
@@ -53,16 +53,16 @@ public sealed class BesideIncluded
         Count(name is null || names.Names.Add(name));
     }
 
-    /// <summary>Asks for a range of a time series.</summary>
+    /// <summary>Includes a range of a time series.</summary>
     public void Add(TimeSeriesInclude include) => Count(_series.Add(include));
 
-    /// <summary>Asks for a compare-exchange value.</summary>
+    /// <summary>Includes a compare-exchange value.</summary>
     public void AddCompareExchange(string key) => Count(_keys.Add(key));
 
-    /// <summary>Asks for the revision of a change vector.</summary>
+    /// <summary>Includes the revision with the specified change vector.</summary>
     public void AddRevision(string changeVector) => Count(_revisions.Add(changeVector));
 
-    /// <summary>Asks for the revision that a document had at a time.</summary>
+    /// <summary>Includes the revision of a document that was current at a point in time.</summary>
     public void AddRevision(string documentId, DateTime before) => Count(_revisionsBefore.Add((documentId, before)));
 
     private void Count(bool isNew)

@@ -1,14 +1,14 @@
 namespace Treepie.Queries;
 
 /// <summary>
-/// Says when a query may work, so that many of them share the processor in an orderly way. A query takes its turn before it
-/// works, and gives it back while it waits for an index and when its results are found. One thread at a time.
+/// Controls when a query may run, so that many queries share the processor fairly. A query is admitted before it runs, and
+/// releases its admission while it waits for an index and when its results have been found. Not thread-safe.
 /// </summary>
 public interface IQueryAdmission
 {
-    /// <summary>Waits for the query's turn, without blocking a thread; at once where it has it already.</summary>
+    /// <summary>Waits until the query is admitted, without blocking a thread; completes immediately if it already is.</summary>
     ValueTask TakeAsync(CancellationToken cancellationToken);
 
-    /// <summary>Gives the turn back; nothing where the query has none.</summary>
+    /// <summary>Releases the admission; does nothing if the query has none.</summary>
     void Release();
 }

@@ -6,23 +6,23 @@ using Treepie.Writes;
 
 namespace Treepie.Queries;
 
-/// <summary>A query with <c>update { … }</c>: which documents, and what happens to each. Immutable.</summary>
+/// <summary>A query with <c>update { … }</c>: selects documents and patches each of them. Immutable.</summary>
 public sealed class PatchQuery
 {
     private PatchQuery(QueryRequest query, Patch patch) => (Query, Patch) = (query, patch);
 
-    /// <summary>Finds the documents.</summary>
+    /// <summary>The query that selects the documents.</summary>
     public QueryRequest Query { get; }
 
-    /// <summary>What is done to each; the query's parameters are its arguments.</summary>
+    /// <summary>The patch applied to each document; its arguments are the parameters of the query.</summary>
     public Patch Patch { get; }
 
-    /// <summary>Compiles one.</summary>
+    /// <summary>Compiles a query with <c>update</c>.</summary>
     /// <param name="request">The query.</param>
     /// <param name="options">The options of the database.</param>
-    /// <param name="takesAnyStatements">Whether the script may take as many statements as it likes in the time it has.</param>
-    /// <exception cref="InvalidQueryException">It is no query, or has no <c>update</c>.</exception>
-    /// <exception cref="ScriptException">Its script is none.</exception>
+    /// <param name="takesAnyStatements">Whether the script may execute any number of statements within its time limit.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid, or has no <c>update</c> clause.</exception>
+    /// <exception cref="ScriptException">The script is not valid.</exception>
     public static PatchQuery Compile(QueryRequest request, DatabaseOptions options, bool takesAnyStatements = false)
     {
         ArgumentNullException.ThrowIfNull(request);

@@ -2,88 +2,90 @@ using System.Text.Json;
 
 namespace Treepie.Queries;
 
-/// <summary>A query as it is asked.</summary>
+/// <summary>A query with its parameters and options.</summary>
 public sealed record QueryRequest
 {
-    /// <summary>RQL.</summary>
+    /// <summary>The query in RQL.</summary>
     public required string Text { get; init; }
 
-    /// <summary>A JSON object of parameters, by name without <c>$</c>; undefined: none.</summary>
+    /// <summary>A JSON object with the values of the parameters, by name without <c>$</c>; undefined: none.</summary>
     public JsonElement Parameters { get; init; }
 
-    /// <summary>Wait until the index has everything committed before the query.</summary>
+    /// <summary>Waits until the index has processed everything committed before the query.</summary>
     public bool WaitForNonStaleResults { get; init; }
 
     /// <summary>
-    /// The answer is that of an index which has seen every document of the answer's snapshot, without waiting for it: what it has
-    /// not seen is indexed in memory, for this query. As <c>include neverStale()</c> in the text. Only an index that is further
-    /// behind than 16,384 changes, or is being built, is waited for.
+    /// Returns results that are never stale, without waiting for the index: changes that it has not processed are indexed in
+    /// memory for this query. Same as <c>include neverStale()</c> in the query. The query waits only for an index that is more
+    /// than 16,384 changes behind or is still being built.
     /// </summary>
     public bool NeverStale { get; init; }
 
-    /// <summary>Longest such wait; null takes the database's default.</summary>
+    /// <summary>The maximum time to wait for the index. Null: the database's default.</summary>
     public TimeSpan? WaitTimeout { get; init; }
 
-    /// <summary>Where <c>select</c> takes values from.</summary>
+    /// <summary>Where <c>select</c> takes the values of fields from.</summary>
     public ProjectionBehavior ProjectionBehavior { get; init; }
 
-    /// <summary>Results carry their metadata only.</summary>
+    /// <summary>Returns only the metadata of the results.</summary>
     public bool MetadataOnly { get; init; }
 
     /// <summary>
-    /// Results are what the index has of each hit, by field, instead of documents: for people who wonder why something is found
-    /// or not. The query has to be one that an index answers; what it selects and includes is passed over.
+    /// Returns the index entry of each match, by field, instead of the document, for debugging. The query must be answered by an
+    /// index; its <c>select</c> and <c>include</c> clauses are ignored.
     /// </summary>
     public bool IndexEntries { get; init; }
 
     /// <summary>
-    /// What <see cref="QueryResults.Continuation"/> gave: the page behind it, which costs what the first one did. The query has
-    /// to be the same, and one that an index answers.
+    /// The <see cref="QueryResults.Continuation"/> of the previous page. Returns the page after it, at the same cost as the first
+    /// page. The query must be the same, and must be answered by an index.
     /// </summary>
     public string? Continuation { get; init; }
 
-    /// <summary>Whether the answer is to have a <see cref="QueryResults.Continuation"/>.</summary>
+    /// <summary>Whether to provide a <see cref="QueryResults.Continuation"/>.</summary>
     public bool WithContinuation { get; init; }
 
     /// <summary>
-    /// Most pages of the index it may read, from 1 on; null: as many as it needs. The same query on the same index is always
-    /// stopped, or never.
+    /// The maximum number of index pages that the query may read, at least 1. Null: unlimited. Deterministic: the same query on
+    /// the same index always exceeds it or never does.
     /// </summary>
     public long? MaxPages { get; init; }
 
     /// <summary>
-    /// Most entries it may look at one by one, from 1 on; null: as many as it needs. As <see cref="MaxPages"/>.
+    /// The maximum number of entries that the query may examine individually, at least 1. Null: unlimited. Deterministic, like
+    /// <see cref="MaxPages"/>.
     /// </summary>
     public long? MaxEntries { get; init; }
 
-    /// <summary>Most time for finding the results; null: <see cref="DatabaseOptions.MaxQueryTime"/> alone.</summary>
+    /// <summary>The maximum time for finding the results. Null: only <see cref="DatabaseOptions.MaxQueryTime"/>
+    /// applies.</summary>
     public TimeSpan? MaxTime { get; init; }
 
     /// <summary>
-    /// Whether <see cref="QueryResults.TotalResults"/> has to be the number of all matches. Where it has not, a page of an order
-    /// ends with its last result, and the best by score are found without looking at what cannot be among them:
-    /// <see cref="QueryResults.IsTotalExact"/> says which it is.
+    /// Whether <see cref="QueryResults.TotalResults"/> must be the exact number of matches. If not, a sorted query can stop after
+    /// the last result of the page, and one sorted by score skips entries that cannot be among the best;
+    /// <see cref="QueryResults.IsTotalExact"/> tells whether the number is exact.
     /// </summary>
     public bool CountsResults { get; init; } = true;
 
-    /// <summary>Says when the query may work; null: at once.</summary>
+    /// <summary>Controls when the query may run. Null: immediately.</summary>
     public IQueryAdmission? Admission { get; init; }
 
-    /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
+    /// <summary>Whether the results contain the query plan and timings, as with <c>include timings()</c>.</summary>
     public bool WithTimings { get; init; }
 
     /// <summary>
-    /// Whether <see cref="QueryResults.DescribePlan"/> tells how results were found, though the answer does not. It costs
-    /// counting, and no look at a clock.
+    /// Whether <see cref="QueryResults.DescribePlan"/> is available even if the results contain no timings. Counts entries, but
+    /// takes no timestamps.
     /// </summary>
     public bool WithPlan { get; init; }
 
-    /// <summary>Whether what <c>update</c> says is done by whoever asks; see <see cref="PatchQuery"/>.</summary>
+    /// <summary>Whether the <c>update</c> clause is executed by the caller; see <see cref="PatchQuery"/>.</summary>
     internal bool IgnoresUpdate { get; init; }
 
-    /// <summary>Skip given apart from the text (never by clients of the wire).</summary>
+    /// <summary>The number of results to skip, in addition to what the text of the query skips.</summary>
     public long Start { get; init; }
 
-    /// <summary>Most results given apart from the text.</summary>
+    /// <summary>The maximum number of results, in addition to the limit in the text of the query.</summary>
     public long PageSize { get; init; } = long.MaxValue;
 }

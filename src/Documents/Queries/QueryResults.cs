@@ -12,8 +12,8 @@ using Treepie.Store;
 namespace Treepie.Queries;
 
 /// <summary>
-/// The answer of a query, over one snapshot of documents and index, read one result at a time: <see cref="MoveNext"/>, then
-/// <see cref="WriteCurrent"/>; nothing is held in memory that was not asked for. Must be disposed. One thread at a time.
+/// The results of a query over one snapshot of the documents and the index, read one at a time with <see cref="MoveNext"/> and
+/// <see cref="WriteCurrent"/>. Results are not buffered. Must be disposed. Not thread-safe.
 /// </summary>
 public sealed class QueryResults : IDisposable
 {
@@ -67,78 +67,81 @@ public sealed class QueryResults : IDisposable
         IncludedPaths = _includes is null ? [] : [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
-    /// <summary>Matches before paging; at least so many where <see cref="IsTotalExact"/> is false.</summary>
+    /// <summary>The number of matches before paging; a lower bound if <see cref="IsTotalExact"/> is false.</summary>
     public long TotalResults => _found.ComputedRows?.Count ?? (Filters ? _passed : _source.TotalCount);
 
-    /// <summary>Whether <see cref="TotalResults"/> is the number of matches; true wherever the request counts them.</summary>
+    /// <summary>
+    /// Whether <see cref="TotalResults"/> is the exact number of matches; always true if the request counts results.
+    /// </summary>
     public bool IsTotalExact => _found.ComputedRows is not null || (Filters ? _isAllSeen : _source.IsTotalExact);
 
-    /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
+    /// <summary>The number of duplicates removed by <c>distinct</c> so far.</summary>
     public long SkippedResults { get; private set; }
 
-    /// <summary>The index that answered: a name, or <c>collection/Users</c>, or <c>AllDocs</c>.</summary>
+    /// <summary>The index that answered the query: its name, <c>collection/Users</c> or <c>AllDocs</c>.</summary>
     public string IndexName => _found.IndexName;
 
     /// <summary>
-    /// Whether the index had not seen every document of this snapshot; when the query waited: every document written before it.
+    /// Whether the index had not processed every document of the snapshot or, if the query waited, every document written before
+    /// it.
     /// </summary>
     public bool IsStale => _found.Answer is { IsStale: true };
 
-    /// <summary>Etag of the answer: the same for the same answer. Worked out when it is first asked for.</summary>
-    /// <exception cref="ObjectDisposedException">It was not asked for before the end.</exception>
+    /// <summary>The etag of the result, which is the same for identical results. Computed on first access.</summary>
+    /// <exception cref="ObjectDisposedException">The etag was not accessed before the results were disposed.</exception>
     public long ResultEtag => _etag ??= ResultEtags.Of(_context, _found.Snapshot, _found.Answer);
 
     /// <summary>
-    /// Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it
-    /// was opened.
+    /// The time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> if no index was used, or if it has run no batch
+    /// since it was opened.
     /// </summary>
     public DateTime IndexTimestamp => _found.Answer?.LastBatch ?? DateTime.MinValue;
 
     /// <summary>
-    /// Where the next page begins, for <see cref="QueryRequest.Continuation"/>; null where it was not asked for, or this page was
-    /// not full and so is the last.
+    /// The position of the next page, for <see cref="QueryRequest.Continuation"/>; null if it was not requested, or if this page
+    /// was not full and therefore is the last.
     /// </summary>
     public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
 
     /// <summary>
-    /// What the query may not have meant: a collection, or a field, that no document has. Empty where nothing is to be said, or
-    /// the index has not seen all documents.
+    /// Warnings about probable mistakes in the query: a collection or field that no document has. Empty if there are none, or if
+    /// the index has not processed all documents.
     /// </summary>
     public IReadOnlyList<string> Warnings => _found.Warnings;
 
     /// <summary>
-    /// What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index
-    /// was asked, unless the plan was: then what reading has taken so far.
+    /// The work done to find the results; deterministic for a query on the same index. Zero if no index was used, unless the plan
+    /// was requested: then the work done so far.
     /// </summary>
     public Indexing.QueryCounters Counters => _found.Scan is null ? _found.Counters : Plan!.Counters; // a scan has a plan
 
-    /// <summary>How the results were found; null where it was not asked for.</summary>
+    /// <summary>The query plan; null unless requested.</summary>
     public Indexing.Plans.PlanNode? Plan =>
         _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
 
     /// <summary>
-    /// How the results were found, on one line, with the entries that each step handed on; null where neither
-    /// <see cref="QueryRequest.WithPlan"/> nor the query asked for it. It holds no values of documents or queries.
+    /// Returns the query plan on one line, with the number of entries that each step produced; null unless
+    /// <see cref="QueryRequest.WithPlan"/> or the query requests it. It contains no values of documents or queries.
     /// </summary>
     public string? DescribePlan() => Plan is { } plan ? PlanText.Of(plan) : null;
 
-    /// <summary>Whether the answer tells how it was found.</summary>
+    /// <summary>Whether the query requests timings.</summary>
     public bool HasTimings => _context.Query.WantsTimings;
 
-    /// <summary>What each <c>suggest()</c> of the query found; empty where it has none.</summary>
+    /// <summary>The results of each <c>suggest()</c> of the query; empty if it has none.</summary>
     public IReadOnlyList<SuggestionResult> Suggestions => _found.Suggestions;
 
-    /// <summary>Whether results are no documents but computed: facets or suggestions. They can only be written.</summary>
+    /// <summary>Whether the results are computed facets or suggestions instead of documents. They can only be written.</summary>
     public bool IsComputed => _found.ComputedRows is not null;
 
-    /// <summary>Time spent so far.</summary>
+    /// <summary>The time spent so far.</summary>
     public TimeSpan Duration => _context.TimeProvider.GetElapsedTime(_context.Started);
 
-    /// <summary>Paths of the <c>include</c> clause.</summary>
+    /// <summary>The paths of the <c>include</c> clause.</summary>
     public IReadOnlyList<string> IncludedPaths { get; }
 
-    /// <summary>Goes to the next result; false after the last. Ends the life of the one before.</summary>
-    /// <exception cref="OperationCanceledException">The query's token was cancelled.</exception>
+    /// <summary>Advances to the next result; returns false after the last one. Invalidates the previous result.</summary>
+    /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
     public bool MoveNext()
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -186,7 +189,7 @@ public sealed class QueryResults : IDisposable
         _source.ReleasePages();
     }
 
-    /// <summary>How many documents pass a filter is known when it has looked at all.</summary>
+    /// <summary>Sets the number of documents that match a filter, known when all have been evaluated.</summary>
     private void CompleteTotal()
     {
         while (Filters && _context.Request.CountsResults && MoveToWanted())
@@ -194,7 +197,8 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>
-    /// Goes to the next document that the filter wants; false where there is none, or it has looked at as many as it may.
+    /// Advances to the next document that matches the filter; returns false if there is none, or if the limit of evaluated
+    /// documents is reached.
     /// </summary>
     private bool MoveToWanted()
     {
@@ -220,7 +224,7 @@ public sealed class QueryResults : IDisposable
             ? filter.Passes(_source, _document ??= new ArrayBufferWriter<byte>())
             : _script is null || _script.Wants(_source);
 
-    /// <summary>Goes to the next row: of a document whose script gives several, or of the next document that is wanted.</summary>
+    /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
     private bool MoveSource()
     {
         if (_script is null && !Filters)
@@ -244,7 +248,7 @@ public sealed class QueryResults : IDisposable
         }
     }
 
-    /// <summary>Whether the current result is a projection, not a whole document.</summary>
+    /// <summary>Whether the current result is a projection instead of a whole document.</summary>
     public bool IsProjection =>
         !_source.HasDocuments
             || (_projection is not null && !_context.Request.MetadataOnly)
@@ -254,10 +258,10 @@ public sealed class QueryResults : IDisposable
     private bool SelectsByScript =>
         _context.Query.Script is { Selects: true } && _context.Request is { MetadataOnly: false, IndexEntries: false };
 
-    /// <summary>The document of the current result; lives until the next move.</summary>
+    /// <summary>The document of the current result; valid until the next call of <see cref="MoveNext"/>.</summary>
     public Document Current => _source.Current;
 
-    /// <summary>Writes the current result as one JSON object with <c>@metadata</c>.</summary>
+    /// <summary>Writes the current result as a JSON object with <c>@metadata</c>.</summary>
     public void WriteCurrent(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -278,7 +282,8 @@ public sealed class QueryResults : IDisposable
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
 
-    /// <summary>After the last result: writes <c>{"id":document,…}</c> of everything included by the results seen.</summary>
+    /// <summary>Writes the documents included by the results read, as <c>{"id":document,…}</c>. Call it after the last
+    /// result.</summary>
     public void WriteIncludes(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -288,35 +293,38 @@ public sealed class QueryResults : IDisposable
             _includes.Write(_found.Snapshot, output);
     }
 
-    /// <summary>After the last result: hands over each document included by the results seen.</summary>
+    /// <summary>Visits each document included by the results read. Call it after the last result.</summary>
     internal void VisitIncludes(IncludedVisitor visitor) => _includes?.Visit(_found.Snapshot, visitor);
 
     /// <summary>
-    /// After the last result: what lies beside documents that the results seen bring along; null where nothing is asked for.
+    /// The related data included by the results read; null if the query includes none. Complete after the last result.
     /// </summary>
     public BesideIncluded? IncludedBeside => _beside?.Included;
 
-    /// <summary>The snapshot that the answer is of; lives as long as this.</summary>
+    /// <summary>The snapshot of the results; valid until the results are disposed.</summary>
     public DatabaseSnapshot Snapshot => _found.Snapshot;
 
-    /// <summary>Names of fields of the results that are time series.</summary>
+    /// <summary>The names of result fields that are time series.</summary>
     public IReadOnlyList<string> TimeSeriesFields => _projection?.TimeSeriesFields ?? [];
 
-    /// <summary>Whether the query asked for highlightings.</summary>
+    /// <summary>Whether the query requests highlighting.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
 
-    /// <summary>Whether the query asked for explanations.</summary>
+    /// <summary>Whether the query requests explanations.</summary>
     public bool HasExplanations => _found.Notes is not null && _context.Query.WantsExplanations;
 
-    /// <summary>After the last result: writes <c>{"field":{"id":["fragment",…],…},…}</c> of the results seen.</summary>
+    /// <summary>
+    /// Writes the highlights of the results read, as <c>{"field":{"id":["fragment",…],…},…}</c>. Call it after the last result.
+    /// </summary>
     public void WriteHighlightings(IBufferWriter<byte> output) => _found.Notes?.WriteHighlightings(output);
 
-    /// <summary>After the last result: writes <c>{"id":["explanation"],…}</c> of the results seen.</summary>
+    /// <summary>Writes the explanations of the results read, as <c>{"id":["explanation"],…}</c>. Call it after the last
+    /// result.</summary>
     public void WriteExplanations(IBufferWriter<byte> output) => _found.Notes?.WriteExplanations(output);
 
     /// <summary>
-    /// After the last result: writes how long the parts of the query took, and how its results were found, as
-    /// <see cref="HasTimings"/> asks for.
+    /// Writes the duration of each phase of the query and the query plan, if <see cref="HasTimings"/>. Call it after the last
+    /// result.
     /// </summary>
     public void WriteTimings(IBufferWriter<byte> output)
     {
@@ -329,7 +337,7 @@ public sealed class QueryResults : IDisposable
         PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);
     }
 
-    /// <summary>Writes how the results were found as a picture (SVG); false where that was not asked for.</summary>
+    /// <summary>Writes the query plan as an SVG image; returns false if it was not requested.</summary>
     public bool TryWritePlanPicture(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
@@ -352,7 +360,7 @@ public sealed class QueryResults : IDisposable
         _found.Snapshot.Dispose();
     }
 
-    /// <summary>What the index has of the current result.</summary>
+    /// <summary>Returns the index entry of the current result.</summary>
     private ReadOnlySpan<byte> Entry()
     {
         var fields = new ArrayBufferWriter<byte>();
@@ -360,7 +368,7 @@ public sealed class QueryResults : IDisposable
         return fields.WrittenSpan;
     }
 
-    /// <summary>The fields of the current result; made once for each.</summary>
+    /// <summary>Returns the projection of the current result, computed once.</summary>
     private ReadOnlySpan<byte> Projected()
     {
         if (_script is not null && SelectsByScript)
@@ -383,7 +391,7 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>
-    /// What the query found out about the result beside the document: its score, and its distance from where an order measures.
+    /// Writes the additional metadata of a result: its score, and its distance from the centre of an order.
     /// </summary>
     private ReadOnlySpan<byte> WriteExtraMetadata(Span<byte> scratch)
     {
@@ -416,7 +424,7 @@ public sealed class QueryResults : IDisposable
 
     private static void Append(double value, Span<byte> output, ref int length)
     {
-        // The longest double has 24 characters: there is room for the four there can be.
+        // The longest double has 24 characters: there is space for the maximum of four.
         Utf8Formatter.TryFormat(value, output[length..], out int written);
         length += written;
     }

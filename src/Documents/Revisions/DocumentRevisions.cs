@@ -5,7 +5,7 @@ using Treepie.Writes;
 namespace Treepie.Revisions;
 
 /// <summary>
-/// Front door of the room: what is done with revisions of a whole database. They are read from snapshots. Thread-safe.
+/// Configures, deletes and reverts revisions of a database. To read revisions, use a snapshot. Thread-safe.
 /// </summary>
 public sealed class DocumentRevisions
 {
@@ -15,7 +15,7 @@ public sealed class DocumentRevisions
 
     internal DocumentRevisions(IWriteHost host) => _host = host;
 
-    /// <summary>Of which collections they are kept; null where nothing is configured.</summary>
+    /// <summary>The configuration; null if there is none.</summary>
     public RevisionsConfiguration? Configuration
     {
         get
@@ -25,7 +25,7 @@ public sealed class DocumentRevisions
         }
     }
 
-    /// <summary>Configures them for changes from now on, or forgets what was configured; revisions there are stay.</summary>
+    /// <summary>Sets or, with null, removes the configuration for future changes; existing revisions are kept.</summary>
     public async Task ConfigureAsync(RevisionsConfiguration? configuration, CancellationToken cancellationToken = default)
     {
         using var batch = new WriteBatch(_host.Options);
@@ -35,16 +35,19 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Deletes revisions that the configuration does not keep, those of collections without one too, in small durable steps.
-    /// Gives how many.
+    /// Deletes all revisions that the configuration does not keep, including those of collections without a configuration, in
+    /// small durable steps. Returns the number of deleted revisions.
     /// </summary>
     public Task<long> EnforceAsync(CancellationToken cancellationToken = default) =>
         EnforceAsync([], cancellationToken: cancellationToken);
 
-    /// <summary>The same for some collections alone; for all where none are given.</summary>
+    /// <summary>
+    /// Same as <see cref="EnforceAsync(CancellationToken)"/>, for some collections only; for all if none are given.
+    /// </summary>
     /// <param name="collections">The collections.</param>
-    /// <param name="includesForced">Whether those of collections without a configuration go too that somebody asked for.</param>
-    /// <param name="cancellationToken">Ends it between two steps.</param>
+    /// <param name="includesForced">Whether manually created revisions of collections without a configuration are deleted as
+    /// well.</param>
+    /// <param name="cancellationToken">Cancels the operation between two steps.</param>
     public async Task<long> EnforceAsync(
         IReadOnlyList<string> collections, bool includesForced = false, CancellationToken cancellationToken = default)
     {
@@ -68,7 +71,8 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Deletes revisions of a document: those of the change vectors, or all where there are none given. Gives how many.
+    /// Deletes revisions of a document, either those with the specified change vectors or all; returns the number of deleted
+    /// revisions.
     /// </summary>
     public async Task<long> DeleteAsync(
         string documentId, IReadOnlyList<string>? changeVectors = null, CancellationToken cancellationToken = default)
@@ -97,9 +101,9 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Puts documents as they were at revisions, with their attachments, all or none; where that is a deletion, deletes them.
+    /// Reverts documents and their attachments to revisions, atomically; if the revision is a deletion, deletes the document.
     /// </summary>
-    /// <exception cref="DocumentNotFoundException">A document has no revision of that change vector; nothing was
+    /// <exception cref="DocumentNotFoundException">A document has no revision with the specified change vector; nothing was
     /// changed.</exception>
     public async Task RevertAsync(
         IReadOnlyDictionary<string, string> changeVectorById, CancellationToken cancellationToken = default)
@@ -121,8 +125,8 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Puts all documents that have revisions as they were at a time, a limited number in each durable step; those that came
-    /// later are deleted. Gives how many changed. What is written meanwhile may be reverted too, or not.
+    /// Reverts all documents that have revisions to a point in time, in several durable steps of limited size; deletes those
+    /// created later. Returns the number of changed documents. Concurrent writes may or may not be reverted.
     /// </summary>
     public async Task<long> RevertToAsync(
         DateTime time, IReadOnlyList<string>? collections = null, CancellationToken cancellationToken = default)

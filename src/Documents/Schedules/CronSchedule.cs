@@ -4,21 +4,21 @@ using System.Numerics;
 namespace Treepie.Schedules;
 
 /// <summary>
-/// When something is due: five fields, minute, hour, day of the month, month and day of the week, as cron has them, in UTC or in
-/// a time zone. Immutable.
+/// A cron schedule with five fields: minute, hour, day of the month, month and day of the week, in UTC or in a time zone.
+/// Immutable.
 /// </summary>
 /// <remarks>
-/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or several behind commas. Months
-/// and days of the week may be named by three letters; 0 and 7 are Sunday. Where both the day of the month and the day of the
-/// week say something else than <c>*</c>, either is enough, as everywhere.</para>
-/// <para>In a time zone a time that its clocks leave out is due when they go on, and a time that they show twice is due the first
-/// time.</para>
+/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or a list separated by
+/// commas. Months and days of the week may be given by their first three letters; 0 and 7 are Sunday. If both the day of the
+/// month and the day of the week are restricted, one match is sufficient, as usual for cron.</para>
+/// <para>At daylight saving changes of the time zone, a skipped time is due when clocks move forward, and a repeated time is due
+/// only once, the first time.</para>
 /// </remarks>
 public sealed class CronSchedule
 {
     /// <summary>
-    /// Years that are looked through for the next time: 29 February on one day of the week comes round within 40 even where a
-    /// century has none.
+    /// The number of years searched for the next time: 29 February on a given day of the week recurs within 40 years, even across
+    /// a century without one.
     /// </summary>
     private const int MaxYears = 50;
 
@@ -47,14 +47,14 @@ public sealed class CronSchedule
         _eitherDay = fields[2][0] != '*' && fields[4][0] != '*';
     }
 
-    /// <summary>The zone whose clocks it goes by.</summary>
+    /// <summary>The time zone of the schedule.</summary>
     public TimeZoneInfo TimeZone { get; }
 
-    /// <summary>Reads a line of five fields.</summary>
-    /// <param name="text">The line.</param>
-    /// <param name="timeZone">Whose clocks; null: UTC.</param>
-    /// <exception cref="FormatException">Says which field is wrong, and what may stand there; or that no day will ever
-    /// fit.</exception>
+    /// <summary>Parses a schedule of five fields.</summary>
+    /// <param name="text">The schedule.</param>
+    /// <param name="timeZone">The time zone. Null: UTC.</param>
+    /// <exception cref="FormatException">A field is not valid, or the schedule never matches; the message names the field and
+    /// what is allowed.</exception>
     public static CronSchedule Parse(string text, TimeZoneInfo? timeZone = null)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -73,13 +73,12 @@ public sealed class CronSchedule
     }
 
     /// <summary>
-    /// The first time (UTC, whole minute) it is due after a moment; null where there is none before the calendar ends.
+    /// Returns the first time (UTC, a full minute) after a point in time at which the schedule is due; null if there is none.
     /// </summary>
     public DateTimeOffset? Next(DateTimeOffset after)
     {
         DateTime local = TimeZoneInfo.ConvertTimeFromUtc(after.UtcDateTime, TimeZone);
-        // An hour shown twice: what is due in it was due the first time, so the search begins before it and passes over what is
-        // not later.
+        // A repeated hour: times in it were due the first time, so the search starts before it and skips what is not later.
         DateTime? candidate = new DateTime(local.Year, local.Month, local.Day, local.Hour, local.Minute, 0);
         candidate = Math.Abs((TimeZone.GetUtcOffset(after) - TimeZone.BaseUtcOffset).Ticks) > 0
             || TimeZone.SupportsDaylightSavingTime ? Earlier(candidate.Value, TimeSpan.FromHours(3)) : candidate;
@@ -95,14 +94,14 @@ public sealed class CronSchedule
         return null;
     }
 
-    /// <summary>The line as it was written.</summary>
+    /// <summary>Returns the schedule as written, with its time zone.</summary>
     public override string ToString() => TimeZone.Equals(TimeZoneInfo.Utc) ? $"{_text} (UTC)" : $"{_text} ({TimeZone.Id})";
 
     private static DateTime Earlier(DateTime time, TimeSpan by) => time.Ticks > by.Ticks ? time - by : DateTime.MinValue;
 
     private static bool Has(ulong set, int value) => (set >> value & 1) != 0;
 
-    /// <summary>The least member that is not less than <paramref name="from"/>; -1 for none.</summary>
+    /// <summary>Returns the smallest member that is at least <paramref name="from"/>; -1 if there is none.</summary>
     private static int AtLeast(ulong set, int from)
     {
         ulong rest = from > 63 ? 0 : set >> from << from;
@@ -117,7 +116,7 @@ public sealed class CronSchedule
         return _eitherDay ? ofMonth || ofWeek : ofMonth && ofWeek;
     }
 
-    /// <summary>The first time of the clock that is due, from this one on.</summary>
+    /// <summary>Returns the first local time that is due, from the specified one on.</summary>
     private DateTime? NextLocal(DateTime from, int lastYear)
     {
         for (DateTime day = from.Date; day.Year <= lastYear; day = day.AddDays(1))
@@ -144,7 +143,7 @@ public sealed class CronSchedule
     {
         if (TimeZone.IsInvalidTime(local))
         {
-            // Clocks go forward over it: due at the moment they do, which is the first that is valid again.
+            // Clocks skip it: due at the first valid time after it.
             DateTime valid = local;
             do
                 valid = valid.AddMinutes(1);
@@ -179,7 +178,7 @@ public sealed class CronSchedule
     private static (int From, int To) Range(
         string line, string text, string what, int least, int most, string[] names, bool hasStep)
     {
-        // Sunday as 7 is for those who write it so; what stands for all days counts it once.
+        // Sunday may be written as 7; a wildcard for all days counts it once.
         if (text == "*")
             return (least, what == "day of the week" ? 6 : most);
 

@@ -6,11 +6,11 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes of an array of a document, made where it is stored, in their order; see
+/// Changes an array of a stored document in place; the edits are applied in the order of the calls. See
 /// <see cref="SessionAdvanced.Patch{T, TElement}(string, System.Linq.Expressions.Expression{Func{T, IEnumerable{TElement}}},
 /// Action{ArrayPatch{TElement}})"/>.
 /// </summary>
-/// <typeparam name="TElement">What its elements are.</typeparam>
+/// <typeparam name="TElement">The type of the elements.</typeparam>
 public sealed class ArrayPatch<TElement>
 {
     private readonly MemberPath _path;
@@ -21,21 +21,21 @@ public sealed class ArrayPatch<TElement>
 
     internal IReadOnlyList<MemberEdit> Edits => _edits;
 
-    /// <summary>Adds elements behind those there are; an array that is not there is made.</summary>
+    /// <summary>Appends elements to the array; creates the array if it does not exist.</summary>
     public ArrayPatch<TElement> Add(params IEnumerable<TElement> elements)
     {
         ArgumentNullException.ThrowIfNull(elements);
         return Edit(MemberEditKind.Append, Encoding.UTF8.GetBytes($"[{string.Join(',', elements.Select(Text))}]"));
     }
 
-    /// <summary>Removes the element at an index; that there is one is checked by the save.</summary>
+    /// <summary>Removes the element at the specified index. The save fails if there is none.</summary>
     public ArrayPatch<TElement> RemoveAt(int index)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(index);
         return Edit(MemberEditKind.RemoveAt, Encoding.UTF8.GetBytes(index.ToString(CultureInfo.InvariantCulture)));
     }
 
-    /// <summary>Removes all elements that equal one, as JSON.</summary>
+    /// <summary>Removes all elements whose JSON equals that of the specified element.</summary>
     public ArrayPatch<TElement> RemoveAll(TElement element) =>
         Edit(MemberEditKind.RemoveEqual, Encoding.UTF8.GetBytes(Text(element)));
 

@@ -4,7 +4,8 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The content of an attachment, read from the state of the database in which it was found, which is kept until this is disposed.
+/// The content and details of an attachment. Reads from the snapshot in which the attachment was found, which is held until this
+/// object is disposed.
 /// </summary>
 public sealed class AttachmentContent : IDisposable
 {
@@ -14,10 +15,10 @@ public sealed class AttachmentContent : IDisposable
         Stream = new AttachmentStream(snapshot, details);
     }
 
-    /// <summary>Name, size, type and hash.</summary>
+    /// <summary>The name, size, content type and hash of the attachment.</summary>
     public AttachmentValue Details { get; }
 
-    /// <summary>The content, which can be read at any place; in the memory of a piece, however long it is.</summary>
+    /// <summary>A seekable stream of the content. Buffers one chunk in memory, however long the content is.</summary>
     public Stream Stream { get; }
 
     /// <inheritdoc/>

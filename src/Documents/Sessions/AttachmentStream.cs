@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>The content of an attachment as a stream over a snapshot, which it disposes.</summary>
+/// <summary>A stream of an attachment's content, read from a snapshot that it disposes.</summary>
 internal sealed class AttachmentStream(DatabaseSnapshot snapshot, AttachmentValue attachment) : Stream
 {
     private long _position;

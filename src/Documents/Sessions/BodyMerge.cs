@@ -6,19 +6,19 @@ using Treepie.Json;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Puts the changes of an object into the document it came from, so that nothing is lost that was not changed: members that the
-/// type does not have stay, and what has the value it was loaded with keeps its spelling. A three-way merge of JSON: the document
-/// as it is stored, as this type writes it unchanged, and as it writes it now.
+/// Merges the changes of an entity into the document it came from without losing anything that was not changed: members unknown
+/// to the type are kept, and unchanged values keep their spelling. A three-way merge of JSON: the stored document, the document
+/// as this type serializes it unchanged, and as it serializes it now.
 /// </summary>
 /// <remarks>
-/// An element of an array is the one it was if it is written as then, or if the array is as long as it was and what stood at its
-/// place is gone. Any other is new.
+/// An array element is considered the same as before if it is serialized identically, or if the array has the same length and the
+/// element previously at its index is gone. Any other element is new.
 /// </remarks>
 internal sealed class BodyMerge(bool ignoresCase)
 {
     private readonly StringComparison _names = ignoresCase ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
 
-    /// <summary>The new body, minified. All three are objects.</summary>
+    /// <summary>Returns the new body, minified. All three arguments are objects.</summary>
     public byte[] Merge(ReadOnlyMemory<byte> stored, ReadOnlyMemory<byte> before, ReadOnlyMemory<byte> now)
     {
         var depth = new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth };
@@ -98,7 +98,7 @@ internal sealed class BodyMerge(bool ignoresCase)
         output.Write("]"u8);
     }
 
-    /// <summary>For each element the place it had, or -1.</summary>
+    /// <summary>Returns the previous index of each element, or -1.</summary>
     private static int[] Origins(JsonElement[] then, JsonElement[] values)
     {
         var places = new Dictionary<string, Queue<int>>();
@@ -121,7 +121,7 @@ internal sealed class BodyMerge(bool ignoresCase)
         return origins;
     }
 
-    /// <summary>Both were written by the same serializer, so what is the same is spelt the same.</summary>
+    /// <summary>Both were written by the same serializer, so equal values are spelt identically.</summary>
     private static bool IsSame(JsonElement before, JsonElement now) =>
         JsonMarshal.GetRawUtf8Value(before).SequenceEqual(JsonMarshal.GetRawUtf8Value(now));
 
@@ -153,7 +153,7 @@ internal sealed class BodyMerge(bool ignoresCase)
         output.Write(":"u8);
     }
 
-    /// <summary>As it is spelt.</summary>
+    /// <summary>Copies a value with its spelling.</summary>
     private static void Copy(ArrayBufferWriter<byte> output, JsonElement value) =>
         output.Write(JsonMarshal.GetRawUtf8Value(value));
 }

@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>What a document was when a session read or saved it. Immutable; it outlives the snapshot.</summary>
+/// <summary>The state of a document when a session read or saved it. Immutable; outlives the snapshot.</summary>
 internal sealed record DocumentCopy
 {
     private static readonly byte[] _noMetadata = "{}"u8.ToArray();
@@ -12,7 +12,7 @@ internal sealed record DocumentCopy
     private readonly long _etag;
     private string? _changeVector;
 
-    /// <summary>A document that was saved.</summary>
+    /// <summary>Creates the copy of a document that was saved.</summary>
     public DocumentCopy(string changeVector) => _changeVector = changeVector;
 
     private DocumentCopy(Document document) =>
@@ -21,7 +21,7 @@ internal sealed record DocumentCopy
     public string ChangeVector => _changeVector ??= _changeVectors?.Format(_etag) ?? "";
 
     /// <summary>
-    /// In a cluster-wide session the change vector with the index of the document's atomic guard; null in another.
+    /// In a cluster-wide session, the change vector with the index of the document's atomic guard; otherwise null.
     /// </summary>
     public string? GuardedChangeVector { get; init; }
 
@@ -34,7 +34,7 @@ internal sealed record DocumentCopy
 
     public byte[] Metadata { get; init; } = _noMetadata;
 
-    /// <summary>A document that was read.</summary>
+    /// <summary>Copies a document that was read.</summary>
     public static DocumentCopy Of(Document document, string? guardedChangeVector) => new(document)
     {
         GuardedChangeVector = guardedChangeVector,
@@ -44,7 +44,7 @@ internal sealed record DocumentCopy
         Metadata = document.Metadata is { Length: > 2 } metadata ? metadata.ToArray() : _noMetadata,
     };
 
-    /// <summary>The same, at the change vector that something beside the document gave it; its guard stays.</summary>
+    /// <summary>Returns a copy with the change vector after a change of related data; the guard is unchanged.</summary>
     public DocumentCopy At(string changeVector) => this with
     {
         _changeVector = changeVector,

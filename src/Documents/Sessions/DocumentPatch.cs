@@ -8,10 +8,10 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes of members of a document, made where it is stored, in their order: <c>patch.Set(o => o.City, "Lyon").Increment(o =>
-/// o.Moves, 1)</c>. What is beside them stays as it is.
+/// Changes members of a stored document in place; the edits are applied in the order of the calls:
+/// <c>patch.Set(o => o.City, "Lyon").Increment(o => o.Moves, 1)</c>. Other members are unchanged.
 /// </summary>
-/// <typeparam name="T">The type whose members name what is changed.</typeparam>
+/// <typeparam name="T">The type whose members select what to change.</typeparam>
 public sealed class DocumentPatch<T>
     where T : class
 {
@@ -22,16 +22,16 @@ public sealed class DocumentPatch<T>
 
     internal IReadOnlyList<MemberEdit> Edits => _edits;
 
-    /// <summary>Sets a member; objects on the way to it that are not there are made.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Sets a member; creates missing objects on its path.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public DocumentPatch<T> Set<TValue>(Expression<Func<T, TValue>> path, TValue value)
     {
         _edits.Add(new MemberEdit(MemberEditKind.Set, PathOf(path), Json(value)));
         return this;
     }
 
-    /// <summary>Adds a number to a member; what is not there counts as 0.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Adds a number to a member; a missing member counts as 0.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public DocumentPatch<T> Increment<TNumber>(Expression<Func<T, TNumber?>> path, TNumber delta)
         where TNumber : struct, INumber<TNumber>
     {
@@ -39,8 +39,8 @@ public sealed class DocumentPatch<T>
         return this;
     }
 
-    /// <summary>Changes an array.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Edits an array.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public DocumentPatch<T> Change<TElement>(
         Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
     {

@@ -9,7 +9,7 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// A unit of work: loads objects once, notes what changed, saves all of it in one durable batch. Not thread-safe.
+/// A unit of work: loads each document once, tracks changes, and saves all of them in one durable batch. Not thread-safe.
 /// <code>
 /// using DocumentSession session = database.OpenSession();
 /// session.Store(new User { Name = "Ada" });
@@ -17,8 +17,9 @@ namespace Treepie.Sessions;
 /// bob?.Rename("Bob");
 /// await session.SaveChangesAsync();
 /// </code>
-/// A property <c>Id</c>, if there is one, is the document's id; it is not repeated in the document. A string is the whole id, an
-/// <c>int</c>, <c>long</c> or <c>Guid</c> what stands behind the collection's tag: <c>orders/42</c>.
+/// If an entity has an <c>Id</c> property, it holds the document's id, which is not stored again in the document's JSON. A string
+/// property holds the whole id; an <c>int</c>, <c>long</c> or <c>Guid</c> property holds the part after the collection's tag, as
+/// in <c>orders/42</c>.
 /// </summary>
 public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
@@ -45,20 +46,20 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         Requests = new SessionRequests(database);
     }
 
-    /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
+    /// <summary>Less common operations: pending changes, metadata, streaming, attachments, counters.</summary>
     public SessionAdvanced Advanced => _advanced ??= new SessionAdvanced(this);
 
-    /// <summary>Whether a save would write something.</summary>
+    /// <summary>Whether the session has changes to save.</summary>
     public bool HasChanges =>
         _deletions?.Count > 0
             || _commands?.Count > 0
             || _objects.All.Any(entity => entity.IsDeleted || Saver.Changed(entity) is not null);
 
     /// <summary>
-    /// The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this
-    /// session.
+    /// Loads an entity by id. Every load of an id returns the same instance. Returns null if the document does not exist or was
+    /// deleted in this session.
     /// </summary>
-    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
     public T? Load<T>(string id)
         where T : class
     {
@@ -69,24 +70,22 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>
-    /// The object of a document whose id is a number behind its collection's tag, <c>orders/42</c>. As
+    /// Loads an entity whose id is a number after its collection's tag, as in <c>orders/42</c>. Otherwise the same as
     /// <see cref="Load{T}(string)"/>.
     /// </summary>
-    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
     public T? Load<T>(long id)
         where T : class => Load<T>(string.Create(CultureInfo.InvariantCulture, $"{TypeOf(typeof(T)).Tag}/{id}"));
 
     /// <summary>
-    /// The object of a document whose id is a Guid behind its collection's tag. As <see cref="Load{T}(string)"/>.
+    /// Loads an entity whose id is a Guid after its collection's tag. Otherwise the same as <see cref="Load{T}(string)"/>.
     /// </summary>
-    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
     public T? Load<T>(Guid id)
         where T : class => Load<T>($"{TypeOf(typeof(T)).Tag}/{id:D}");
 
-    /// <summary>
-    /// The objects of several documents, by the ids as given, from one snapshot; null for those that do not exist.
-    /// </summary>
-    /// <exception cref="TreepieException">A document does not fit the type.</exception>
+    /// <summary>Loads several entities from one snapshot. The result maps each id as given to its entity, or to null.</summary>
+    /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class
     {
@@ -94,28 +93,25 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return SessionLoads.Of<T>(this, ids);
     }
 
-    /// <summary>
-    /// The object of a document, with what is asked for beside it: <c>Load&lt;Order&gt;(id, includes =>
-    /// includes.IncludeCounter("likes"))</c>.
-    /// </summary>
+    /// <summary>Loads an entity and related data: <c>Load&lt;Order&gt;(id, i => i.IncludeCounter("likes"))</c>.</summary>
     public T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
         where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(id);
 
-    /// <summary>The objects of several documents, with what is asked for beside them.</summary>
+    /// <summary>Loads several entities together with related data.</summary>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids, Action<IncludeBuilder<T>> includes)
         where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(ids);
 
-    /// <summary>As <see cref="Load{T}(string, Action{IncludeBuilder{T}})"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(string, Action{IncludeBuilder{T}})"/>; completes synchronously.</summary>
     public ValueTask<T?> LoadAsync<T>(
         string id, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
         where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(id, cancellationToken);
 
-    /// <summary>As <see cref="Load{T}(IEnumerable{string}, Action{IncludeBuilder{T}})"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(IEnumerable{string}, Action{IncludeBuilder{T}})"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
         IEnumerable<string> ids, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
         where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(ids, cancellationToken);
 
-    /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(string)"/>; completes synchronously.</summary>
     public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -123,7 +119,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(Load<T>(id));
     }
 
-    /// <summary>As <see cref="Load{T}(long)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(long)"/>; completes synchronously.</summary>
     public ValueTask<T?> LoadAsync<T>(long id, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -131,7 +127,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(Load<T>(id));
     }
 
-    /// <summary>As <see cref="Load{T}(Guid)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(Guid)"/>; completes synchronously.</summary>
     public ValueTask<T?> LoadAsync<T>(Guid id, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -139,7 +135,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(Load<T>(id));
     }
 
-    /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(IEnumerable{string})"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class
@@ -148,7 +144,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(Load<T>(ids));
     }
 
-    /// <summary>As <see cref="Store"/>, which needs no waiting.</summary>
+    /// <summary>Same as <see cref="Store"/>; completes synchronously.</summary>
     public ValueTask StoreAsync(
         object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default)
     {
@@ -157,13 +153,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return default;
     }
 
-    /// <summary>
-    /// The objects of documents whose id starts with a prefix, in id order; those deleted in this session are left out.
-    /// </summary>
-    /// <param name="prefix">Which documents.</param>
-    /// <param name="start">How many to pass over.</param>
-    /// <param name="pageSize">How many at most.</param>
-    /// <exception cref="TreepieException">A document does not fit the type.</exception>
+    /// <summary>Loads the entities whose ids start with a prefix, in id order, except those deleted in this session.</summary>
+    /// <param name="prefix">Selects the documents.</param>
+    /// <param name="start">The number of documents to skip.</param>
+    /// <param name="pageSize">The maximum number of documents to return.</param>
+    /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
     public IReadOnlyList<T> LoadStartingWith<T>(DocumentPrefix prefix, int start = 0, int pageSize = 25)
         where T : class
     {
@@ -172,13 +166,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
     }
 
-    /// <summary>
-    /// The objects of documents whose id starts with a prefix; see <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>.
-    /// </summary>
+    /// <summary>Same as <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>, for a prefix alone.</summary>
     public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
 
-    /// <summary>As <see cref="LoadStartingWith{T}(string, int, int)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="LoadStartingWith{T}(string, int, int)"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
         string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
         where T : class
@@ -187,38 +179,41 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(LoadStartingWith<T>(prefix, start, pageSize));
     }
 
-    /// <summary>As <see cref="SessionAdvanced.CountersFor(string)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.CountersFor(string)"/>.</summary>
     public SessionCounters CountersFor(string documentId) => Advanced.CountersFor(documentId);
 
-    /// <summary>As <see cref="SessionAdvanced.CountersFor(object)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.CountersFor(object)"/>.</summary>
     public SessionCounters CountersFor(object entity) => Advanced.CountersFor(entity);
 
-    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor(string, string)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.TimeSeriesFor(string, string)"/>.</summary>
     public SessionTimeSeries TimeSeriesFor(string documentId, string name) => Advanced.TimeSeriesFor(documentId, name);
 
-    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor(object, string)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.TimeSeriesFor(object, string)"/>.</summary>
     public SessionTimeSeries TimeSeriesFor(object entity, string name) => Advanced.TimeSeriesFor(entity, name);
 
-    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor{T}(string, string?)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.TimeSeriesFor{T}(string, string?)"/>.</summary>
     public TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
         where T : class, new() => Advanced.TimeSeriesFor<T>(documentId, name);
 
-    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor{T}(object, string?)"/>.</summary>
+    /// <summary>Same as <see cref="SessionAdvanced.TimeSeriesFor{T}(object, string?)"/>.</summary>
     public TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
         where T : class, new() => Advanced.TimeSeriesFor<T>(entity, name);
 
     /// <summary>
-    /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once,
-    /// <c>users/33-A</c>; one that ends in <c>/</c> or <c>|</c> is completed by the save.
+    /// Adds an entity to the session; the next save stores it. If no id is given and the <c>Id</c> property is empty, the entity
+    /// is
+    /// assigned an id immediately, such as <c>users/33-A</c>. The save completes an id that ends in <c>/</c> or <c>|</c>.
     /// </summary>
-    /// <param name="entity">The object.</param>
-    /// <param name="id">Its id; null: its own, or the next.</param>
-    /// <param name="changeVector">Null: what the session's options say; empty: the document must not exist; else what it must be
-    /// at.</param>
-    /// <exception cref="InvalidOperationException">Another object of this session has that id, or this one another
+    /// <param name="entity">The entity.</param>
+    /// <param name="id">The id. Null: the value of the <c>Id</c> property, or the next generated id.</param>
+    /// <param name="changeVector">The change vector that the stored document must have at the save. Empty: the document must not
+    /// exist.
+    /// Null: as the session's options specify.</param>
+    /// <exception cref="InvalidOperationException">Another entity of this session has the id, or this entity has another
     /// id.</exception>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
-    /// <exception cref="TreepieException">Objects of the type would lose data as documents; the message says where.</exception>
+    /// <exception cref="TreepieException">Entities of the type would lose data when stored; the message names the
+    /// member.</exception>
     public void Store(object entity, string? id = null, string? changeVector = null)
     {
         ArgumentNullException.ThrowIfNull(entity);
@@ -248,8 +243,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _objects.Add(tracked);
     }
 
-    /// <summary>Deletes the document of an object with the next save.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Marks an entity's document for deletion by the next save.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public void Delete(object entity)
     {
         using SessionGuard.Scope scope = _guard.Enter();
@@ -261,7 +256,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>
-    /// Deletes a document with the next save, whether it exists or not, unless a change vector is given that it must be at.
+    /// Marks a document for deletion by the next save. It need not exist, unless a change vector is given, which it must then
+    /// have.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public void Delete(string id, string? changeVector = null)
@@ -281,11 +277,12 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>
-    /// Saves all changes in one batch: all or none. Deletions come first, so that an id can be given to another object. Completes
-    /// when it is durable; objects then have their ids and new change vectors. After an error the session is as before.
+    /// Saves all changes in one atomic batch. Deletions are applied first, so that an id can be reused for another entity.
+    /// Completes when the batch is durable; the entities then have their ids and new change vectors. If it fails, the session is
+    /// unchanged.
     /// </summary>
-    /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
-    /// <exception cref="InvalidDocumentException">An object is no valid document, or over a limit.</exception>
+    /// <exception cref="ConcurrencyException">A document was changed by someone else in the meantime.</exception>
+    /// <exception cref="InvalidDocumentException">An entity is not a valid document, or exceeds a limit.</exception>
     public async Task SaveChangesAsync(CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -312,14 +309,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             await wait.WaitAsync(_database, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>As <see cref="SaveChangesAsync"/>; the thread waits until it is durable.</summary>
-    /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
-    /// <exception cref="InvalidDocumentException">An object is no valid document, or over a limit.</exception>
+    /// <summary>Same as <see cref="SaveChangesAsync"/>; blocks the thread until the changes are durable.</summary>
+    /// <exception cref="ConcurrencyException">A document was changed by someone else in the meantime.</exception>
+    /// <exception cref="InvalidDocumentException">An entity is not a valid document, or exceeds a limit.</exception>
     public void SaveChanges() => SaveChangesAsync().GetAwaiter().GetResult();
 
-    /// <summary>A query in LINQ over the documents of a type's collection, or of an index.</summary>
-    /// <param name="indexName">The index that is asked, whose fields the members of the type then are; null: the collection, by
-    /// indexes made as they are needed.</param>
+    /// <summary>Starts a LINQ query over the documents of a type's collection or over an index.</summary>
+    /// <param name="indexName">The index to query; the members of the type are then the fields of the index. Null: queries the
+    /// collection, using auto-indexes.</param>
     public IDocumentQueryable<T> Query<T>(string? indexName = null)
         where T : class
     {
@@ -327,7 +324,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return new DocumentQueryable<T>(new QueryModel(Queries, typeof(T), indexName, Queries.ReadResult<T>));
     }
 
-    /// <summary>A query in RQL, with values for its parameters by <see cref="RawDocumentQuery{T}.AddParameter"/>.</summary>
+    /// <summary>Starts an RQL query; set parameter values with <see cref="RawDocumentQuery{T}.AddParameter"/>.</summary>
     public RawDocumentQuery<T> RawQuery<T>(string rql)
         where T : class
     {
@@ -335,30 +332,30 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return new RawDocumentQuery<T>(Queries, rql, []);
     }
 
-    /// <summary>A query in RQL as an interpolated string, whose holes become parameters.</summary>
+    /// <summary>Starts an RQL query from an interpolated string whose interpolated values become parameters.</summary>
     public RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
         where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
 
     /// <summary>
-    /// Loads documents with those whose ids a member of them has: <c>session.Include&lt;Order&gt;(o =>
-    /// o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
+    /// Includes the documents that a member refers to in the next load:
+    /// <c>session.Include&lt;Order&gt;(o => o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
     /// </summary>
     public IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class => new IncludeLoader<T>(this, [], []).Include(member);
 
     /// <summary>
-    /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are
-    /// projections.
+    /// Runs an RQL query. Results that are whole documents are tracked by the session; projections are new, untracked objects.
     /// </summary>
-    /// <param name="rql">The text.</param>
+    /// <param name="rql">The text of the query.</param>
     /// <param name="parameters">
-    /// Values of its parameters, by name without <c>$</c>: an object, <c>new { least = 10 }</c>, or a dictionary of string to
-    /// object, which needs no serializer for itself.
+    /// The values of the query's parameters, by name without the <c>$</c>: an object such as <c>new { least = 10 }</c>, or a
+    /// dictionary
+    /// from string to object, which itself needs no serializer metadata.
     /// </param>
-    /// <param name="waitForIndex">Waits until the index has everything saved before the query, instead of looking at what it has
-    /// not.</param>
-    /// <param name="cancellationToken">Ends the wait or the query.</param>
-    /// <exception cref="InvalidQueryException">The text is not valid.</exception>
+    /// <param name="waitForIndex">Waits until the index has processed everything saved before the query, instead of
+    /// indexing the remaining documents in memory.</param>
+    /// <param name="cancellationToken">Cancels the wait or the query.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid.</exception>
     public Task<IReadOnlyList<T>> QueryAsync<T>(
         string rql, object? parameters = null, bool waitForIndex = false, CancellationToken cancellationToken = default)
         where T : class => QueryAsync<T>(
@@ -370,7 +367,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         },
         cancellationToken);
 
-    /// <summary>As <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all that can be asked.</summary>
+    /// <summary>Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all options.</summary>
     public Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -378,32 +375,33 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return Queries.ListAsync<T>(request, cancellationToken);
     }
 
-    /// <summary>The id of an object's document; one that the save completes is given as it was stored.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the id of an entity. An id that the save will complete is returned as it was given.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public string GetDocumentId(object entity) => Tracked(entity).Id;
 
-    /// <summary>The change vector of an object's document as it was loaded or saved; null while it is new.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the change vector of an entity's document as of its last load or save; null if it is new.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public string? GetChangeVectorFor(object entity) => Tracked(entity).ChangeVector;
 
-    /// <summary>When an object's document was last modified (UTC); null while it is new.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns when an entity's document was last modified, in UTC; null if it is new.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public DateTime? GetLastModifiedFor(object entity) => Tracked(entity).Document?.LastModified;
 
     /// <summary>
-    /// The metadata of an object's document. Changes to it are saved; <c>@id</c>, <c>@change-vector</c> and <c>@last-modified</c>
-    /// are given by the database and not among it.
+    /// Returns the metadata of an entity's document. Changes to it are saved. It does not contain <c>@id</c>,
+    /// <c>@change-vector</c> and
+    /// <c>@last-modified</c>, which the database sets.
     /// </summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public JsonObject GetMetadataFor(object entity)
     {
         return Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
     }
 
-    /// <summary>Whether a document's object is in this session.</summary>
+    /// <summary>Returns whether the session tracks an entity with the specified id.</summary>
     public bool IsLoaded(string id) => _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
 
-    /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>
+    /// <summary>Stops tracking an entity: it is not saved, and the next load reads its document again.</summary>
     public void Evict(object entity)
     {
         using SessionGuard.Scope scope = _guard.Enter();
@@ -413,14 +411,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             _included?.Beside?.Forget(tracked.Id);
     }
 
-    /// <summary>Forgets everything.</summary>
+    /// <summary>Stops tracking all entities and discards all pending changes.</summary>
     public void Clear()
     {
         using SessionGuard.Scope scope = _guard.Enter();
         Forget();
     }
 
-    /// <summary>Forgets everything; what was not saved is lost. A save that is on its way goes on to its end.</summary>
+    /// <summary>Ends the session and discards unsaved changes. A save that is in progress runs to completion.</summary>
     public void Dispose()
     {
         _disposed = true;
@@ -428,7 +426,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             Forget();
     }
 
-    /// <summary>As <see cref="Dispose"/>.</summary>
+    /// <summary>Same as <see cref="Dispose"/>.</summary>
     public ValueTask DisposeAsync()
     {
         Dispose();
@@ -449,18 +447,18 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal ISessionHost Database => _database;
 
-    /// <summary>What is asked of the database.</summary>
+    /// <summary>The requests made to the database.</summary>
     internal SessionRequests Requests { get; }
 
-    /// <summary>Loads and queries that wait.</summary>
+    /// <summary>The pending lazy loads and queries.</summary>
     internal LazyOperations LazyOperations => _lazy ??= new LazyOperations(this, _options.MaxTrackedDocuments);
 
-    /// <summary>What lies beside documents and was brought along; null: nothing.</summary>
+    /// <summary>The included related data; null if there is none.</summary>
     internal IncludedBeside? Beside => _included?.Beside;
 
     private SessionIncludes Included => _included ??= new SessionIncludes(_options.MaxTrackedDocuments);
 
-    /// <summary>Begins to read, which is a request.</summary>
+    /// <summary>Begins a read, which counts as a request.</summary>
     internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
 
     internal SessionSaver Saver => field ??= new SessionSaver(_database, _options);
@@ -471,7 +469,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal IReadOnlyCollection<string> DeletedIds => _deletions is null ? [] : _deletions.Keys;
 
-    /// <summary>Adds something that the next save does beside the documents.</summary>
+    /// <summary>Adds a command that the next save executes in addition to storing documents.</summary>
     internal void Defer(SessionCommand command)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
@@ -479,7 +477,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             (_commands ??= []).Add(command);
     }
 
-    /// <summary>Keeps what an answer includes: reading it takes no request.</summary>
+    /// <summary>Keeps the documents and related data that results include, so that reading them needs no request.</summary>
     internal void KeepIncludes(QueryResults results)
     {
         results.VisitIncludes(Keep);
@@ -503,7 +501,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal bool IsClusterWide => _options.IsClusterWide;
 
-    /// <summary>The id that an object's document has already.</summary>
+    /// <summary>Returns the id of an entity, which must not be completed by the save.</summary>
     internal string IdOf(object entity) => Tracked(entity) is { HasOpenId: false } tracked
         ? tracked.Id
         : throw new InvalidOperationException(
@@ -543,7 +541,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             : Track<T>(document);
     }
 
-    /// <summary>What the session has of a document that is not stored: an object that is to be, if anything.</summary>
+    /// <summary>Returns the entity for a document that is not stored: a new one of this session, if there is one.</summary>
     internal T? Missing<T>(string id)
         where T : class
     {
@@ -564,11 +562,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal string? Guarded(Document document, string id) =>
         _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
 
-    /// <summary>An object of the session by the id of its document, if it is not deleted.</summary>
+    /// <summary>Returns the entity with the specified document id, unless it is deleted.</summary>
     internal TrackedEntity? FindTracked(string id) =>
         _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
 
-    /// <summary>Brings an object to what its document is now.</summary>
+    /// <summary>Updates an entity to the current state of its document.</summary>
     internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
         DocumentCopy.Of(document, Guarded(document, tracked.Id)), Saver.Json.Read(tracked.Type, tracked.Id, document.Body));
 

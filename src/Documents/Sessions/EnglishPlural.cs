@@ -3,8 +3,7 @@ using System.Collections.Frozen;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The plural of an English type name, as collections are called: the rules, and the nouns that programs are full of that break
-/// them.
+/// Forms the plural of an English type name, as used for collections, from rules and the exceptions common in programs.
 /// </summary>
 internal static class EnglishPlural
 {
@@ -37,7 +36,7 @@ internal static class EnglishPlural
         StringComparer.OrdinalIgnoreCase, "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish",
         "Data", "Media", "Metadata", "Software");
 
-    /// <summary>The plural; the last word of a name of several, as in <c>OrderLine</c>, is the one that changes.</summary>
+    /// <summary>Returns the plural; in a compound name such as <c>OrderLine</c>, the last word changes.</summary>
     public static string Of(string name)
     {
         int lastWord = name.Length - 1;

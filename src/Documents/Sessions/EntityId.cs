@@ -7,9 +7,9 @@ using Treepie.Json;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The member of a type that is the document's id. A string, or a type of one's own that is written as a JSON string, is the
-/// whole id. A number, or a type written as one, and a Guid stand behind the collection's tag: <c>orders/42</c>. The member is
-/// not kept in the document.
+/// The member of a type that holds the document's id. A string, or a custom type serialized as a JSON string, is the whole id. A
+/// number, or a type serialized as one, and a Guid are the part after the collection's tag: <c>orders/42</c>. The member is not
+/// stored in the document.
 /// </summary>
 internal sealed class EntityId
 {
@@ -28,23 +28,23 @@ internal sealed class EntityId
         CanFollow = IsPlain && property is { Set: not null, IsRequired: false, AssociatedParameter: null };
     }
 
-    /// <summary>Its name in JSON, UTF-8.</summary>
+    /// <summary>Its name in JSON, in UTF-8.</summary>
     public byte[] Member { get; }
 
-    /// <summary>Whether ids without a value are numbers behind the tag.</summary>
+    /// <summary>Whether generated ids are numbers after the tag.</summary>
     public bool IsNumber => _type == typeof(int) || _type == typeof(long);
 
     /// <summary>
-    /// Whether an object that was read without its id may be given it afterwards; else it must stand in the JSON that the object
-    /// is read from.
+    /// Whether the id can be set after an entity was deserialized without it; otherwise it must be part of the JSON from which
+    /// the entity is deserialized.
     /// </summary>
     public bool CanFollow { get; }
 
-    /// <summary>Whether values are strings, Guids or numbers that no converter of the program's own reads.</summary>
+    /// <summary>Whether values are strings, Guids or numbers without a custom converter.</summary>
     private bool IsPlain { get; }
 
-    /// <summary>The id of a type; null where it has no member of that name.</summary>
-    /// <exception cref="TreepieException">It has one that can be no id.</exception>
+    /// <summary>Returns the id member of a type; null if it has none.</summary>
+    /// <exception cref="TreepieException">The member cannot hold an id.</exception>
     public static EntityId? Find(JsonTypeInfo json, string tag)
     {
         foreach (JsonPropertyInfo property in json.Properties)
@@ -66,10 +66,10 @@ internal sealed class EntityId
         return null;
     }
 
-    /// <summary>The id an object has given itself; null without.</summary>
+    /// <summary>Returns the id set in an entity; null if there is none.</summary>
     public string? Get(object entity) => IdOf(_property.Get?.Invoke(entity)); // Find has looked for it
 
-    /// <summary>The document's id for a value of the member; null for what is no id.</summary>
+    /// <summary>Returns the document id for a value of the member; null if the value is not an id.</summary>
     public string? IdOf(object? value)
     {
         return value switch
@@ -82,19 +82,18 @@ internal sealed class EntityId
         };
     }
 
-    /// <summary>The document's id of a Guid.</summary>
+    /// <summary>Returns the document id for a Guid.</summary>
     public string Of(Guid id) => _prefix + id.ToString("D", CultureInfo.InvariantCulture);
 
-    /// <summary>The document's id of a number.</summary>
+    /// <summary>Returns the document id for a number.</summary>
     public string Of(long id) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{id}");
 
-    /// <summary>An id that nobody has: of a Guid made now, or the next number or text of the tag.</summary>
+    /// <summary>Generates a unique id: from a new Guid, or from the next number of the tag.</summary>
     public string Next(HiLoIds ids, string tag) =>
         _type == typeof(Guid) ? Of(Guid.CreateVersion7()) : IsNumber ? Of(ids.NextNumber(tag)) : ids.Next(tag);
 
     /// <summary>
-    /// Tells an object its id, if it can be told: one that is set only while the object is made keeps what it has, and the
-    /// session knows the id.
+    /// Sets the id of an entity if possible: an init-only member keeps its value, and only the session knows the id.
     /// </summary>
     public void Set(object entity, string id)
     {
@@ -109,16 +108,16 @@ internal sealed class EntityId
     }
 
     /// <summary>Sets the member, if it can be set.</summary>
-    /// <exception cref="InvalidOperationException">It can be set only while the object is made.</exception>
-    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    /// <exception cref="InvalidOperationException">The member is init-only.</exception>
+    /// <exception cref="TreepieException">The id does not have the form of the member.</exception>
     public void Give(object entity, string id) => _property.Set?.Invoke(entity, ValueOf(id));
 
-    /// <summary>The member's value for an id.</summary>
-    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    /// <summary>Returns the member's value for an id.</summary>
+    /// <exception cref="TreepieException">The id does not have the form of the member.</exception>
     public object? ValueOf(string id) => IsPlain ? Plain(id) : JsonSerializer.Deserialize(Value(id), _json);
 
-    /// <summary>The member's value for an id, as JSON.</summary>
-    /// <exception cref="TreepieException">The id is not of the member's form.</exception>
+    /// <summary>Returns the member's value for an id, as JSON.</summary>
+    /// <exception cref="TreepieException">The id does not have the form of the member.</exception>
     public byte[] Value(string id)
     {
         if (_type == typeof(Guid))
@@ -159,7 +158,7 @@ internal sealed class EntityId
         return json.WrittenSpan.ToArray();
     }
 
-    /// <summary>Of a type of one's own: what its converter writes; null for an empty text and for 0.</summary>
+    /// <summary>For custom types: returns what the converter writes; null for an empty text and for 0.</summary>
     private string? Written(object value)
     {
         using JsonDocument written = JsonSerializer.SerializeToDocument(value, _json);

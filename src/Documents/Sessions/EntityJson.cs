@@ -8,7 +8,7 @@ using Treepie.Json;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Objects to documents and back. The id's member is put in on the way to an object and left out on the way to a document.
+/// Serializes entities to documents and back. Adds the id member when deserializing and leaves it out when serializing.
 /// </summary>
 internal sealed class EntityJson
 {
@@ -24,8 +24,8 @@ internal sealed class EntityJson
 
     private DocumentParser Parser => field ??= new DocumentParser(_options.MaxDocumentBytes, _options.MaxDocumentDepth);
 
-    /// <summary>The object a body describes.</summary>
-    /// <exception cref="TreepieException">The body does not fit the type.</exception>
+    /// <summary>Deserializes an entity from the body of a document.</summary>
+    /// <exception cref="TreepieException">The body cannot be deserialized to the type.</exception>
     public object Read(EntityType type, string id, ReadOnlySpan<byte> body)
     {
         try
@@ -46,8 +46,8 @@ internal sealed class EntityJson
         }
     }
 
-    /// <summary>The object a result of a query describes, its metadata aside.</summary>
-    /// <exception cref="TreepieException">The result does not fit the type.</exception>
+    /// <summary>Deserializes the result of a query, ignoring its metadata.</summary>
+    /// <exception cref="TreepieException">The result cannot be deserialized to the type.</exception>
     public object ReadProjection(EntityType type, ReadOnlySpan<byte> json)
     {
         byte[] body = new byte[json.Length];
@@ -66,14 +66,15 @@ internal sealed class EntityJson
         }
     }
 
-    /// <summary>The body of an object, minified.</summary>
-    /// <exception cref="InvalidDocumentException">What the object became is no document, or over a limit.</exception>
+    /// <summary>Returns the body of an entity, minified.</summary>
+    /// <exception cref="InvalidDocumentException">The result is not a valid document, or exceeds a limit.</exception>
     public byte[] Write(EntityType type, string id, object entity) => Minify(type, id, Serialize(type, id, entity));
 
     /// <summary>
-    /// The body of an object, minified; null where it is what one of two bodies says, which costs little more than to write it.
+    /// Returns the body of an entity, minified; null if it equals one of two known bodies, which costs little more than
+    /// serializing it.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">What the object became is no document, or over a limit.</exception>
+    /// <exception cref="InvalidDocumentException">The result is not a valid document, or exceeds a limit.</exception>
     public byte[]? WriteUnless(
         EntityType type, string id, object entity, ReadOnlySpan<byte> known, ReadOnlySpan<byte> alsoKnown)
     {
@@ -113,7 +114,7 @@ internal sealed class EntityJson
     }
 
     /// <summary>
-    /// Whether JSON is a body with the id before its other members, where most types have it. False says nothing.
+    /// Returns whether JSON equals a body preceded by the id, where most types have it. False is inconclusive.
     /// </summary>
     private static bool IsOf(EntityId? own, ReadOnlySpan<byte> json, ReadOnlySpan<byte> body)
     {
@@ -128,7 +129,7 @@ internal sealed class EntityJson
             && first.IndexOf((byte)',') == first.Length - 1; // nothing but the id
     }
 
-    /// <summary>A body and its metadata as one document. The result lives until the next call.</summary>
+    /// <summary>Joins a body and its metadata to one document. The result is valid until the next call.</summary>
     public ReadOnlySpan<byte> Join(ReadOnlySpan<byte> body, TrackedEntity entity)
     {
         Buffer.ResetWrittenCount();
@@ -155,7 +156,9 @@ internal sealed class EntityJson
         return Buffer.WrittenSpan;
     }
 
-    /// <summary>At the end: a discriminator comes first, and of two members of one name the last counts.</summary>
+    /// <summary>
+    /// Appends the id at the end: a discriminator must come first, and of duplicate members the last one counts.
+    /// </summary>
     private ReadOnlySpan<byte> WithId(EntityId own, string id, ReadOnlySpan<byte> body)
     {
         Buffer.ResetWrittenCount();

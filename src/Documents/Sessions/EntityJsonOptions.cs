@@ -8,12 +8,12 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// How objects are written where a program says nothing: by their public properties, private setters included; enumerations by
-/// name (numbers are read too); times with seven digits of a second; a discriminator (<c>$type</c>) wherever it stands.
+/// The default serialization of entities: public properties, including those with private setters; enumerations by name (numbers
+/// are accepted when reading); times with seven digits of a second; a discriminator (<c>$type</c>) at any position.
 /// </summary>
 internal static class EntityJsonOptions
 {
-    /// <summary>Options by reflection.</summary>
+    /// <summary>Returns options that use reflection.</summary>
     [RequiresUnreferencedCode("Serializes by reflection.")]
     [RequiresDynamicCode("Serializes by reflection.")]
     public static JsonSerializerOptions ByReflection(int maxDepth)
@@ -24,7 +24,7 @@ internal static class EntityJsonOptions
         {
             MaxDepth = maxDepth,
             TypeInfoResolver = resolver,
-            // documents go into no web page, and é is shorter than its escape
+            // documents are not embedded in web pages, and é is shorter than its escape
             Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
             AllowOutOfOrderMetadataProperties = true, // somebody else may have written the document
             Converters = { new JsonStringEnumConverter(), new TimeJson() },
@@ -32,8 +32,8 @@ internal static class EntityJsonOptions
     }
 
     /// <summary>
-    /// What the serializer would write and not read back: properties with a private setter, and classes whose one constructor is
-    /// not public.
+    /// Supports what the serializer would write but not read back: properties with a private setter, and classes whose only
+    /// constructor is not public.
     /// </summary>
     [RequiresUnreferencedCode("Looks for members by reflection.")]
     private static void UsePrivateMembers(JsonTypeInfo json)

@@ -6,12 +6,12 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Refuses types whose objects would come back from a document with less than they had, before anything is written.
+/// Rejects types whose entities would lose data when they are stored and loaded again, before anything is written.
 /// </summary>
 internal static class EntityShape
 {
-    /// <summary>Looks at a type and all that it holds.</summary>
-    /// <exception cref="TreepieException">A part of it would be lost; the message names type and member, and says what to
+    /// <summary>Checks a type and all types it contains.</summary>
+    /// <exception cref="TreepieException">A part of it would be lost; the message names the type and member, and says what to
     /// do.</exception>
     public static void Check(JsonTypeInfo json) => Check(json, []);
 

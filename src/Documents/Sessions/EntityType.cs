@@ -3,8 +3,8 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// What is known of a type of objects: how it is serialized, which member is the id, and its collection. Immutable, one for each
-/// type and options.
+/// Information about a type of entities: how it is serialized, which member is the id, and its collection. Immutable; one
+/// instance per type and options.
 /// </summary>
 internal sealed class EntityType
 {
@@ -22,26 +22,28 @@ internal sealed class EntityType
             && Json.OnDeserialized is null;
     }
 
-    /// <summary>How it is written: as the base type that tells its derived types apart, if there is one.</summary>
+    /// <summary>
+    /// The serialization contract: that of the base type that defines the type's discriminator, if there is one.
+    /// </summary>
     public JsonTypeInfo Json { get; }
 
     public string Collection { get; }
 
-    /// <summary>What ids of this collection begin with, without the slash.</summary>
+    /// <summary>The prefix of ids of this collection, without the slash.</summary>
     public string Tag { get; }
 
-    /// <summary>Its id; null where it has none. It is not kept in the document.</summary>
+    /// <summary>The id member; null if there is none. It is not stored in the document.</summary>
     public EntityId? Id { get; }
 
-    /// <summary>Whether an object is read first and given its id then, as nothing would notice the difference.</summary>
+    /// <summary>Whether an entity can be deserialized first and its id set afterwards, without a visible difference.</summary>
     public bool IdFollows { get; }
 
-    /// <summary>Name of the id's member in JSON, UTF-8; empty without one.</summary>
+    /// <summary>The name of the id member in JSON, in UTF-8; empty if there is none.</summary>
     public byte[] IdMember => Id?.Member ?? [];
 
     /// <summary>
-    /// The uppermost base class that says of this type that it is derived from it (<c>JsonDerivedType</c>): what is written as
-    /// that one has its discriminator, and is found again as what it was.
+    /// Returns the topmost base class that declares this type as a derived type (<c>JsonDerivedType</c>): serialized as that
+    /// type, an entity gets its discriminator and is deserialized as the same type.
     /// </summary>
     private static JsonTypeInfo RootOf(Type type, System.Text.Json.JsonSerializerOptions options)
     {
@@ -60,7 +62,7 @@ internal sealed class EntityType
         return generic < 0 ? type.Name : type.Name[..generic];
     }
 
-    // One capital: users. Several, as in OrderLines: as they are, so that words stay apart.
+    // One capital letter: users. Several, as in OrderLines: unchanged, so that the words remain distinguishable.
     private static string TagOf(string collection) =>
         collection.Count(char.IsUpper) <= 1 ? collection.ToLowerInvariant() : collection;
 }

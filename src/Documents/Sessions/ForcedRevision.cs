@@ -1,7 +1,7 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The state that a document has before the save is kept. Where the save puts the document, that put does it.
+/// Creates a revision of the document's state before the save. If the save stores the document, that command creates it.
 /// </summary>
 internal sealed class ForcedRevision(string id)
     : SessionCommand(batch => batch.ForceRevision(id), (id, new SessionChange(SessionChangeKind.RevisionForced)))

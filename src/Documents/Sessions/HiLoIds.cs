@@ -5,21 +5,21 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Ids for objects that have none, <c>users/33-A</c>: taken from ranges, so that most cost no write. Ranges grow while they are
-/// used up quickly. What is left of a range when the database is closed is not used. Thread-safe.
+/// Generates ids such as <c>users/33-A</c> from reserved ranges, so that most need no write. Ranges grow while they are used up
+/// quickly. The rest of a range is lost when the database is closed. Thread-safe.
 /// </summary>
 internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
 {
     private readonly ConcurrentDictionary<string, Range> _ranges = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>The next id of a tag: <c>users/33-A</c>.</summary>
+    /// <summary>Returns the next id of a tag: <c>users/33-A</c>.</summary>
     public string Next(string tag)
     {
         (HiLoRange range, long number) = Take(tag);
         return string.Create(CultureInfo.InvariantCulture, $"{range.Prefix}{number}-{range.ServerTag}");
     }
 
-    /// <summary>The next number of a tag.</summary>
+    /// <summary>Returns the next number of a tag.</summary>
     public long NextNumber(string tag) => Take(tag).Number;
 
     private (HiLoRange Range, long Number) Take(string tag)

@@ -4,15 +4,15 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>What sessions use of a database.</summary>
+/// <summary>The part of a database that sessions use.</summary>
 internal interface ISessionHost : IWriteHost
 {
     IndexCatalogue Indexes { get; }
 
-    /// <summary>What sessions of these options know of types.</summary>
+    /// <summary>Returns the shared type information of sessions with the specified options.</summary>
     EntityTypes EntityTypesOf(SessionOptions options);
 
-    /// <summary>Ids for objects that have none.</summary>
+    /// <summary>Generates ids for entities without one.</summary>
     HiLoIds HiLoIds { get; }
 
     /// <inheritdoc cref="Database.WriteAsync(WriteBatch, CancellationToken)"/>

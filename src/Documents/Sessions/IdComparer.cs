@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Document ids are equal when the database says so.</summary>
+/// <summary>Compares document ids in the same way as the database.</summary>
 internal sealed class IdComparer : IEqualityComparer<string>
 {
     public static IdComparer Instance { get; } = new();

@@ -6,8 +6,9 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Loads documents and, from the same snapshot, those they refer to, which the session then has.</summary>
-/// <typeparam name="TDocument">The type whose members name the ids.</typeparam>
+/// <summary>Loads documents and, from the same snapshot, the documents they refer to, which the session then has
+/// cached.</summary>
+/// <typeparam name="TDocument">The type whose members hold the ids.</typeparam>
 public sealed class IncludeLoader<TDocument>
     where TDocument : class
 {
@@ -19,7 +20,7 @@ public sealed class IncludeLoader<TDocument>
         DocumentSession session, IReadOnlyList<FieldPath> paths, IReadOnlyList<BesideInclude> beside) =>
         (_session, _paths, _beside) = (session, paths, beside);
 
-    /// <summary>Loads what a function asks for.</summary>
+    /// <summary>Creates a loader with the includes that a function specifies.</summary>
     internal static IncludeLoader<TDocument> Of(DocumentSession session, Action<IncludeBuilder<TDocument>> includes)
     {
         ArgumentNullException.ThrowIfNull(includes);
@@ -32,8 +33,8 @@ public sealed class IncludeLoader<TDocument>
             [.. builder.Parts.Select(part => part.Beside(paths)).OfType<BesideInclude>()]);
     }
 
-    /// <summary>Loads what another member refers to, too.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Also includes the documents that another member refers to.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public IncludeLoader<TDocument> Include(Expression<Func<TDocument, object?>> member)
     {
         ArgumentNullException.ThrowIfNull(member);
@@ -43,11 +44,11 @@ public sealed class IncludeLoader<TDocument>
             _beside);
     }
 
-    /// <summary>The object of a document; null if there is none.</summary>
+    /// <summary>Loads an entity by id; returns null if the document does not exist.</summary>
     public T? Load<T>(string id)
         where T : class => Load<T>([id])[id];
 
-    /// <summary>The objects of several documents, by the ids as given; null for those that do not exist.</summary>
+    /// <summary>Loads several entities. The result maps each id as given to its entity, or to null.</summary>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class
     {
@@ -80,7 +81,7 @@ public sealed class IncludeLoader<TDocument>
         return loaded;
     }
 
-    /// <summary>As <see cref="Load{T}(string)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(string)"/>; completes synchronously.</summary>
     public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
         where T : class
     {
@@ -88,7 +89,7 @@ public sealed class IncludeLoader<TDocument>
         return ValueTask.FromResult(Load<T>(id));
     }
 
-    /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Load{T}(IEnumerable{string})"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class

@@ -5,12 +5,12 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// What was brought along that lies beside documents, as it was then: reads of the session that it answers read nothing else. It
-/// is forgotten with the next save that changes something of its kind.
+/// Related data included by results, as of that time: reads of the session that it can answer do not access the database. It is
+/// discarded by the next save that changes related data of the same kind.
 /// </summary>
 internal sealed class IncludedBeside
 {
-    /// <summary>Most values that are kept; what comes behind them is read when it is asked for.</summary>
+    /// <summary>The maximum number of values that are kept; further values are read when needed.</summary>
     private const int MaxValues = 1_000_000;
 
     private readonly Dictionary<string, OfDocument> _documents = new(IdComparer.Instance);
@@ -18,7 +18,7 @@ internal sealed class IncludedBeside
     private readonly Dictionary<string, Revision?> _revisions = new(StringComparer.Ordinal);
     private int _count;
 
-    /// <summary>Keeps what an answer brings along.</summary>
+    /// <summary>Keeps the related data that results include.</summary>
     public void Keep(BesideIncluded included, DatabaseSnapshot snapshot)
     {
         foreach ((string id, IReadOnlyCollection<string> names) in included.Counters)
@@ -36,7 +36,7 @@ internal sealed class IncludedBeside
                 Of(id).Revisions[before] = snapshot.RevisionBefore(id, before);
     }
 
-    /// <summary>Forgets what lies beside a document.</summary>
+    /// <summary>Discards the related data of a document.</summary>
     public void Forget(string documentId) => _documents.Remove(documentId);
 
     public bool TryCounter(string documentId, string name, out long? value)
@@ -52,7 +52,7 @@ internal sealed class IncludedBeside
                 .ToDictionary(static counter => counter.Key, static counter => counter.Value!.Value, document.Counters.Comparer)
             : null;
 
-    /// <summary>The entries of a range of a time series; null where not all of it was brought along.</summary>
+    /// <summary>Returns the entries of a range of a time series; null if not all of it was included.</summary>
     public IEnumerable<TimeSeriesPoint>? Series(string documentId, string name, DateTime? from, DateTime? to)
     {
         if (!_documents.TryGetValue(documentId, out OfDocument? document))
@@ -117,8 +117,8 @@ internal sealed class IncludedBeside
     }
 
     /// <param name="include">The range.</param>
-    /// <param name="snapshot">Has it.</param>
-    /// <param name="known">What is known of the series, if it is there.</param>
+    /// <param name="snapshot">The snapshot to read from.</param>
+    /// <param name="known">The statistics of the series, if it exists.</param>
     private bool TryKeepSeries(TimeSeriesInclude include, DatabaseSnapshot snapshot, TimeSeriesStatistics? known)
     {
         (DateTime from, DateTime to) = (include.From ?? DateTime.MinValue, include.To ?? DateTime.MaxValue);

@@ -1,6 +1,6 @@
 namespace Treepie.Sessions;
 
-/// <summary>What saves wait for beside being durable.</summary>
+/// <summary>How saves wait for indexes.</summary>
 internal sealed record IndexWait(TimeSpan Timeout, IReadOnlyList<string>? Indexes, bool ThrowsOnTimeout)
 {
     public async Task WaitAsync(ISessionHost database, CancellationToken cancellationToken)

@@ -3,22 +3,22 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>A load or a query that waits until it, or another one of the session, is asked for.</summary>
+/// <summary>A lazy load or query, executed when its value or that of another lazy operation of the session is read.</summary>
 internal abstract class LazyOperation
 {
-    /// <summary>Runs it; its error is kept for whoever asks for its value.</summary>
-    /// <param name="snapshot">Gives the state that loads see.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Executes the operation; an exception is kept and thrown when its value is read.</summary>
+    /// <param name="snapshot">Returns the snapshot for loads.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
     public abstract Task RunAsync(Func<DatabaseSnapshot> snapshot, CancellationToken cancellationToken);
 }
 
-/// <summary>As <see cref="LazyOperation"/>, with its value.</summary>
+/// <summary>A <see cref="LazyOperation"/> with a value.</summary>
 internal sealed class LazyOperation<T>(Func<Func<DatabaseSnapshot>, CancellationToken, Task<T>> run) : LazyOperation
 {
     private T? _value;
     private ExceptionDispatchInfo? _error;
 
-    /// <summary>Its value, once it was run.</summary>
+    /// <summary>The value, once the operation has been executed.</summary>
     public T Value
     {
         get

@@ -5,11 +5,11 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The loads and queries of a session that wait: the first value that is asked for runs all of them as one request, loads from
-/// one snapshot. Not thread-safe.
+/// The pending lazy loads and queries of a session: reading the first value executes all of them as one request, with one
+/// snapshot for loads. Not thread-safe.
 /// </summary>
 /// <param name="session">The session.</param>
-/// <param name="most">Most that wait at a time.</param>
+/// <param name="most">The maximum number of pending operations.</param>
 internal sealed class LazyOperations(DocumentSession session, int most) : ILazyOperations
 {
     private List<LazyOperation> _waiting = [];
@@ -19,16 +19,16 @@ internal sealed class LazyOperations(DocumentSession session, int most) : ILazyO
 
     public Lazy<Task<T>> QueryAsync<T>(Func<CancellationToken, Task<T>> run) => Awaited(Add((_, stop) => run(stop)));
 
-    /// <summary>A load whose caller blocks.</summary>
+    /// <summary>Adds a load whose value is read synchronously.</summary>
     [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     public Lazy<T> Load<T>(Func<Func<DatabaseSnapshot>, T> load) =>
         Blocking(Add((snapshot, _) => Task.FromResult(load(snapshot))));
 
-    /// <summary>A load whose caller awaits it.</summary>
+    /// <summary>Adds a load whose value is awaited.</summary>
     public Lazy<Task<T>> LoadAsync<T>(Func<Func<DatabaseSnapshot>, T> load) =>
         Awaited(Add((snapshot, _) => Task.FromResult(load(snapshot))));
 
-    /// <summary>Runs all that wait.</summary>
+    /// <summary>Executes all pending operations.</summary>
     public async Task RunAsync(CancellationToken cancellationToken)
     {
         session.RequireOpen();

@@ -4,7 +4,7 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Stores many objects in durable batches, as sessions would write them, without following them. One caller at a time.
+/// Bulk insert of entities: stores them in durable batches, in the form a session would, without tracking them. Not thread-safe.
 /// </summary>
 public sealed class ObjectInsert : IAsyncDisposable
 {
@@ -20,14 +20,15 @@ public sealed class ObjectInsert : IAsyncDisposable
         _insert = new BulkInsert(database, options);
     }
 
-    /// <summary>What is durable by now. May be read from any thread.</summary>
+    /// <summary>The progress of what is durable so far. May be read from any thread.</summary>
     public BulkInsertProgress Progress => _insert.Progress;
 
     /// <summary>
-    /// Adds an object; gives its id: its own, or the next. Waits only when a batch is full and the one before is not yet durable.
+    /// Adds an entity and returns its id, which is generated if it has none. Waits only if a batch is full and the previous one
+    /// is not durable yet.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">This object is no valid document; it is left out, and the insert may go
-    /// on.</exception>
+    /// <exception cref="InvalidDocumentException">The entity is not a valid document; it is skipped, and the insert can
+    /// continue.</exception>
     public async ValueTask<string> StoreAsync(object entity, string? id = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entity);
@@ -50,13 +51,13 @@ public sealed class ObjectInsert : IAsyncDisposable
     /// <summary>Completes when everything stored so far is durable.</summary>
     public Task FlushAsync(CancellationToken cancellationToken = default) => _insert.FlushAsync(cancellationToken);
 
-    /// <summary>Makes the rest durable and ends the insert.</summary>
+    /// <summary>Makes the remaining entities durable and ends the insert.</summary>
     public Task<BulkInsertProgress> CompleteAsync(CancellationToken cancellationToken = default) =>
         _insert.CompleteAsync(cancellationToken);
 
-    /// <summary>Ends the insert without what is not yet on its way.</summary>
+    /// <summary>Ends the insert and discards what has not been submitted yet.</summary>
     public Task AbortAsync() => _insert.AbortAsync();
 
-    /// <summary>Completes the insert unless it has failed or was completed.</summary>
+    /// <summary>Completes the insert, unless it has failed or been completed already.</summary>
     public ValueTask DisposeAsync() => _insert.DisposeAsync();
 }

@@ -4,20 +4,23 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes what a query finds, in durable batches, over the state that the query saw: what is added meanwhile stays, and what was
-/// changed before an error stays changed.
+/// Changes the documents that match a query, in durable batches, based on the query's snapshot: documents added meanwhile are not
+/// affected, and what was changed before an error stays changed.
 /// </summary>
 internal static class QueryChange
 {
-    /// <summary>Most documents in one durable batch.</summary>
+    /// <summary>The maximum number of documents in a batch.</summary>
     private const int BatchDocuments = 1024;
 
-    /// <summary>Deletes what the query finds; a document that is changed meanwhile stays. Gives how many.</summary>
+    /// <summary>
+    /// Deletes the matching documents, except those changed in the meantime, and returns the number of deleted documents.
+    /// </summary>
     public static Task<long> DeleteAsync(ISessionHost database, QueryRequest query, CancellationToken cancellationToken) =>
         RunAsync(database, query, (found, stop) => DeleteAsync(database, found, stop), cancellationToken);
 
     /// <summary>
-    /// Patches what the query finds, each document as it is then; one that is deleted meanwhile stays so. Gives how many changed.
+    /// Patches the matching documents in their then current state, except those deleted in the meantime, and returns the number
+    /// of changed documents.
     /// </summary>
     public static Task<long> PatchAsync(
         ISessionHost database, QueryRequest query, Patch patch, PatchOptions options,
@@ -69,7 +72,7 @@ internal static class QueryChange
         }
         catch (ConcurrencyException) when (found.Count > 1)
         {
-            // One of them was changed: each for itself, so that only that one stays.
+            // One of them was changed: delete them individually, so that only that one remains.
             long deleted = 0;
             foreach ((string Id, string ChangeVector) one in found)
                 deleted += await DeleteAsync(database, [one], cancellationToken).ConfigureAwait(false);

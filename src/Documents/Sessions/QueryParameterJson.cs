@@ -5,10 +5,10 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Sessions;
 
-/// <summary>Parameters of a query, given as C# values, as the JSON object that queries take.</summary>
+/// <summary>Converts query parameters given as C# values to a JSON object.</summary>
 internal static class QueryParameterJson
 {
-    /// <summary>The members of a dictionary, or the properties of any other object.</summary>
+    /// <summary>Converts the members of a dictionary, or the properties of any other object.</summary>
     public static JsonElement From(object parameters, JsonSerializerOptions options) => parameters switch
     {
         JsonElement element => element,

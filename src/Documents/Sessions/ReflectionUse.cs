@@ -1,6 +1,6 @@
 namespace Treepie.Sessions;
 
-/// <summary>What compilers of trimmed and native programs say of calls that serialize by reflection.</summary>
+/// <summary>The warning of trimming and AOT analyzers about calls that serialize by reflection.</summary>
 internal static class ReflectionUse
 {
     public const string Message =

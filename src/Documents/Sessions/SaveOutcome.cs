@@ -2,9 +2,9 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>What a save wrote.</summary>
-/// <param name="Deleted">Objects whose documents it deleted.</param>
-/// <param name="Put">Objects whose documents it put.</param>
-/// <param name="Commands">What the commands behind the documents did.</param>
+/// <summary>The result of a save.</summary>
+/// <param name="Deleted">The entities whose documents were deleted.</param>
+/// <param name="Put">The entities whose documents were stored.</param>
+/// <param name="Commands">The results of the other commands.</param>
 internal sealed record SaveOutcome(
     IReadOnlyList<TrackedEntity> Deleted, IReadOnlyList<TrackedEntity> Put, IReadOnlyList<WriteResult> Commands);

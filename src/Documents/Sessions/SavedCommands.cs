@@ -4,12 +4,12 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>What the commands of a save mean for the objects that the session has.</summary>
+/// <summary>Applies the results of a save's commands to the session's entities.</summary>
 internal static class SavedCommands
 {
     /// <summary>
-    /// What lies beside a document moves its change vector, which the object takes over: its next save expects no other. An
-    /// object whose document was patched becomes what that is now.
+    /// A change of related data changes the document's change vector, which the entity takes over, so that its next save expects
+    /// the new one. An entity whose document was patched is updated to the new state.
     /// </summary>
     public static void Apply(DocumentSession session, IReadOnlyList<WriteResult> results)
     {

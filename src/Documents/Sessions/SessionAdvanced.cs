@@ -8,7 +8,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>What of a session is needed less often.</summary>
+/// <summary>Less common operations of a session.</summary>
 public sealed class SessionAdvanced
 {
     private readonly DocumentSession _session;
@@ -21,27 +21,28 @@ public sealed class SessionAdvanced
 
     internal SessionAdvanced(DocumentSession session) => _session = session;
 
-    /// <summary>Whether a save would write something.</summary>
+    /// <summary>Whether the session has changes to save.</summary>
     public bool HasChanges => _session.HasChanges;
 
     /// <summary>
-    /// How often the session asked the database: loads, reads beside documents, queries and saves. What it has needs none.
+    /// The number of requests that the session has made: loads, reads of related data, queries and saves. Data that the session
+    /// already has needs no request.
     /// </summary>
     public int NumberOfRequests => _session.Requests.Count;
 
     /// <summary>Attachments of documents.</summary>
     public SessionAttachments Attachments => _attachments ??= new SessionAttachments(_session);
 
-    /// <summary>Compare-exchange values, for sessions that are cluster-wide.</summary>
+    /// <summary>Compare-exchange values, for cluster-wide sessions.</summary>
     public SessionClusterTransaction ClusterTransaction => _cluster ??= new SessionClusterTransaction(_session);
 
-    /// <summary>Runs lazy loads and queries that wait.</summary>
+    /// <summary>Executes pending lazy loads and queries.</summary>
     public SessionEagerly Eagerly => _eagerly ??= new SessionEagerly(_session.LazyOperations);
 
-    /// <summary>Loads that wait until a value is asked for.</summary>
+    /// <summary>Lazy loads, which are executed when a value is first read.</summary>
     public SessionLazily Lazily => _lazily ??= new SessionLazily(_session, _session.LazyOperations);
 
-    /// <summary>States that documents had.</summary>
+    /// <summary>Revisions of documents.</summary>
     public SessionRevisions Revisions => _revisions ??= new SessionRevisions(_session);
 
     private SessionPatches Patches => _patches ??= new SessionPatches(_session);
@@ -49,8 +50,8 @@ public sealed class SessionAdvanced
     internal IndexWait? IndexWait { get; private set; }
 
     /// <summary>
-    /// What the next save will write, by document; compare-exchange values stand under their key. What lies beside documents
-    /// comes behind the changes of the document, in the order in which it was asked for.
+    /// Returns the changes that the next save will make, by document id; those of compare-exchange values are listed by key.
+    /// Changes of related data follow those of the document, in the order of the calls.
     /// </summary>
     public IReadOnlyDictionary<string, IReadOnlyList<SessionChange>> WhatChanged()
     {
@@ -75,40 +76,40 @@ public sealed class SessionAdvanced
         return changes;
     }
 
-    /// <summary>Whether an object would be saved.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns whether the next save would write an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public bool HasChanged(object entity)
     {
         TrackedEntity tracked = _session.Tracked(entity);
         return tracked.IsDeleted || _session.Saver.Changed(tracked) is not null;
     }
 
-    /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>
+    /// <summary>Stops tracking an entity: it is not saved, and the next load reads its document again.</summary>
     public void Evict(object entity) => _session.Evict(entity);
 
-    /// <summary>Forgets everything.</summary>
+    /// <summary>Stops tracking all entities and discards all pending changes.</summary>
     public void Clear() => _session.Clear();
 
-    /// <summary>Whether a document's object is in this session.</summary>
+    /// <summary>Returns whether the session tracks an entity with the specified id.</summary>
     public bool IsLoaded(string id) => _session.IsLoaded(id);
 
-    /// <summary>The id of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the id of an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public string GetDocumentId(object entity) => _session.GetDocumentId(entity);
 
-    /// <summary>The metadata of an object's document; changes to it are saved.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the metadata of an entity's document; changes to it are saved.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public JsonObject GetMetadataFor(object entity) => _session.GetMetadataFor(entity);
 
-    /// <summary>The change vector of an object's document as it was loaded or saved; null while it is new.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the change vector of an entity's document as of its last load or save; null if it is new.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public string? GetChangeVectorFor(object entity) => _session.GetChangeVectorFor(entity);
 
-    /// <summary>When an object's document was last modified (UTC); null while it is new.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns when an entity's document was last modified, in UTC; null if it is new.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public DateTime? GetLastModifiedFor(object entity) => _session.GetLastModifiedFor(entity);
 
-    /// <summary>Whether a document exists, without loading it.</summary>
+    /// <summary>Returns whether a document exists, without loading it.</summary>
     public bool Exists(string id)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -117,16 +118,16 @@ public sealed class SessionAdvanced
         return snapshot.TryGet(id, out _);
     }
 
-    /// <summary>As <see cref="Exists"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Exists"/>; completes synchronously.</summary>
     public ValueTask<bool> ExistsAsync(string id, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         return ValueTask.FromResult(Exists(id));
     }
 
-    /// <summary>Brings an object to what its document is now; what was changed of it and not saved is lost.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session, or new, or its document is not there any
-    /// more.</exception>
+    /// <summary>Updates an entity to the current state of its document and discards unsaved changes to it.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity, it is new, or its document no longer
+    /// exists.</exception>
     public void Refresh(object entity)
     {
         TrackedEntity tracked = _session.Tracked(entity);
@@ -142,7 +143,7 @@ public sealed class SessionAdvanced
         _session.Refresh(tracked, document);
     }
 
-    /// <summary>As <see cref="Refresh(object)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Refresh(object)"/>; completes synchronously.</summary>
     public ValueTask RefreshAsync(object entity, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -151,10 +152,10 @@ public sealed class SessionAdvanced
     }
 
     /// <summary>
-    /// The object of a document that is no more what it was at a change vector, and the change vector it has now. Where it still
-    /// is, the object is null, and nothing is read; where there is no such document, both are.
+    /// Loads an entity if its document has changed since the specified change vector, and returns it with its current change
+    /// vector. If the document has not changed, the entity is null and nothing is read; if it does not exist, both are null.
     /// </summary>
-    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
     public (T? Entity, string? ChangeVector) ConditionalLoad<T>(string id, string changeVector)
         where T : class
     {
@@ -170,7 +171,7 @@ public sealed class SessionAdvanced
         return now == changeVector ? (null, now) : (_session.Track<T>(document), now);
     }
 
-    /// <summary>As <see cref="ConditionalLoad{T}"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="ConditionalLoad{T}"/>; completes synchronously.</summary>
     public ValueTask<(T? Entity, string? ChangeVector)> ConditionalLoadAsync<T>(
         string id, string changeVector, CancellationToken cancellationToken = default)
         where T : class
@@ -179,91 +180,94 @@ public sealed class SessionAdvanced
         return ValueTask.FromResult(ConditionalLoad<T>(id, changeVector));
     }
 
-    /// <summary>Changes members of a document with the next save, all of them or none, where it is stored.</summary>
-    /// <exception cref="NotSupportedException">An expression names no member.</exception>
+    /// <summary>Patches members of a stored document with the next save, atomically and without loading it.</summary>
+    /// <exception cref="NotSupportedException">An expression does not select a member.</exception>
     public void Patch<T>(string id, Action<DocumentPatch<T>> change)
         where T : class => Patches.Add(id, change);
 
     /// <summary>
-    /// Sets a member of a document with the next save, where it is stored; a document that is not there stays so.
+    /// Sets a member of a stored document with the next save, without loading it. Does nothing if the document does not exist.
     /// </summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TValue>(string id, Expression<Func<T, TValue>> path, TValue value)
         where T : class => Patches.Add<T>(id, patch => patch.Set(path, value));
 
-    /// <summary>As <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, of an object's document; the
-    /// object has the value after the save.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Same as <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, for the document of an
+    /// entity, which has the new value after the save.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TValue>(T entity, Expression<Func<T, TValue>> path, TValue value)
         where T : class => Patch(_session.IdOf(entity), path, value);
 
     /// <summary>
-    /// Changes an array of a document with the next save, where it is stored: <c>Patch&lt;Order, Line&gt;(id, o => o.Lines, lines
-    /// => lines.Add(line))</c>.
+    /// Edits an array of a stored document with the next save, without loading it:
+    /// <c>Patch&lt;Order, Line&gt;(id, o => o.Lines, lines => lines.Add(line))</c>.
     /// </summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TElement>(
         string id, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
         where T : class => Patches.Add<T>(id, patch => patch.Change(path, change));
 
-    /// <summary>As above, of an object's document; the object has the change after the save.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>
+    /// Edits an array of an entity's stored document with the next save; the entity has the change after the save.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Patch<T, TElement>(
         T entity, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
         where T : class => Patch(_session.IdOf(entity), path, change);
 
     /// <summary>
-    /// Adds a number to a member of a document with the next save, where it is stored, so that sums of concurrent saves lose
-    /// nothing; what is not there counts as 0.
+    /// Adds a number to a member of a stored document with the next save, without loading it, so that concurrent increments are
+    /// all counted. A missing member counts as 0.
     /// </summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Increment<T, TNumber>(string id, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
         where TNumber : struct, INumber<TNumber> => Patches.Add<T>(id, patch => patch.Increment(path, delta));
 
-    /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, of an object's document;
-    /// the object has the sum after the save.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Same as <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, for the document of
+    /// an entity, which has the sum after the save.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void Increment<T, TNumber>(T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
         where TNumber : struct, INumber<TNumber> => Increment(_session.IdOf(entity), path, delta);
 
-    /// <summary>As <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>; where there is no document, the
-    /// object becomes it.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Same as <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, but stores the entity if the
+    /// document does not exist.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void AddOrPatch<T, TValue>(string id, T entity, Expression<Func<T, TValue>> path, TValue value)
         where T : class => Patches.Add<T>(id, patch => patch.Set(path, value), entity);
 
-    /// <summary>As above, of an array.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Edits an array of a stored document with the next save, or stores the entity if the document does not
+    /// exist.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void AddOrPatch<T, TElement>(
         string id, T entity, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
         where T : class => Patches.Add<T>(id, patch => patch.Change(path, change), entity);
 
-    /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>; where there is no
-    /// document, the object becomes it.</summary>
-    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    /// <summary>Same as <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, but stores the
+    /// entity if the document does not exist.</summary>
+    /// <exception cref="NotSupportedException">The expression does not select a member.</exception>
     public void AddOrIncrement<T, TNumber>(string id, T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
         where TNumber : struct, INumber<TNumber> => Patches.Add<T>(id, patch => patch.Increment(path, delta), entity);
 
-    /// <summary>A time series of a document.</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <summary>Returns a time series of a document.</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public SessionTimeSeries TimeSeriesFor(string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(documentId);
         return new SessionTimeSeries(_session, documentId, name);
     }
 
-    /// <summary>A time series of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <summary>Returns a time series of an entity's document.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public SessionTimeSeries TimeSeriesFor(object entity, string name) => new(_session, _session.IdOf(entity), name);
 
-    /// <summary>A time series of a document whose values are properties of a class.</summary>
-    /// <param name="documentId">The document.</param>
-    /// <param name="name">The series; null: the plural of the class's name, <c>StockPrices</c>.</param>
-    /// <exception cref="TreepieException">The class does not say which property is which value.</exception>
+    /// <summary>Returns a time series of a document whose values are mapped to properties of a class.</summary>
+    /// <param name="documentId">The id of the document.</param>
+    /// <param name="name">The name of the time series. Null: the plural of the class's name, such as <c>StockPrices</c>.</param>
+    /// <exception cref="TreepieException">The class does not map its properties to values.</exception>
     public TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
         where T : class, new()
     {
@@ -271,13 +275,13 @@ public sealed class SessionAdvanced
         return new TypedTimeSeries<T>(_session, documentId, name);
     }
 
-    /// <summary>As <see cref="TimeSeriesFor{T}(string, string?)"/>, of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
-    /// <exception cref="TreepieException">The class does not say which property is which value.</exception>
+    /// <summary>Same as <see cref="TimeSeriesFor{T}(string, string?)"/>, for the document of an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
+    /// <exception cref="TreepieException">The class does not map its properties to values.</exception>
     public TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
         where T : class, new() => new(_session, _session.IdOf(entity), name);
 
-    /// <summary>The time series that a document has, in order of their names.</summary>
+    /// <summary>Returns the time series of a document with their statistics, sorted by name.</summary>
     public IReadOnlyList<TimeSeriesStatistics> GetTimeSeriesFor(string documentId)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -286,30 +290,30 @@ public sealed class SessionAdvanced
         return snapshot.TimeSeriesOf(documentId);
     }
 
-    /// <summary>After every save of this session, waits until the indexes have seen what was saved.</summary>
-    /// <param name="timeout">Longest wait; null: the database's default.</param>
-    /// <param name="indexes">Names of the indexes; null: all.</param>
-    /// <param name="throwOnTimeout">Whether a wait that takes too long is an error; what was saved stays saved.</param>
+    /// <summary>Makes every following save of this session wait until the indexes have processed what was saved.</summary>
+    /// <param name="timeout">The maximum time to wait. Null: the database's default.</param>
+    /// <param name="indexes">The names of the indexes to wait for. Null: all.</param>
+    /// <param name="throwOnTimeout">Whether a timeout throws an exception; the changes stay saved in either case.</param>
     public void WaitForIndexesAfterSaveChanges(
         TimeSpan? timeout = null, IReadOnlyList<string>? indexes = null, bool throwOnTimeout = true) =>
         IndexWait = new IndexWait(timeout ?? _session.Database.Options.DefaultStaleWait, indexes, throwOnTimeout);
 
-    /// <summary>Counters of a document.</summary>
+    /// <summary>Returns the counters of a document.</summary>
     public SessionCounters CountersFor(string documentId)
     {
         ArgumentNullException.ThrowIfNull(documentId);
         return new SessionCounters(_session, documentId);
     }
 
-    /// <summary>Counters of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Returns the counters of an entity's document.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public SessionCounters CountersFor(object entity) => new(_session, _session.IdOf(entity));
 
     /// <summary>
-    /// The results of a query one after another, in the memory of one: objects that the session does not follow.
+    /// Streams the results of a query one at a time, with only one in memory. The session does not track them.
     /// </summary>
-    /// <exception cref="NotSupportedException">The query is a projection: <c>await foreach</c> over it streams as it
-    /// is.</exception>
+    /// <exception cref="NotSupportedException">The query is a projection; stream it with <c>await foreach</c> over the query
+    /// itself.</exception>
     public IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
         IDocumentQueryable<T> query, CancellationToken cancellationToken = default)
         where T : class
@@ -323,7 +327,7 @@ public sealed class SessionAdvanced
     }
 
     /// <summary>
-    /// The documents whose id starts with a prefix, one after another: objects that the session does not follow.
+    /// Streams the documents whose ids start with a prefix, one at a time. The session does not track them.
     /// </summary>
     public async IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
         DocumentPrefix prefix, [EnumeratorCancellation] CancellationToken cancellationToken = default)

@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Attachments of documents. Changes are made by the next save; reads see what is saved.</summary>
+/// <summary>Attachments of documents. Changes are made by the next save; reads see only what is saved.</summary>
 public sealed class SessionAttachments
 {
     private readonly DocumentSession _session;
@@ -11,9 +11,10 @@ public sealed class SessionAttachments
     internal SessionAttachments(DocumentSession session) => _session = session;
 
     /// <summary>
-    /// Puts an attachment with the next save, which reads the stream; it stays open, and yours to dispose after that.
+    /// Stores an attachment with the next save, which reads the stream. The stream stays open; the caller disposes it after the
+    /// save.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public void Store(string documentId, string name, Stream content, string? contentType = null)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -22,13 +23,13 @@ public sealed class SessionAttachments
         _session.Defer(new SessionUpload(documentId, name, contentType, content));
     }
 
-    /// <summary>As <see cref="Store(string, string, Stream, string?)"/>, of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Same as <see cref="Store(string, string, Stream, string?)"/>, for the document of an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public void Store(object entity, string name, Stream content, string? contentType = null) =>
         Store(_session.IdOf(entity), name, content, contentType);
 
     /// <summary>Deletes an attachment with the next save.</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public void Delete(string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -37,12 +38,14 @@ public sealed class SessionAttachments
             new SessionCommand(batch => batch.DeleteAttachment(documentId, name), Goes(documentId, name)));
     }
 
-    /// <summary>As <see cref="Delete(string, string)"/>, of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Same as <see cref="Delete(string, string)"/>, for the document of an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public void Delete(object entity, string name) => Delete(_session.IdOf(entity), name);
 
-    /// <summary>Copies an attachment with the next save, which there must be then; its content is kept once.</summary>
-    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    /// <summary>
+    /// Copies an attachment with the next save, when it must exist. Its content is stored only once.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">An id or name is not valid.</exception>
     public void Copy(string documentId, string name, string destinationId, string destinationName)
     {
         Check(documentId, name, destinationId, destinationName);
@@ -52,8 +55,8 @@ public sealed class SessionAttachments
                 (destinationId, new SessionChange(SessionChangeKind.AttachmentPut, destinationName))));
     }
 
-    /// <summary>Moves an attachment with the next save, to another document or name; there must be one then.</summary>
-    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    /// <summary>Moves an attachment to another document or name with the next save, when it must exist.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name is not valid.</exception>
     public void Move(string documentId, string name, string destinationId, string destinationName)
     {
         Check(documentId, name, destinationId, destinationName);
@@ -64,11 +67,11 @@ public sealed class SessionAttachments
                 (destinationId, new SessionChange(SessionChangeKind.AttachmentPut, destinationName))));
     }
 
-    /// <summary>Gives an attachment another name with the next save; there must be one then.</summary>
-    /// <exception cref="InvalidDocumentException">A name cannot be one.</exception>
+    /// <summary>Renames an attachment with the next save, when it must exist.</summary>
+    /// <exception cref="InvalidDocumentException">A name is not valid.</exception>
     public void Rename(string documentId, string name, string newName) => Move(documentId, name, documentId, newName);
 
-    /// <summary>The content of an attachment with what is known of it; null where there is none. To be disposed.</summary>
+    /// <summary>Opens the content of an attachment; returns null if it does not exist. The result must be disposed.</summary>
     public AttachmentContent? Get(string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -81,7 +84,7 @@ public sealed class SessionAttachments
         return null;
     }
 
-    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Get"/>; completes synchronously.</summary>
     public ValueTask<AttachmentContent?> GetAsync(
         string documentId, string name, CancellationToken cancellationToken = default)
     {
@@ -90,8 +93,8 @@ public sealed class SessionAttachments
     }
 
     /// <summary>
-    /// The content of an attachment that a document had at the revision of a change vector; null where there is none. To be
-    /// disposed.
+    /// Opens the content that an attachment had in the document's revision with the specified change vector; returns null if
+    /// there is none. The result must be disposed.
     /// </summary>
     public AttachmentContent? GetRevision(string documentId, string name, string changeVector)
     {
@@ -106,7 +109,7 @@ public sealed class SessionAttachments
         return null;
     }
 
-    /// <summary>As <see cref="GetRevision"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="GetRevision"/>; completes synchronously.</summary>
     public ValueTask<AttachmentContent?> GetRevisionAsync(
         string documentId, string name, string changeVector, CancellationToken cancellationToken = default)
     {
@@ -114,10 +117,10 @@ public sealed class SessionAttachments
         return ValueTask.FromResult(GetRevision(documentId, name, changeVector));
     }
 
-    /// <summary>Whether there is an attachment.</summary>
+    /// <summary>Returns whether an attachment exists.</summary>
     public bool Exists(string documentId, string name) => Find(documentId, name) is not null;
 
-    /// <summary>What is known of an attachment; null where there is none.</summary>
+    /// <summary>Returns the details of an attachment; null if it does not exist.</summary>
     public AttachmentValue? Find(string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -127,7 +130,7 @@ public sealed class SessionAttachments
         return snapshot.Attachment(documentId, name);
     }
 
-    /// <summary>All attachments of a document, in order of their names.</summary>
+    /// <summary>Returns the details of all attachments of a document, sorted by name.</summary>
     public IReadOnlyList<AttachmentValue> List(string documentId)
     {
         ArgumentNullException.ThrowIfNull(documentId);
@@ -147,7 +150,8 @@ public sealed class SessionAttachments
     }
 
     /// <summary>
-    /// Copies the content of an attachment; false where there is none. In the memory of a piece, however long it is.
+    /// Copies the content of an attachment to a stream; returns false if it does not exist. Buffers one chunk in memory, however
+    /// long the content is.
     /// </summary>
     public async Task<bool> CopyToAsync(
         string documentId, string name, Stream destination, CancellationToken cancellationToken = default)

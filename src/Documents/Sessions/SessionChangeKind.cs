@@ -3,60 +3,60 @@ namespace Treepie.Sessions;
 /// <summary>Kinds of <see cref="SessionChange"/>.</summary>
 public enum SessionChangeKind
 {
-    /// <summary>The document is new.</summary>
+    /// <summary>A new document is stored.</summary>
     DocumentAdded,
 
-    /// <summary>The document goes.</summary>
+    /// <summary>A document is deleted.</summary>
     DocumentDeleted,
 
-    /// <summary>A member, or an element of an array, is new.</summary>
+    /// <summary>A member or an array element is added.</summary>
     Added,
 
-    /// <summary>A member, or an element of an array, goes.</summary>
+    /// <summary>A member or an array element is removed.</summary>
     Removed,
 
     /// <summary>A value changes.</summary>
     Changed,
 
-    /// <summary>A patch sets a value where the document is stored.</summary>
+    /// <summary>A patch sets a value of the stored document.</summary>
     ValueSet,
 
-    /// <summary>A patch adds a number to a value where the document is stored.</summary>
+    /// <summary>A patch adds a number to a value of the stored document.</summary>
     ValueIncremented,
 
-    /// <summary>A patch adds elements, the new value, to an array where the document is stored.</summary>
+    /// <summary>A patch appends elements, given by the new value, to an array of the stored document.</summary>
     ElementsAdded,
 
-    /// <summary>A patch removes the element at an index, the old value, of an array where the document is stored.</summary>
+    /// <summary>A patch removes the element at an index, given by the old value, from an array of the stored document.</summary>
     ElementRemovedAt,
 
-    /// <summary>A patch removes the elements that equal the old value from an array where the document is stored.</summary>
+    /// <summary>A patch removes the elements that equal the old value from an array of the stored document.</summary>
     ElementsRemoved,
 
-    /// <summary>An attachment is put.</summary>
+    /// <summary>An attachment is stored.</summary>
     AttachmentPut,
 
-    /// <summary>An attachment goes.</summary>
+    /// <summary>An attachment is deleted.</summary>
     AttachmentDeleted,
 
-    /// <summary>The new value is added to a counter.</summary>
+    /// <summary>A counter is incremented by the new value.</summary>
     CounterIncremented,
 
-    /// <summary>A counter goes.</summary>
+    /// <summary>A counter is deleted.</summary>
     CounterDeleted,
 
-    /// <summary>A time series gets an entry, whose values the new value has.</summary>
+    /// <summary>An entry, with the values given by the new value, is appended to a time series.</summary>
     TimeSeriesAppended,
 
-    /// <summary>Entries of a time series go.</summary>
+    /// <summary>Entries of a time series are deleted.</summary>
     TimeSeriesDeleted,
 
-    /// <summary>The state that the document has before the save is kept.</summary>
+    /// <summary>A revision is created of the document's state before the save.</summary>
     RevisionForced,
 
-    /// <summary>The compare-exchange value of the key is put.</summary>
+    /// <summary>A compare-exchange value is stored.</summary>
     CompareExchangePut,
 
-    /// <summary>The compare-exchange value of the key goes.</summary>
+    /// <summary>A compare-exchange value is deleted.</summary>
     CompareExchangeDeleted,
 }

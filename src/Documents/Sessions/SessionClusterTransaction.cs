@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Compare-exchange values of a session. Changes are made by the next save, which is refused as a whole if a value is not at the
-/// index it was read at.
+/// Compare-exchange values of a cluster-wide session. Changes are made by the next save, which fails as a whole if a value no
+/// longer has the index at which it was read.
 /// </summary>
 public sealed class SessionClusterTransaction
 {
@@ -15,7 +15,7 @@ public sealed class SessionClusterTransaction
 
     internal SessionClusterTransaction(DocumentSession session) => _session = session;
 
-    /// <summary>A value with its index; null where there is none.</summary>
+    /// <summary>Returns a compare-exchange value with its index; null if it does not exist.</summary>
     public CompareExchange<T>? Get<T>(string key)
     {
         ArgumentNullException.ThrowIfNull(key);
@@ -26,7 +26,7 @@ public sealed class SessionClusterTransaction
         return snapshot.CompareExchange(key) is { } found ? Read<T>(found) : null;
     }
 
-    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Get"/>; completes synchronously.</summary>
     public ValueTask<CompareExchange<T>?> GetAsync<T>(string key, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -34,8 +34,8 @@ public sealed class SessionClusterTransaction
     }
 
     /// <summary>
-    /// Values whose key starts with a text, in order of their keys, from one snapshot; the guards that cluster-wide saves keep of
-    /// documents are passed over.
+    /// Returns the values whose keys start with a prefix, in key order, from one snapshot; skips the atomic guards that
+    /// cluster-wide saves create for documents.
     /// </summary>
     public IReadOnlyList<CompareExchange<T>> GetStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
     {
@@ -61,11 +61,11 @@ public sealed class SessionClusterTransaction
         return new CompareExchange<T>(found.Key, value, found.Index);
     }
 
-    /// <summary>Makes a value with the next save; there must be none of that key then.</summary>
+    /// <summary>Creates a value with the next save; the save fails if the key exists.</summary>
     /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
     public void Create<T>(string key, T value) => Put(key, value, expectedIndex: 0);
 
-    /// <summary>Changes a value with the next save; it must be at the index it was read at.</summary>
+    /// <summary>Changes a value with the next save; the save fails if the value has changed since it was read.</summary>
     /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
     public void Update<T>(CompareExchange<T> read, T value)
     {
@@ -73,7 +73,7 @@ public sealed class SessionClusterTransaction
         Put(read.Key, value, read.Index);
     }
 
-    /// <summary>Deletes a value with the next save; it must be at the index it was read at.</summary>
+    /// <summary>Deletes a value with the next save; the save fails if the value has changed since it was read.</summary>
     /// <exception cref="InvalidOperationException">The session is not cluster-wide.</exception>
     public void Delete<T>(CompareExchange<T> read)
     {

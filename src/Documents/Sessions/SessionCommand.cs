@@ -2,13 +2,13 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>Something beside the documents that the next save does, behind the documents.</summary>
-/// <param name="add">Adds it to the batch.</param>
-/// <param name="changes">What it changes, with the document, or key, it changes it of.</param>
+/// <summary>A command of the next save in addition to storing documents, executed after these.</summary>
+/// <param name="add">Adds the command to the batch.</param>
+/// <param name="changes">The changes it makes, with the id of the document or the key.</param>
 internal class SessionCommand(Action<WriteBatch> add, params IReadOnlyList<(string Id, SessionChange Change)> changes)
     : IAsyncDisposable
 {
-    /// <summary>What it changes, with the document, or key, it changes it of.</summary>
+    /// <summary>The changes it makes, with the id of the document or the key.</summary>
     public IReadOnlyList<(string Id, SessionChange Change)> Changes => changes;
 
     public virtual ValueTask AddToAsync(WriteBatch batch, ISessionHost database, CancellationToken cancellationToken)
@@ -17,6 +17,6 @@ internal class SessionCommand(Action<WriteBatch> add, params IReadOnlyList<(stri
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Called when it was written, or the session gives it up.</summary>
+    /// <summary>Called when the command was written, or discarded by the session.</summary>
     public virtual ValueTask DisposeAsync() => ValueTask.CompletedTask;
 }

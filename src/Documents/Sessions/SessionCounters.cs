@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Counters of one document. Changes are made by the next save; reads see what is saved.</summary>
+/// <summary>Counters of one document. Changes are made by the next save; reads see only what is saved.</summary>
 public sealed class SessionCounters
 {
     private readonly DocumentSession _session;
@@ -11,8 +11,8 @@ public sealed class SessionCounters
 
     internal SessionCounters(DocumentSession session, string documentId) => (_session, _documentId) = (session, documentId);
 
-    /// <summary>Adds to a counter with the next save; one that is not there begins at 0.</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <summary>Adds to a counter with the next save; creates the counter if it does not exist.</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public void Increment(string name, long delta = 1)
     {
         KindNames.Encode("a counter", name);
@@ -23,7 +23,7 @@ public sealed class SessionCounters
     }
 
     /// <summary>Deletes a counter with the next save.</summary>
-    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
     public void Delete(string name)
     {
         KindNames.Encode("a counter", name);
@@ -33,7 +33,7 @@ public sealed class SessionCounters
                 (_documentId, new SessionChange(SessionChangeKind.CounterDeleted, name))));
     }
 
-    /// <summary>The value of a counter; null where there is none.</summary>
+    /// <summary>Returns the value of a counter; null if it does not exist.</summary>
     public long? Get(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -44,14 +44,15 @@ public sealed class SessionCounters
         return snapshot.Counter(_documentId, name)?.Value;
     }
 
-    /// <summary>As <see cref="Get(string)"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Get(string)"/>; completes synchronously.</summary>
     public ValueTask<long?> GetAsync(string name, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         return ValueTask.FromResult(Get(name));
     }
 
-    /// <summary>Values of several counters, by the names as given, from one snapshot; null for those that do not exist.</summary>
+    /// <summary>Returns the values of several counters from one snapshot, by name as given; null for those that do not
+    /// exist.</summary>
     public IReadOnlyDictionary<string, long?> Get(IEnumerable<string> names)
     {
         ArgumentNullException.ThrowIfNull(names);
@@ -74,14 +75,14 @@ public sealed class SessionCounters
         return values;
     }
 
-    /// <summary>As <see cref="GetAll"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="GetAll"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyDictionary<string, long>> GetAllAsync(CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         return ValueTask.FromResult(GetAll());
     }
 
-    /// <summary>All counters of the document, by name.</summary>
+    /// <summary>Returns all counters of the document, by name.</summary>
     public IReadOnlyDictionary<string, long> GetAll()
     {
         _session.RequireOpen();

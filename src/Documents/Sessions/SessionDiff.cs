@@ -3,7 +3,7 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Sessions;
 
-/// <summary>What differs between two states of a document, member by member.</summary>
+/// <summary>Compares two states of a document, member by member.</summary>
 internal static class SessionDiff
 {
     public static IReadOnlyList<SessionChange> Of(byte[] before, byte[] now)

@@ -1,8 +1,8 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Notices that a session is used by two threads at once, or while it saves, and says so before anything is changed. A session
-/// may go from thread to thread, one call after another.
+/// Detects concurrent use of a session, including use while it saves, and throws before anything is changed. A session may move
+/// between threads from one call to the next.
 /// </summary>
 internal sealed class SessionGuard
 {
@@ -10,11 +10,11 @@ internal sealed class SessionGuard
 
     private int _owner; // 0: nobody; else the thread at work, or Saving
 
-    /// <summary>Whether a save is on its way.</summary>
+    /// <summary>Whether a save is in progress.</summary>
     public bool IsSaving => Volatile.Read(ref _owner) == Saving;
 
-    /// <summary>Begins a call, to be disposed; calls within calls of one thread are one.</summary>
-    /// <exception cref="InvalidOperationException">Another thread is at work in the session, or it saves.</exception>
+    /// <summary>Enters a call; the scope must be disposed. Nested calls on one thread are allowed.</summary>
+    /// <exception cref="InvalidOperationException">Another thread is using the session, or it is saving.</exception>
     public Scope Enter()
     {
         int own = Environment.CurrentManagedThreadId;
@@ -22,8 +22,8 @@ internal sealed class SessionGuard
         return other == 0 ? new Scope(this) : other == own ? default : throw InUse(other);
     }
 
-    /// <summary>Begins a save, to be disposed, maybe by another thread.</summary>
-    /// <exception cref="InvalidOperationException">A thread is at work in the session, or it saves.</exception>
+    /// <summary>Enters a save; the scope must be disposed, possibly on another thread.</summary>
+    /// <exception cref="InvalidOperationException">A thread is using the session, or it is saving.</exception>
     public Scope EnterSave()
     {
         int other = Interlocked.CompareExchange(ref _owner, Saving, 0);
@@ -36,7 +36,7 @@ internal sealed class SessionGuard
             : "The session is used by two threads at once. Open a session for each: they cost next to nothing. Nothing was "
                 + "changed by this call.");
 
-    /// <summary>The time of a call.</summary>
+    /// <summary>The scope of a call.</summary>
     internal readonly struct Scope(SessionGuard? guard) : IDisposable
     {
         public void Dispose()

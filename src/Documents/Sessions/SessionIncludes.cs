@@ -3,16 +3,16 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>What answers brought along, until it is asked for. Not thread-safe.</summary>
-/// <param name="most">Most documents.</param>
+/// <summary>Documents and related data included by results, kept until they are loaded. Not thread-safe.</summary>
+/// <param name="most">The maximum number of documents.</param>
 internal sealed class SessionIncludes(int most)
 {
     private Dictionary<string, (string Id, DocumentCopy Document)>? _documents;
 
-    /// <summary>What lies beside documents; null: nothing.</summary>
+    /// <summary>The included related data; null if there is none.</summary>
     public IncludedBeside? Beside { get; private set; }
 
-    /// <summary>Whether there is room for a document.</summary>
+    /// <summary>Whether another document can be kept.</summary>
     public bool HasRoom => _documents is null || _documents.Count < most;
 
     public void Keep(string id, DocumentCopy document) =>
@@ -21,11 +21,11 @@ internal sealed class SessionIncludes(int most)
     public void Keep(BesideIncluded included, DatabaseSnapshot snapshot) =>
         (Beside ??= new IncludedBeside()).Keep(included, snapshot);
 
-    /// <summary>Hands over a document with its id as it is stored; the session then follows it.</summary>
+    /// <summary>Removes and returns a document with its stored id, for the session to track.</summary>
     public (string Id, DocumentCopy Document)? Take(string id) =>
         _documents is not null && _documents.Remove(id, out (string, DocumentCopy) document) ? document : null;
 
-    /// <summary>What lies beside documents was changed.</summary>
+    /// <summary>Discards the related data after a change.</summary>
     public void ForgetBeside() => Beside = null;
 
     public void Clear()

@@ -4,8 +4,8 @@ using Treepie.Linq;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Loads that wait until a value is asked for; all that wait then, lazy queries among them, are one request, and loads see one
-/// state of the database.
+/// Lazy loads: reading the first value executes everything that is pending, including lazy queries, as one request. All loads of
+/// a request read from one snapshot.
 /// </summary>
 public sealed class SessionLazily
 {
@@ -15,7 +15,7 @@ public sealed class SessionLazily
     internal SessionLazily(DocumentSession session, LazyOperations operations) =>
         (_session, _operations) = (session, operations);
 
-    /// <summary>The object of a document; null if there is none.</summary>
+    /// <summary>Lazily loads an entity; the value is null if the document does not exist.</summary>
     [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = ILazyOperations.NoConstructor)]
     public Lazy<T?> Load<T>(string id)
         where T : class
@@ -24,7 +24,7 @@ public sealed class SessionLazily
         return _operations.Load(snapshot => SessionLoads.Of<T>(_session, [id], snapshot)[id]);
     }
 
-    /// <summary>The objects of several documents, by the ids as given; null for those that do not exist.</summary>
+    /// <summary>Lazily loads several entities. The value maps each id as given to its entity, or to null.</summary>
     public Lazy<IReadOnlyDictionary<string, T?>> Load<T>(IEnumerable<string> ids)
         where T : class
     {
@@ -34,7 +34,7 @@ public sealed class SessionLazily
             snapshot => SessionLoads.Of<T>(_session, wanted, snapshot));
     }
 
-    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    /// <summary>Lazily loads the entities whose ids start with a prefix, in id order.</summary>
     public Lazy<IReadOnlyList<T>> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class
     {
@@ -44,7 +44,7 @@ public sealed class SessionLazily
                 _session, new Store.DocumentPrefix { StartsWith = prefix }, start, pageSize, snapshot()));
     }
 
-    /// <summary>As <see cref="Load{T}(string)"/>, to be awaited.</summary>
+    /// <summary>Asynchronous version of <see cref="Load{T}(string)"/>.</summary>
     public Lazy<Task<T?>> LoadAsync<T>(string id)
         where T : class
     {
@@ -52,7 +52,7 @@ public sealed class SessionLazily
         return _operations.LoadAsync(snapshot => SessionLoads.Of<T>(_session, [id], snapshot)[id]);
     }
 
-    /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>, to be awaited.</summary>
+    /// <summary>Asynchronous version of <see cref="Load{T}(IEnumerable{string})"/>.</summary>
     public Lazy<Task<IReadOnlyDictionary<string, T?>>> LoadAsync<T>(IEnumerable<string> ids)
         where T : class
     {

@@ -2,10 +2,10 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Loads of several documents, from one snapshot.</summary>
+/// <summary>Loads several documents from one snapshot.</summary>
 internal static class SessionLoads
 {
-    /// <summary>The objects of documents by the ids as given; null for those that do not exist.</summary>
+    /// <summary>Loads several entities. The result maps each id as given to its entity, or to null.</summary>
     public static Dictionary<string, T?> Of<T>(DocumentSession session, IEnumerable<string> ids)
         where T : class
     {
@@ -20,7 +20,7 @@ internal static class SessionLoads
         }
     }
 
-    /// <summary>As above; those that the session has not come of the given snapshot.</summary>
+    /// <summary>Same as above; entities that the session does not track yet are read from the specified snapshot.</summary>
     public static Dictionary<string, T?> Of<T>(
         DocumentSession session, IEnumerable<string> ids, Func<DatabaseSnapshot> snapshot)
         where T : class
@@ -31,7 +31,7 @@ internal static class SessionLoads
         return loaded;
     }
 
-    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    /// <summary>Loads the entities whose ids start with a prefix, in id order.</summary>
     public static List<T> StartingWith<T>(
         DocumentSession session, DocumentPrefix prefix, int start, int pageSize, DatabaseSnapshot snapshot)
         where T : class

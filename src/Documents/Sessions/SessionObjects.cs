@@ -2,10 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Treepie.Sessions;
 
-/// <summary>The objects that a session follows, by themselves and by the ids of their documents.</summary>
+/// <summary>The entities that a session tracks, by reference and by document id.</summary>
 internal sealed class SessionObjects(int most)
 {
-    // Sessions are opened for every request, and many follow one object: the dictionaries are made by the second.
+    // Sessions are opened for every request, and many track one entity: the dictionaries are created for the second one.
     private TrackedEntity? _single;
     private Dictionary<object, TrackedEntity>? _byEntity;
     private Dictionary<string, TrackedEntity>? _byId;
@@ -29,8 +29,8 @@ internal sealed class SessionObjects(int most)
         return tracked is not null;
     }
 
-    /// <summary>Follows an object.</summary>
-    /// <exception cref="InvalidOperationException">There are as many as there may be.</exception>
+    /// <summary>Tracks an entity.</summary>
+    /// <exception cref="InvalidOperationException">The maximum number of entities is reached.</exception>
     public void Add(TrackedEntity tracked)
     {
         int count = _byEntity?.Count ?? (_single is null ? 0 : 1);
@@ -58,7 +58,7 @@ internal sealed class SessionObjects(int most)
         Enter(_byEntity, _byId, tracked);
     }
 
-    /// <summary>The save completed the id of an object.</summary>
+    /// <summary>Called when the save has completed the id of an entity.</summary>
     public void Name(TrackedEntity tracked)
     {
         if (_byId is not null)

@@ -6,15 +6,15 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes of members of documents, which the next save makes where the documents are stored: nothing is loaded, and what others
-/// change beside it stays.
+/// Patches of documents, which the next save applies without loading the documents, so that concurrent changes of other members
+/// are kept.
 /// </summary>
 internal sealed class SessionPatches(DocumentSession session)
 {
-    /// <summary>Notes changes of a document.</summary>
-    /// <param name="id">The document.</param>
-    /// <param name="change">Says what changes.</param>
-    /// <param name="otherwise">The object that becomes the document where there is none; null: it stays so.</param>
+    /// <summary>Adds a patch of a document.</summary>
+    /// <param name="id">The id of the document.</param>
+    /// <param name="change">Specifies the changes.</param>
+    /// <param name="otherwise">The entity to store if the document does not exist; null: none.</param>
     public void Add<T>(string id, Action<DocumentPatch<T>> change, object? otherwise = null)
         where T : class
     {

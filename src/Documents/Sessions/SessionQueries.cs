@@ -7,7 +7,7 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>A session as queries see it.</summary>
+/// <summary>The view of a session that queries use.</summary>
 internal sealed class SessionQueries(DocumentSession session, SessionOptions options) : IQuerySession
 {
     private readonly ArrayBufferWriter<byte> _buffer = new();
@@ -30,11 +30,11 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
         return session.Requests.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
     }
 
-    /// <summary>The results of a query.</summary>
+    /// <summary>Returns the results of a query.</summary>
     public async Task<IReadOnlyList<T>> ListAsync<T>(QueryRequest request, CancellationToken cancellationToken)
         where T : class
     {
-        // How many there are besides is not given back, so it is not counted.
+        // The total number of results is not returned, so it is not counted.
         request = request with
         {
             CountsResults = false,

@@ -3,13 +3,13 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>What a session asks of its database, counted. What is asked together counts once. Not thread-safe.</summary>
+/// <summary>Counts the requests of a session to its database. Grouped requests count once. Not thread-safe.</summary>
 internal sealed class SessionRequests(ISessionHost database)
 {
     private bool _isTogether;
     private bool _isCounted;
 
-    /// <summary>How often the database was asked: reads, queries and saves.</summary>
+    /// <summary>The number of requests: reads, queries and saves.</summary>
     public int Count { get; private set; }
 
     public DatabaseSnapshot BeginRead()
@@ -32,7 +32,7 @@ internal sealed class SessionRequests(ISessionHost database)
         _isCounted = true;
     }
 
-    /// <summary>What follows is one request, until <see cref="EndTogether"/>.</summary>
+    /// <summary>Starts a group that counts as one request, until <see cref="EndTogether"/>.</summary>
     public void BeginTogether() => (_isTogether, _isCounted) = (true, false);
 
     public void EndTogether() => _isTogether = false;

@@ -6,7 +6,7 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// States that documents had. They are read as objects that the session does not follow: a state of the past cannot be saved.
+/// Revisions of documents. They are returned as untracked objects: a revision cannot be changed and saved.
 /// </summary>
 public sealed class SessionRevisions
 {
@@ -14,8 +14,8 @@ public sealed class SessionRevisions
 
     internal SessionRevisions(DocumentSession session) => _session = session;
 
-    /// <summary>States of a document, the newest first; deletions are passed over.</summary>
-    /// <exception cref="TreepieException">A state does not fit the type.</exception>
+    /// <summary>Returns revisions of a document, newest first; skips revisions of deletions.</summary>
+    /// <exception cref="TreepieException">A revision cannot be deserialized to the type.</exception>
     public IReadOnlyList<T> GetFor<T>(string id, int start = 0, int pageSize = 25)
         where T : class
     {
@@ -31,7 +31,7 @@ public sealed class SessionRevisions
         ];
     }
 
-    /// <summary>As <see cref="GetFor"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="GetFor"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyList<T>> GetForAsync<T>(
         string id, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
         where T : class
@@ -40,7 +40,7 @@ public sealed class SessionRevisions
         return ValueTask.FromResult(GetFor<T>(id, start, pageSize));
     }
 
-    /// <summary>The metadata of states of a document, deletions among them, the newest first.</summary>
+    /// <summary>Returns the metadata of revisions of a document, including those of deletions, newest first.</summary>
     public IReadOnlyList<JsonObject> GetMetadataFor(string id, int start = 0, int pageSize = 25)
     {
         CheckPage(id, start, pageSize);
@@ -48,8 +48,8 @@ public sealed class SessionRevisions
         return [.. snapshot.Revisions(id, metadataOnly: true).Skip(start).Take(pageSize).Select(Metadata)];
     }
 
-    /// <summary>The state of a change vector; null where there is none, or it is a deletion.</summary>
-    /// <exception cref="TreepieException">The state does not fit the type.</exception>
+    /// <summary>Returns the revision with the specified change vector; null if there is none or it is of a deletion.</summary>
+    /// <exception cref="TreepieException">The revision cannot be deserialized to the type.</exception>
     public T? Get<T>(string changeVector)
         where T : class
     {
@@ -62,10 +62,10 @@ public sealed class SessionRevisions
     }
 
     /// <summary>
-    /// The state a document had at a time (UTC unless it is a local one); null where it did not exist then, or no such state was
-    /// kept.
+    /// Returns the revision that was current at a point in time (UTC, unless its kind is local); null if the document did not
+    /// exist then or no such revision is kept.
     /// </summary>
-    /// <exception cref="TreepieException">The state does not fit the type.</exception>
+    /// <exception cref="TreepieException">The revision cannot be deserialized to the type.</exception>
     public T? Get<T>(string id, DateTime time)
         where T : class
     {
@@ -78,7 +78,7 @@ public sealed class SessionRevisions
         return snapshot.RevisionBefore(id, time) is { IsDeletion: false } revision ? Read<T>(revision) : null;
     }
 
-    /// <summary>How many states of a document are kept, deletions among them.</summary>
+    /// <summary>Returns the number of revisions of a document, including those of deletions.</summary>
     public long GetCountFor(string id)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -87,8 +87,10 @@ public sealed class SessionRevisions
         return snapshot.RevisionCount(id);
     }
 
-    /// <summary>Keeps the state that a document has before the next save, whatever is configured.</summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <summary>
+    /// Creates a revision of the state that a document has before the next save, regardless of the revisions configuration.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public void ForceRevisionCreationFor(string id)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -96,8 +98,8 @@ public sealed class SessionRevisions
         _session.Defer(new ForcedRevision(id));
     }
 
-    /// <summary>As <see cref="ForceRevisionCreationFor(string)"/>, of an object's document.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <summary>Same as <see cref="ForceRevisionCreationFor(string)"/>, for the document of an entity.</summary>
+    /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public void ForceRevisionCreationFor(object entity) => ForceRevisionCreationFor(_session.IdOf(entity));
 
     private static JsonObject Metadata(Revision revision)

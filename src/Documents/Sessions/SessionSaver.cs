@@ -3,14 +3,14 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>What a save writes: finds out what changed, makes one batch of it, and notes what the database gave back.</summary>
+/// <summary>Saves a session: detects changes, writes them as one batch, and applies the results to the entities.</summary>
 internal sealed class SessionSaver(ISessionHost database, SessionOptions options)
 {
     private readonly EntityJson _json = new(database.Options);
 
     public EntityJson Json => _json;
 
-    /// <summary>The body of an object that is to be put; null where it is as its document.</summary>
+    /// <summary>Returns the new body of an entity; null if it has not changed.</summary>
     public byte[]? Changed(TrackedEntity tracked)
     {
         if (tracked.Document is not { } document || tracked.HasChangedMetadata)
@@ -18,21 +18,21 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         byte[]? body = _json.WriteUnless(
             tracked.Type, tracked.Id, tracked.Entity, document.Body, tracked.BodyAsWritten);
 
-        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type
-        // makes of it.
+        // The document was written by another program, in another order, with another spelling or more fields: compare with what
+        // this type makes of it.
         return body is null || body.AsSpan().SequenceEqual(Before(tracked, document)) ? null : body;
     }
 
-    /// <summary>The document as this program's type would have written it when it was loaded.</summary>
+    /// <summary>Returns the loaded document in the form in which this program's type would have serialized it.</summary>
     public byte[] Before(TrackedEntity tracked, DocumentCopy document) =>
         tracked.BodyAsWritten ??= _json.Write(tracked.Type, tracked.Id, _json.Read(tracked.Type, tracked.Id, document.Body));
 
-    /// <summary>Writes all changes in one batch; null where there are none.</summary>
-    /// <param name="entities">The objects of the session.</param>
-    /// <param name="missing">Ids of documents that were looked for in vain.</param>
-    /// <param name="deletions">Ids of documents to delete that were not loaded, with the change vector each must be at.</param>
-    /// <param name="commands">What is done beside the documents, behind them.</param>
-    /// <param name="cancellationToken">Gives up waiting.</param>
+    /// <summary>Writes all changes in one batch; returns null if there are none.</summary>
+    /// <param name="entities">The entities of the session.</param>
+    /// <param name="missing">The ids of documents that were found not to exist.</param>
+    /// <param name="deletions">The ids of documents to delete that were not loaded, with the expected change vectors.</param>
+    /// <param name="commands">The commands to execute after the documents.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     public async Task<SaveOutcome?> SaveAsync(
         IReadOnlyCollection<TrackedEntity> entities,
         IReadOnlyCollection<string>? missing,
@@ -95,7 +95,7 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
     private string? Checked(string? changeVector) =>
         options.UseOptimisticConcurrency || options.ChecksLoads ? changeVector : null;
 
-    /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
+    /// <summary>Returns the new document of an entity, including members of the loaded document unknown to its type.</summary>
     private byte[] Whole(TrackedEntity tracked, byte[] body)
     {
         if (tracked.Document is not { } document || !options.PreserveUnknownProperties)
@@ -115,7 +115,7 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
             tracked.Type.Id?.Set(tracked.Entity, result.Id);
         }
 
-        // A cluster-wide batch gives the guard's index behind the change vector.
+        // In a cluster-wide batch, the result contains the guard's index after the change vector.
         string changeVector = result.ChangeVector ?? "";
         var saved = new DocumentCopy(changeVector.Split(',')[0])
         {

@@ -1,12 +1,12 @@
 namespace Treepie.Sessions;
 
-/// <summary>What sessions take times of their callers for.</summary>
+/// <summary>Interprets times passed to sessions.</summary>
 internal static class SessionTime
 {
-    /// <summary>The moment a time means in UTC: local times are converted, times that do not say are UTC already.</summary>
+    /// <summary>Converts a time to UTC: local times are converted, times of unspecified kind are considered UTC.</summary>
     public static DateTime Utc(DateTime time) =>
         time.Kind == DateTimeKind.Local ? time.ToUniversalTime() : DateTime.SpecifyKind(time, DateTimeKind.Utc);
 
-    /// <summary>The same; null stays null.</summary>
+    /// <summary>Same as above; null stays null.</summary>
     public static DateTime? Utc(DateTime? time) => time is { } given ? Utc(given) : null;
 }

@@ -5,8 +5,8 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// A time series of one document. Changes are made by the next save; reads see what is saved. Times are UTC; of a series whose
-/// name begins with <c>INC:</c> values are added to those of the same time.
+/// A time series of one document. Changes are made by the next save; reads see only what is saved. Times are UTC. In an
+/// incremental time series, whose name starts with <c>INC:</c>, values are added to those already stored at the same time.
 /// </summary>
 public sealed class SessionTimeSeries
 {
@@ -20,12 +20,12 @@ public sealed class SessionTimeSeries
         (_session, _documentId, _name) = (session, documentId, name);
     }
 
-    /// <summary>Adds an entry with the next save, over that of the same time.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be one; nothing was noted.</exception>
+    /// <summary>Appends an entry with the next save; replaces an entry at the same time.</summary>
+    /// <exception cref="InvalidDocumentException">The entry is not valid; the session is unchanged.</exception>
     public void Append(DateTime timestamp, double value, string? tag = null) => Append(timestamp, [value], tag);
 
-    /// <summary>Adds an entry of several values with the next save, over that of the same time.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be one; nothing was noted.</exception>
+    /// <summary>Appends an entry with several values with the next save; replaces an entry at the same time.</summary>
+    /// <exception cref="InvalidDocumentException">The entry is not valid; the session is unchanged.</exception>
     public void Append(DateTime timestamp, IEnumerable<double> values, string? tag = null)
     {
         ArgumentNullException.ThrowIfNull(values);
@@ -37,9 +37,9 @@ public sealed class SessionTimeSeries
                 (_documentId, new SessionChange(SessionChangeKind.TimeSeriesAppended, _name, NewValue: Values(point)))));
     }
 
-    /// <summary>Adds to the values of a time with the next save; for series whose name begins with <c>INC:</c>.</summary>
-    /// <exception cref="InvalidOperationException">Its name does not begin so.</exception>
-    /// <exception cref="InvalidDocumentException">It cannot be an entry; nothing was noted.</exception>
+    /// <summary>Adds to the value at a time with the next save, in an incremental time series.</summary>
+    /// <exception cref="InvalidOperationException">The name of the series does not start with <c>INC:</c>.</exception>
+    /// <exception cref="InvalidDocumentException">The entry is not valid; the session is unchanged.</exception>
     public void Increment(DateTime timestamp, double delta)
     {
         if (!_name.StartsWith("INC:", StringComparison.OrdinalIgnoreCase))
@@ -50,9 +50,9 @@ public sealed class SessionTimeSeries
     }
 
     /// <summary>
-    /// Deletes the entries of a range of times with the next save, both ends included; null: from or to the end.
+    /// Deletes the entries of a time range with the next save, both ends included. Null: the range is open at that end.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The range ends before it begins; nothing was noted.</exception>
+    /// <exception cref="InvalidDocumentException">The range ends before it starts; the session is unchanged.</exception>
     public void Delete(DateTime? from = null, DateTime? to = null)
     {
         (DateTime first, DateTime last) = (SessionTime.Utc(from ?? DateTime.MinValue), SessionTime.Utc(to ?? DateTime.MaxValue));
@@ -66,11 +66,11 @@ public sealed class SessionTimeSeries
                 (_documentId, new SessionChange(SessionChangeKind.TimeSeriesDeleted, _name))));
     }
 
-    /// <summary>Entries of a range of times, both ends included, in their order.</summary>
-    /// <param name="from">Null: from the first on.</param>
-    /// <param name="to">Null: to the last.</param>
-    /// <param name="start">How many to pass over.</param>
-    /// <param name="pageSize">How many at most.</param>
+    /// <summary>Returns the entries of a time range, both ends included, in time order.</summary>
+    /// <param name="from">The start of the range. Null: from the first entry.</param>
+    /// <param name="to">The end of the range. Null: to the last entry.</param>
+    /// <param name="start">The number of entries to skip.</param>
+    /// <param name="pageSize">The maximum number of entries to return.</param>
     public IReadOnlyList<TimeSeriesPoint> Get(
         DateTime? from = null, DateTime? to = null, int start = 0, int pageSize = int.MaxValue)
     {
@@ -86,7 +86,7 @@ public sealed class SessionTimeSeries
         ];
     }
 
-    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Get"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyList<TimeSeriesPoint>> GetAsync(
         DateTime? from = null, DateTime? to = null, int start = 0, int pageSize = int.MaxValue,
         CancellationToken cancellationToken = default)

@@ -3,8 +3,8 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// An attachment that the next save puts. Its stream is read once, by the first save; what was read waits for the next if that
-/// one fails.
+/// An attachment that the next save stores. Its stream is read once, by the first save; if that fails, the content is kept for
+/// the next one.
 /// </summary>
 internal sealed class SessionUpload(string id, string name, string? contentType, Stream stream)
     : SessionCommand(static _ => { }, (id, new SessionChange(SessionChangeKind.AttachmentPut, name)))

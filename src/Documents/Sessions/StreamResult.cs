@@ -1,8 +1,8 @@
 namespace Treepie.Sessions;
 
-/// <summary>A result of a stream: an object that the session does not follow.</summary>
-/// <param name="Id">The document's id.</param>
-/// <param name="Document">The object.</param>
-/// <param name="ChangeVector">The document's change vector.</param>
-/// <typeparam name="T">What results are.</typeparam>
+/// <summary>A result of a stream, which the session does not track.</summary>
+/// <param name="Id">The id of the document.</param>
+/// <param name="Document">The deserialized document.</param>
+/// <param name="ChangeVector">The change vector of the document.</param>
+/// <typeparam name="T">The type of the results.</typeparam>
 public sealed record StreamResult<T>(string Id, T Document, string ChangeVector);

@@ -5,12 +5,12 @@ using System.Text.Json.Serialization;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Times with all seven digits of a second, as clients of the wire write them: texts of one length sort as the times do, and are
-/// found by queries from either side. Read are all forms.
+/// Serializes times with all seven digits of a second, like RavenDB's clients: texts of the same length sort like the times, and
+/// are found by queries of both. Reads all forms.
 /// </summary>
 internal sealed class TimeJson : JsonConverter<DateTime>
 {
-    /// <summary>A time with an offset, the longest form.</summary>
+    /// <summary>The length of a time with an offset, the longest form.</summary>
     private const int MaxCharacters = 33;
 
     public override DateTime Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>

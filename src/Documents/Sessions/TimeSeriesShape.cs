@@ -5,12 +5,12 @@ using Treepie.Kinds;
 
 namespace Treepie.Sessions;
 
-/// <summary>Which property of a class is which value of an entry. Immutable.</summary>
+/// <summary>The mapping of a class's properties to the values of an entry. Immutable.</summary>
 internal sealed class TimeSeriesShape
 {
     private readonly JsonPropertyInfo[] _members;
 
-    /// <exception cref="TreepieException">The class does not say it; the message says what is missing.</exception>
+    /// <exception cref="TreepieException">The class does not define a mapping; the message says what is missing.</exception>
     public TimeSeriesShape(Type type, JsonSerializerOptions json)
     {
         (int Index, JsonPropertyInfo Member)[] members =
@@ -31,11 +31,11 @@ internal sealed class TimeSeriesShape
         _members = [.. members.Select(static one => one.Member)];
     }
 
-    /// <summary>The values of an object, in the order of the entry.</summary>
+    /// <summary>Returns the values of an object, in the order of the entry.</summary>
     public double[] ValuesOf(object value) => [.. _members.Select(member => (double)member.Get!(value)!)]; // checked
 
-    /// <summary>Gives an object the values of an entry; what the entry lacks stays, and values without a property are passed
-    /// over.</summary>
+    /// <summary>Assigns the values of an entry to an object; properties without a value are unchanged, and values without a
+    /// property are ignored.</summary>
     public void Fill(object value, IReadOnlyList<double> values)
     {
         for (int i = 0; i < Math.Min(values.Count, _members.Length); i++)

@@ -1,12 +1,12 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Says which value of a time series' entries a property is: <c>[TimeSeriesValue(0)] public double Open { get; set; }</c>.
+/// Maps a property to a value of the entries of a time series: <c>[TimeSeriesValue(0)] public double Open { get; set; }</c>.
 /// </summary>
-/// <param name="index">Its place among the values of an entry, from 0 on.</param>
+/// <param name="index">The position among the values of an entry, starting at 0.</param>
 [AttributeUsage(AttributeTargets.Property)]
 public sealed class TimeSeriesValueAttribute(int index) : Attribute
 {
-    /// <summary>Its place among the values of an entry, from 0 on.</summary>
+    /// <summary>The position among the values of an entry, starting at 0.</summary>
     public int Index { get; } = index;
 }

@@ -4,9 +4,9 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Sessions;
 
-/// <summary>An object of a session and the document it was, or will be.</summary>
-/// <param name="entity">The object.</param>
-/// <param name="type">What is known of its type.</param>
+/// <summary>An entity of a session with its document.</summary>
+/// <param name="entity">The entity.</param>
+/// <param name="type">The information about its type.</param>
 /// <param name="id">The document's id; one that ends in <c>/</c> or <c>|</c> is completed by the save.</param>
 internal sealed class TrackedEntity(object entity, EntityType type, string id)
 {
@@ -16,24 +16,24 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     public string Id { get; set; } = id;
 
-    /// <summary>The document as it was loaded or saved; null while it is new.</summary>
+    /// <summary>The document as it was loaded or saved; null if it is new.</summary>
     public DocumentCopy? Document { get; private set; }
 
     public string? ChangeVector => Document?.ChangeVector;
 
-    /// <summary>Name of the document's collection, or of the one it will be in.</summary>
+    /// <summary>The name of the document's current or future collection.</summary>
     public string Collection => Document?.Collection ?? Type.Collection;
 
-    /// <summary>Change vector the caller insists on at the next save; null: what the session's options say.</summary>
+    /// <summary>The change vector that the caller expects at the next save; null: as the session's options specify.</summary>
     public string? ExpectedChangeVector { get; set; }
 
-    /// <summary>The document's body as this program's type would write it; null until it was needed.</summary>
+    /// <summary>The document's body in the form in which this program's type serializes it; null until needed.</summary>
     public byte[]? BodyAsWritten { get; set; }
 
-    /// <summary>The metadata handed out, which may have been changed since; null if nobody asked.</summary>
+    /// <summary>The metadata returned to the caller, who may have changed it since; null if it was not requested.</summary>
     public JsonObject? Metadata { get; set; }
 
-    /// <summary>The metadata as it was handed out.</summary>
+    /// <summary>The metadata at the time it was returned.</summary>
     public JsonNode? MetadataBefore { get; set; }
 
     public bool IsDeleted { get; set; }
@@ -42,21 +42,21 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     public bool HasChangedMetadata => Metadata is not null && !JsonNode.DeepEquals(Metadata, MetadataBefore);
 
-    /// <summary>Whether the id is still to be completed.</summary>
+    /// <summary>Whether the id is still to be completed by the save.</summary>
     public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
 
-    /// <summary>The object of a document.</summary>
+    /// <summary>Creates the entity of a document.</summary>
     public static TrackedEntity Of(object read, EntityType type, string id, DocumentCopy document) =>
         new(read, type, id) { Document = document };
 
-    /// <summary>The object as one of a type.</summary>
-    /// <exception cref="InvalidOperationException">It is none.</exception>
+    /// <summary>Casts the entity to a type.</summary>
+    /// <exception cref="InvalidOperationException">The entity is not of the type.</exception>
     public T As<T>()
         where T : class => Entity as T ?? throw new InvalidOperationException(
         $"Document '{Id}' is in this session as {Entity.GetType().Name} and cannot be loaded as {typeof(T).Name}. Evict it "
             + $"first, or use another session.");
 
-    /// <summary>The metadata, which the caller may change; a change is saved.</summary>
+    /// <summary>Returns the metadata, which the caller may change; changes are saved.</summary>
     public JsonObject ReadMetadata(int maxDepth)
     {
         if (Metadata is null)
@@ -73,21 +73,21 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
         return Metadata;
     }
 
-    /// <summary>Takes over the change vector that something beside the document gave it.</summary>
+    /// <summary>Takes over the change vector after a change of related data.</summary>
     public void Move(string changeVector) => Document = Document?.At(changeVector);
 
-    /// <summary>Takes over what was saved.</summary>
+    /// <summary>Takes over the saved state.</summary>
     /// <param name="document">The document now.</param>
-    /// <param name="asWritten">Its body as this program's type writes it.</param>
+    /// <param name="asWritten">Its body in the form in which this program's type serializes it.</param>
     public void Saved(DocumentCopy document, byte[] asWritten)
     {
         (Document, BodyAsWritten, ExpectedChangeVector) = (document, asWritten, null);
         MetadataBefore = Metadata?.DeepClone();
     }
 
-    /// <summary>Brings the object to what the document is now.</summary>
-    /// <param name="document">What it is.</param>
-    /// <param name="fresh">An object made of it.</param>
+    /// <summary>Updates the entity to the current state of the document.</summary>
+    /// <param name="document">The document.</param>
+    /// <param name="fresh">A new entity deserialized from it.</param>
     public void Refresh(DocumentCopy document, object fresh)
     {
         foreach (JsonPropertyInfo property in Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties)

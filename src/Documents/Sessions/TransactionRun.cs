@@ -1,12 +1,15 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Runs work in a session whose save checks everything it loaded, and runs it again where somebody was faster: it takes effect as
-/// if nobody else were there.
+/// Runs a function in a session whose save verifies everything it has loaded, with retries after conflicts, so that it takes
+/// effect as if nobody else were writing.
 /// </summary>
 internal static class TransactionRun
 {
-    /// <summary>Most runs. Of those who wait for one another one gets through, so that each needs as many as there are.</summary>
+    /// <summary>
+    /// The maximum number of attempts. Of several conflicting writers one succeeds, so each needs at most as many as there are
+    /// writers.
+    /// </summary>
     private const int MostRuns = 256;
 
     public static async Task RunAsync(
@@ -28,7 +31,7 @@ internal static class TransactionRun
             }
             catch (ConcurrencyException) when (run < MostRuns)
             {
-                // Again, from what there is now.
+                // Retry, from the current state.
             }
         }
     }

@@ -1,8 +1,8 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// A time series of one document whose values have names: properties of a class that <see cref="TimeSeriesValueAttribute"/>
-/// marks. As <see cref="SessionTimeSeries"/> in all else.
+/// A time series of one document with named values, which are the properties of a class marked with
+/// <see cref="TimeSeriesValueAttribute"/>. Otherwise the same as <see cref="SessionTimeSeries"/>.
 /// </summary>
 /// <typeparam name="T">The class whose properties are the values.</typeparam>
 public sealed class TypedTimeSeries<T>
@@ -17,27 +17,27 @@ public sealed class TypedTimeSeries<T>
         _series = new SessionTimeSeries(session, documentId, name ?? EnglishPlural.Of(typeof(T).Name));
     }
 
-    /// <summary>Adds an entry with the next save, over that of the same time.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be one; nothing was noted.</exception>
+    /// <summary>Appends an entry with the next save; replaces an entry at the same time.</summary>
+    /// <exception cref="InvalidDocumentException">The entry is not valid; the session is unchanged.</exception>
     public void Append(DateTime timestamp, T value, string? tag = null)
     {
         ArgumentNullException.ThrowIfNull(value);
         _series.Append(timestamp, _shape.ValuesOf(value), tag);
     }
 
-    /// <summary>Adds an entry with the next save, over that of the same time.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be one; nothing was noted.</exception>
+    /// <summary>Appends an entry with the next save; replaces an entry at the same time.</summary>
+    /// <exception cref="InvalidDocumentException">The entry is not valid; the session is unchanged.</exception>
     public void Append(TimeSeriesEntry<T> entry)
     {
         ArgumentNullException.ThrowIfNull(entry);
         Append(entry.Timestamp, entry.Value, entry.Tag);
     }
 
-    /// <summary>As <see cref="SessionTimeSeries.Delete"/>.</summary>
-    /// <exception cref="InvalidDocumentException">The range ends before it begins; nothing was noted.</exception>
+    /// <summary>Same as <see cref="SessionTimeSeries.Delete"/>.</summary>
+    /// <exception cref="InvalidDocumentException">The range ends before it starts; the session is unchanged.</exception>
     public void Delete(DateTime? from = null, DateTime? to = null) => _series.Delete(from, to);
 
-    /// <summary>Entries of a range of times, both ends included, in their order; see
+    /// <summary>Returns the entries of a time range, both ends included, in time order; see
     /// <see cref="SessionTimeSeries.Get"/>.</summary>
     public IReadOnlyList<TimeSeriesEntry<T>> Get(
         DateTime? from = null, DateTime? to = null, int start = 0, int pageSize = int.MaxValue) =>
@@ -50,7 +50,7 @@ public sealed class TypedTimeSeries<T>
         }),
     ];
 
-    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    /// <summary>Same as <see cref="Get"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyList<TimeSeriesEntry<T>>> GetAsync(
         DateTime? from = null, DateTime? to = null, int start = 0, int pageSize = int.MaxValue,
         CancellationToken cancellationToken = default)

@@ -7,7 +7,7 @@ using Treepie.Json;
 namespace Treepie.Store;
 
 /// <summary>
-/// An attachment as the value of its key: 32 SHA-256 of its content, 8 length of that (little-endian), content type in UTF-8.
+/// The value of an attachment: 32 SHA-256 of its content, 8 length of the content (little-endian), content type in UTF-8.
 /// </summary>
 internal readonly ref struct AttachmentRecord(ReadOnlySpan<byte> value)
 {
@@ -31,14 +31,14 @@ internal readonly ref struct AttachmentRecord(ReadOnlySpan<byte> value)
         return value;
     }
 
-    /// <summary>Writes it as it stands in metadata.</summary>
+    /// <summary>Writes the attachment in the form used in metadata.</summary>
     public static void WriteJson(IBufferWriter<byte> output, KindRecord record)
     {
         var attachment = new AttachmentRecord(record.Value);
         WriteJson(output, record.Name, attachment.Hash, attachment.ContentType, attachment.SizeBytes);
     }
 
-    /// <summary>The same of what a record holds.</summary>
+    /// <summary>Writes an attachment in the form used in metadata, from its parts.</summary>
     public static void WriteJson(
         IBufferWriter<byte> output, ReadOnlySpan<byte> name, ReadOnlySpan<byte> hash, ReadOnlySpan<byte> contentType,
         long sizeBytes)

@@ -3,7 +3,7 @@ using Treepie.Json;
 
 namespace Treepie.Store;
 
-/// <summary>Writes what metadata says of what a document has beside its body: <c>@flags</c>, and names by kind.</summary>
+/// <summary>Writes the members of metadata about a document's related data: <c>@flags</c>, and names by kind.</summary>
 internal readonly struct BesideMetadata(KindItems kinds)
 {
     private static readonly (DocumentFlags Flag, byte[] Text)[] _flags =
@@ -12,11 +12,11 @@ internal readonly struct BesideMetadata(KindItems kinds)
         (DocumentFlags.HasRevisions, "HasRevisions"u8.ToArray()), (DocumentFlags.HasTimeSeries, "HasTimeSeries"u8.ToArray()),
     ];
 
-    /// <summary>Writes it, each member with a comma before it.</summary>
-    /// <param name="output">Takes it.</param>
-    /// <param name="foldedId">The document.</param>
-    /// <param name="flags">What it has.</param>
-    /// <param name="given">Flags that its own metadata says, as text within a JSON string.</param>
+    /// <summary>Writes the members, each with a leading comma.</summary>
+    /// <param name="output">The destination.</param>
+    /// <param name="foldedId">The folded id of the document.</param>
+    /// <param name="flags">The kinds of related data of the document.</param>
+    /// <param name="given">The flags in its own metadata, as text within a JSON string.</param>
     public void Write(
         IBufferWriter<byte> output, ReadOnlySpan<byte> foldedId, DocumentFlags flags, ReadOnlySpan<byte> given)
     {

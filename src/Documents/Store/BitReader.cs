@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Treepie.Store;
 
-/// <summary>Reads what a <see cref="BitWriter"/> wrote.</summary>
+/// <summary>Reads bits written by a <see cref="BitWriter"/>.</summary>
 internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 {
     private readonly ReadOnlySpan<byte> _bytes = bytes;

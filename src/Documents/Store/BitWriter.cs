@@ -1,12 +1,12 @@
 namespace Treepie.Store;
 
-/// <summary>Writes bits, the highest first, into a buffer that grows.</summary>
+/// <summary>Writes bits, most significant first, to a growing buffer.</summary>
 internal sealed class BitWriter
 {
     private byte[] _bytes = new byte[4096];
     private int _bits;
 
-    /// <summary>Bytes that the bits so far take.</summary>
+    /// <summary>The number of bytes used so far.</summary>
     public int LengthBytes => (_bits + 7) / 8;
 
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, LengthBytes);

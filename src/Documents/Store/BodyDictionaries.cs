@@ -9,24 +9,25 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// The dictionaries that bodies of a database are packed with, by their numbers, shared by all its readers and writers. The
-/// number of one follows from its bytes, so that what is remembered here is true whatever becomes of a transaction. Thread-safe.
+/// The compression dictionaries of a database's document bodies, by number, shared by all readers and writers. The number of a
+/// dictionary is derived from its bytes, so that the cache stays valid even if a transaction is rolled back. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Without its dictionary a packed body cannot be read: each stands twice, in trees of its own, and is proven by its number.
+/// A compressed body cannot be read without its dictionary: each is stored twice, in trees of its own, and verified by its
+/// number.
 /// </remarks>
 internal sealed class BodyDictionaries(bool isSecret)
 {
-    /// <summary>Dictionaries that are kept ready; some hundred KB each.</summary>
+    /// <summary>The number of dictionaries kept in memory; a few hundred KB each.</summary>
     private const int MostReady = 64;
 
     private readonly ConcurrentDictionary<uint, BodyDictionary> _ready = new();
     private readonly ZstdFrames _frames = new();
 
-    /// <summary>Whether what is unpacked is zeroed before others get its memory.</summary>
+    /// <summary>Whether decompressed data is zeroed before its memory is reused.</summary>
     public bool IsSecret => isSecret;
 
-    /// <summary>The number of a dictionary.</summary>
+    /// <summary>Returns the number of a dictionary.</summary>
     public static uint NumberOf(ReadOnlySpan<byte> bytes)
     {
         Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
@@ -34,7 +35,7 @@ internal sealed class BodyDictionaries(bool isSecret)
         return BinaryPrimitives.ReadUInt32LittleEndian(hash);
     }
 
-    /// <summary>Keeps a dictionary; false where another has its number already.</summary>
+    /// <summary>Stores a dictionary; returns false if another one has its number.</summary>
     public static bool TryPut(WriteTransaction transaction, ReadOnlySpan<byte> bytes)
     {
         Span<byte> key = stackalloc byte[sizeof(uint)];
@@ -47,10 +48,10 @@ internal sealed class BodyDictionaries(bool isSecret)
         return true;
     }
 
-    /// <summary>The dictionary of a number.</summary>
-    /// <param name="number">Its number.</param>
-    /// <param name="find">Gives the trees it is looked for in, where it is not known yet.</param>
-    /// <exception cref="CorruptionException">It is lost.</exception>
+    /// <summary>Returns a dictionary by number.</summary>
+    /// <param name="number">The number.</param>
+    /// <param name="find">Returns the trees to load it from, if it is not cached.</param>
+    /// <exception cref="CorruptionException">The dictionary is lost.</exception>
     public BodyDictionary Get(uint number, Func<string, Tree?> find) =>
         _ready.TryGetValue(number, out BodyDictionary? dictionary) ? dictionary : Load(number, find);
 

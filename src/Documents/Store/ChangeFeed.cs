@@ -1,9 +1,11 @@
 namespace Treepie.Store;
 
-/// <summary>Changes one after the other, by etag; a document stands once, at its last change. Ends with its snapshot.</summary>
+/// <summary>
+/// Reads changes in etag order. A document appears once, at its latest change. Valid until its snapshot is disposed.
+/// </summary>
 /// <remarks>
-/// In the feed of one collection a document that was deleted there and put into another collection stands as deleted, so that who
-/// follows the collection learns of it.
+/// In the feed of one collection, a document that was deleted and then stored in another collection appears as a deletion, so
+/// that a reader of the first collection sees it leave.
 /// </remarks>
 public sealed class ChangeFeed : IDisposable
 {
@@ -21,30 +23,30 @@ public sealed class ChangeFeed : IDisposable
         _ofOneCollection = ofOneCollection;
     }
 
-    /// <summary>Etag of the current change.</summary>
+    /// <summary>The etag of the current change.</summary>
     public long Etag => IsTombstone ? _tombstones.Etag : _documents.Etag;
 
-    /// <summary>Whether the current change is a deletion; <see cref="Document"/> is then not to be read.</summary>
+    /// <summary>Whether the current change is a deletion. If so, <see cref="Document"/> cannot be read.</summary>
     public bool IsTombstone { get; private set; }
 
-    /// <summary>Id of the document, UTF-8.</summary>
+    /// <summary>The id of the document, in UTF-8.</summary>
     public ReadOnlySpan<byte> Id => IsTombstone ? Tombstone.Id : Document.Id;
 
-    /// <summary>Collection of the document, UTF-8.</summary>
+    /// <summary>The name of the document's collection, in UTF-8.</summary>
     public ReadOnlySpan<byte> Collection => IsTombstone ? _snapshot.NameOf(Tombstone.CollectionId).Utf8 : Document.Collection;
 
-    /// <summary>The document.</summary>
+    /// <summary>The document at the current change.</summary>
     /// <exception cref="InvalidOperationException">The current change is a deletion.</exception>
     public Document Document => !IsTombstone
         ? _snapshot.GetByFoldedId(_documents.Value)
         : throw new InvalidOperationException("The current change is a deletion: there is no document to read.");
 
-    /// <summary>When the current change was made (UTC ticks).</summary>
+    /// <summary>The time of the current change (UTC ticks).</summary>
     internal long ChangedAtTicks => IsTombstone ? Tombstone.DeletedAtTicks : Document.LastModifiedTicks;
 
     private TombstoneRecord Tombstone => new(_ofOneCollection ? _snapshot.GetTombstone(_tombstones.Etag) : _tombstones.Value);
 
-    /// <summary>Goes to the next; false after the last.</summary>
+    /// <summary>Advances to the next change; returns false after the last one.</summary>
     public bool MoveNext()
     {
         if (!_started)

@@ -1,8 +1,8 @@
 namespace Treepie.Store;
 
 /// <summary>
-/// Tells those who follow the change feed that there is more to read. Costs a writer two memory accesses while nobody waits; one
-/// allocation wakes everybody who does.
+/// Signals followers of the change feed that there are more changes. Costs a writer two memory accesses while nobody waits;
+/// otherwise one allocation wakes all waiters.
 /// </summary>
 internal sealed class ChangeSignal
 {
@@ -11,10 +11,10 @@ internal sealed class ChangeSignal
     private long _lastEtag;
     private bool _closed;
 
-    /// <summary>Etag of the last change known to be durable.</summary>
+    /// <summary>The etag of the last change known to be durable.</summary>
     public long LastEtag => Volatile.Read(ref _lastEtag);
 
-    /// <summary>Everything up to an etag is durable.</summary>
+    /// <summary>Signals that everything up to an etag is durable.</summary>
     public void Publish(long etag)
     {
         TaskCompletionSource? waiters;
@@ -31,8 +31,8 @@ internal sealed class ChangeSignal
     }
 
     /// <summary>
-    /// Completes when there is a change after an etag; at once if there is. Fails with <see cref="ObjectDisposedException"/> when
-    /// the database closes.
+    /// Completes when there is a change after an etag; immediately if there already is one. Fails with
+    /// <see cref="ObjectDisposedException"/> when the database is closed.
     /// </summary>
     public Task WaitAsync(long afterEtag, CancellationToken cancellationToken)
     {
@@ -50,7 +50,7 @@ internal sealed class ChangeSignal
         return wait.WaitAsync(cancellationToken);
     }
 
-    /// <summary>Nothing will change any more.</summary>
+    /// <summary>Signals that there will be no more changes.</summary>
     public void Close()
     {
         TaskCompletionSource? waiters;

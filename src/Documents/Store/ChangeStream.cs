@@ -4,16 +4,16 @@ using System.Text;
 namespace Treepie.Store;
 
 /// <summary>
-/// Gives changes as they become durable, out of the change log. It holds no snapshot while its reader works, and at most
-/// <see cref="MostChanges"/> changes: a slow reader costs nothing, and finds a document that was written often at its last change
-/// only.
+/// Streams changes from the change log as they become durable. Holds no snapshot while its reader works, and at most
+/// <see cref="MostChanges"/> changes: a slow reader costs nothing, and sees only the last change of a document that was written
+/// often.
 /// </summary>
 internal static class ChangeStream
 {
-    /// <summary>Most changes in memory.</summary>
+    /// <summary>The maximum number of changes in memory.</summary>
     private const int MostChanges = 1024;
 
-    /// <summary>Most changes that are looked at in one snapshot.</summary>
+    /// <summary>The maximum number of changes examined in one snapshot.</summary>
     private const int MostLooked = 16 * 1024;
 
     public static async IAsyncEnumerable<DocumentChange> ReadAsync(
@@ -34,7 +34,7 @@ internal static class ChangeStream
         }
     }
 
-    /// <summary>Waits; false where the database is closed.</summary>
+    /// <summary>Waits for more changes; returns false if the database is closed.</summary>
     private static async ValueTask<bool> IsThereMoreAsync(
         ChangeSignal signal, long afterEtag, CancellationToken cancellationToken)
     {
@@ -49,7 +49,7 @@ internal static class ChangeStream
         }
     }
 
-    /// <summary>Adds what there is behind an etag; gives that of the last change looked at.</summary>
+    /// <summary>Adds the changes after an etag, and returns the etag of the last change examined.</summary>
     private static long Read(DatabaseSnapshot snapshot, long afterEtag, ChangesOptions options, List<DocumentChange> changes)
     {
         using ChangeFeed feed = snapshot.Changes(options.Collection, afterEtag);

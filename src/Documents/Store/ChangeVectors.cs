@@ -6,15 +6,15 @@ using System.Text;
 namespace Treepie.Store;
 
 /// <summary>
-/// Change vectors of one database as clients see them: <c>A:{etag}-{database id}</c>, the id as 22 characters of base64.
-/// A single node has one entry; <c>A</c> is its tag.
+/// The change vectors of one database in the form that clients see: <c>A:{etag}-{database id}</c>, with the id as 22 characters
+/// of base64. A single node has one entry; <c>A</c> is its tag.
 /// </summary>
 internal sealed class ChangeVectors
 {
-    /// <summary>Longest change vector: tag and colon, 19 digits, dash, id.</summary>
+    /// <summary>The maximum length of a change vector: tag and colon, 19 digits, dash, id.</summary>
     public const int MaxLength = 2 + 19 + 1 + IdLength;
 
-    /// <summary>Tag of this node, in change vectors and in ids the server makes.</summary>
+    /// <summary>The tag of this node, in change vectors and generated ids.</summary>
     public const string NodeTag = "A";
 
     private const int IdLength = 22;
@@ -31,13 +31,13 @@ internal sealed class ChangeVectors
         _suffix = Encoding.ASCII.GetBytes(_suffixText);
     }
 
-    /// <summary>The database.</summary>
+    /// <summary>The id of the database.</summary>
     public Guid DatabaseId { get; }
 
-    /// <summary>A database's id as it stands in change vectors.</summary>
+    /// <summary>Returns a database id in the form used in change vectors.</summary>
     public static string TextOf(Guid databaseId) => Convert.ToBase64String(databaseId.ToByteArray()).TrimEnd('=');
 
-    /// <summary>The change vector of an etag; empty for etag 0.</summary>
+    /// <summary>Returns the change vector of an etag; empty for etag 0.</summary>
     public string Format(long etag) =>
         etag == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{NodeTag}:{etag}{_suffixText}");
 
@@ -52,7 +52,7 @@ internal sealed class ChangeVectors
         return 2 + digits + _suffix.Length;
     }
 
-    /// <summary>Whether a text is the change vector of this etag in this database.</summary>
+    /// <summary>Returns whether a text is the change vector of an etag in this database.</summary>
     public bool Matches(ReadOnlySpan<char> changeVector, long etag)
     {
         if (changeVector.IndexOf(',') is >= 0 and var end)

@@ -1,17 +1,18 @@
 namespace Treepie.Store;
 
-/// <summary>Which changes a feed gives; all that is set must hold. Immutable.</summary>
+/// <summary>Selects the changes that a feed reports. A change must match every option that is set. Immutable.</summary>
 public sealed record ChangesOptions
 {
-    /// <summary>Changes behind this one, also of the past; null: from now on.</summary>
+    /// <summary>Reports changes with a greater etag, including past ones. Null: only changes made from now on.</summary>
     public long? AfterEtag { get; init; }
 
-    /// <summary>Of documents of this collection; null: of all.</summary>
+    /// <summary>Reports only changes of documents in this collection. Null: all collections.</summary>
     public string? Collection { get; init; }
 
-    /// <summary>Of this document (compared without case); null: of all.</summary>
+    /// <summary>Reports only changes of this document (case-insensitive). Null: all documents.</summary>
     public string? DocumentId { get; init; }
 
-    /// <summary>Of documents whose id starts so (compared without case); null: of all.</summary>
+    /// <summary>Reports only changes of documents whose id starts with this prefix (case-insensitive). Null: all
+    /// documents.</summary>
     public string? IdPrefix { get; init; }
 }

@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Treepie.Store;
 
-/// <summary>Name of a collection in the forms it is needed in.</summary>
+/// <summary>The name of a collection in its different forms.</summary>
 internal sealed class CollectionName
 {
-    /// <summary>Longest name in UTF-8 bytes.</summary>
+    /// <summary>The maximum length of a name in UTF-8 bytes.</summary>
     public const int MaxBytes = 256;
 
     public CollectionName(string name)
@@ -19,7 +19,7 @@ internal sealed class CollectionName
 
     public byte[] Utf8 { get; }
 
-    /// <summary>What makes two names the same collection.</summary>
+    /// <summary>The folded name; names with equal folded forms are the same collection.</summary>
     public byte[] Folded { get; }
 
     public static byte[] Fold(ReadOnlySpan<byte> utf8)
@@ -28,8 +28,8 @@ internal sealed class CollectionName
         return folded[..DocumentId.Fold(utf8, folded)];
     }
 
-    /// <summary>Checks a name from outside.</summary>
-    /// <exception cref="InvalidDocumentException">It is too long or holds control characters.</exception>
+    /// <summary>Validates and creates a name.</summary>
+    /// <exception cref="InvalidDocumentException">The name is too long or contains control characters.</exception>
     public static CollectionName From(ReadOnlySpan<byte> utf8, string documentId)
     {
         if (utf8.Length > MaxBytes)

@@ -5,25 +5,25 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Names of the collections by their number, shared by all readers of a database. Only what was read from a durable snapshot gets
-/// in: numbers and names never change from then on. Thread-safe; a copy is made only when a collection is seen first.
+/// Caches the names of collections by number, shared by all readers of a database. Contains only names read from a durable
+/// snapshot: numbers and names never change from then on. Thread-safe; copied only when a collection is first seen.
 /// </summary>
 internal sealed class CollectionNames
 {
-    /// <summary>The collection of documents that name none.</summary>
+    /// <summary>The collection of documents that specify none.</summary>
     public const string Empty = "@empty";
 
     private readonly Lock _lock = new();
     private CollectionName?[] _names = [];
 
-    /// <summary>The name of a number; null where it was not loaded yet.</summary>
+    /// <summary>Returns the name for a number; null if it has not been loaded yet.</summary>
     public CollectionName? Find(int collectionId)
     {
         CollectionName?[] names = Volatile.Read(ref _names);
         return collectionId < names.Length ? names[collectionId] : null;
     }
 
-    /// <summary>The name of a number that <paramref name="collections"/>, of a snapshot, holds.</summary>
+    /// <summary>Loads the name for a number from <paramref name="collections"/> of a snapshot, which must contain it.</summary>
     public CollectionName Load(int collectionId, Tree collections)
     {
         Span<byte> key = stackalloc byte[4];

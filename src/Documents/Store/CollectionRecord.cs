@@ -4,13 +4,13 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// A collection as the value of its number (big-endian key) in the tree <see cref="TreeNames.Collections"/>. Little-endian.
-/// Numbers are never given twice and names never change.
+/// The value of a collection, with its number as the big-endian key, in the tree <see cref="TreeNames.Collections"/>.
+/// Little-endian. Numbers are never reused and names never change.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    8 documents
+///      0    8 number of documents
 ///      8    8 bytes of their JSON
-///     16    8 etag of the last change in it, deletions included
+///     16    8 etag of the last change in it, including deletions
 ///     24    … name as first written, UTF-8
 /// </code>
 /// </summary>

@@ -4,19 +4,20 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// A content of attachments as the value of its SHA-256 in the tree <see cref="TreeNames.ContentsByHash"/>, little-endian: 8
-/// number, 8 length in bytes, 8 attachments that have it. Its pieces are in <see cref="TreeNames.Contents"/>, under number (8)
-/// and place (4), big-endian; all but the last have <see cref="PieceBytes"/>.
+/// The value of an attachment content, with its SHA-256 as the key, in the tree <see cref="TreeNames.ContentsByHash"/>,
+/// little-endian: 8 number, 8 length in bytes, 8 number of attachments that refer to it. Its chunks are in
+/// <see cref="TreeNames.Contents"/>, with number (8) and position (4), big-endian, as the key; all but the last have
+/// <see cref="PieceBytes"/>.
 /// </summary>
-/// <param name="Id">Its number.</param>
-/// <param name="SizeBytes">Its length.</param>
-/// <param name="References">Attachments that have it.</param>
+/// <param name="Id">The number of the content.</param>
+/// <param name="SizeBytes">The length in bytes.</param>
+/// <param name="References">The number of attachments that refer to it.</param>
 internal readonly record struct ContentRecord(long Id, long SizeBytes, long References)
 {
-    /// <summary>Bytes of a piece: large enough for few commits, small enough to be held in memory by many at once.</summary>
+    /// <summary>The size of a chunk: large enough for few commits, small enough to hold many in memory.</summary>
     public const int PieceBytes = 1024 * 1024;
 
-    /// <summary>Bytes of a hash.</summary>
+    /// <summary>The size of a hash in bytes.</summary>
     public const int HashBytes = 32;
 
     private const int RecordBytes = 3 * sizeof(long);

@@ -5,13 +5,13 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>What makes a directory a database: its folders, its trees, its version and its id.</summary>
+/// <summary>The layout of a database directory: its folders, trees, version and id.</summary>
 internal static class DatabaseFormat
 {
-    /// <summary>Folder of a database's documents.</summary>
+    /// <summary>The folder of a database's documents.</summary>
     public const string DocumentsFolder = "documents";
 
-    /// <summary>Folder of its indexes, a folder each.</summary>
+    /// <summary>The folder of its indexes, with a folder for each.</summary>
     public const string IndexesFolder = "indexes";
 
     private static readonly EnumerationOptions _everything = new()
@@ -21,8 +21,8 @@ internal static class DatabaseFormat
         AttributesToSkip = 0
     };
 
-    /// <summary>Refuses a directory that holds other things and no database, before anything is written there.</summary>
-    /// <exception cref="ForeignDataException">Names what was found.</exception>
+    /// <summary>Rejects a directory that contains other files and no database, before anything is written to it.</summary>
+    /// <exception cref="ForeignDataException">The directory contains other files, which the message names.</exception>
     public static void RefuseForeignDirectory(string directory, params ReadOnlySpan<string> folders)
     {
         if (File.Exists(directory))
@@ -53,10 +53,10 @@ internal static class DatabaseFormat
     }
 
     /// <summary>Opens or creates the environment of a database's documents.</summary>
-    /// <exception cref="ForeignDataException">The directory holds something else.</exception>
-    /// <exception cref="EncryptionKeyException">The key is missing or wrong, or one was given for a plain
+    /// <exception cref="ForeignDataException">The directory contains other data.</exception>
+    /// <exception cref="EncryptionKeyException">The key is missing or wrong, or one was given for an unencrypted
     /// environment.</exception>
-    /// <exception cref="StorageException">It cannot be opened; the message says why.</exception>
+    /// <exception cref="StorageException">The environment cannot be opened; the message says why.</exception>
     public static StorageEnvironment OpenDocuments(string directory, EncryptionKey? key, long decryptedBudgetBytes)
     {
         RefuseForeignDirectory(directory, DocumentsFolder, IndexesFolder);
@@ -70,7 +70,7 @@ internal static class DatabaseFormat
             });
     }
 
-    /// <summary>Makes the trees of a new database, checks the version of an old one; gives its id.</summary>
+    /// <summary>Creates the trees of a new database, or checks the version of an existing one; returns its id.</summary>
     /// <exception cref="ForeignDataException">The environment is not that of a database, or of a newer version.</exception>
     public static Guid EnsureCreated(StorageEnvironment environment, string directory)
     {
@@ -88,7 +88,7 @@ internal static class DatabaseFormat
         });
     }
 
-    /// <summary>Writes the id of a database, and the version where there is none.</summary>
+    /// <summary>Writes the id of a database, and the version if there is none.</summary>
     public static void WriteIdentity(Tree meta, Guid id)
     {
         byte[] value = new byte[20];
@@ -100,7 +100,7 @@ internal static class DatabaseFormat
         meta.Put(TreeNames.MetaDatabase, value);
     }
 
-    /// <summary>From now on bodies may be packed, which programs that do not know of it must not take for bodies.</summary>
+    /// <summary>Marks that bodies may be compressed, so that older versions do not misinterpret them.</summary>
     public static void AllowPacked(Tree meta)
     {
         if (!meta.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> value))
@@ -110,7 +110,9 @@ internal static class DatabaseFormat
         meta.Put(TreeNames.MetaDatabase, copy);
     }
 
-    /// <summary>Whether the documents of a database are encrypted, as their files say; false where they cannot be read.</summary>
+    /// <summary>
+    /// Returns whether the documents of a database are encrypted, according to their files; false if these cannot be read.
+    /// </summary>
     public static bool IsEncrypted(string directory)
     {
         try
@@ -123,7 +125,7 @@ internal static class DatabaseFormat
         }
     }
 
-    /// <summary>Bytes of all files below a directory.</summary>
+    /// <summary>Returns the total size of all files below a directory in bytes.</summary>
     public static long SizeOnDiskBytes(string directory)
     {
         long bytes = 0;

@@ -8,7 +8,9 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>An unchanging view of all documents of a database. One thread at a time; must be disposed.</summary>
+/// <summary>
+/// An immutable view of all documents of a database at one point in time. Not thread-safe. Must be disposed.
+/// </summary>
 public sealed class DatabaseSnapshot : IDisposable
 {
     private readonly ReadTransaction _transaction;
@@ -33,33 +35,33 @@ public sealed class DatabaseSnapshot : IDisposable
         _documents = Tree(TreeNames.Documents);
     }
 
-    /// <summary>Etag of the last change seen.</summary>
+    /// <summary>The etag of the last change in the snapshot.</summary>
     public long LastEtag => _lastEtag >= 0 ? _lastEtag : _lastEtag = ReadLastEtag();
 
-    /// <summary>Change vector of the last change seen; empty for an empty database.</summary>
+    /// <summary>The change vector of the last change in the snapshot; empty for an empty database.</summary>
     public string ChangeVector => ChangeVectors.Format(LastEtag);
 
-    /// <summary>Documents.</summary>
+    /// <summary>The number of documents.</summary>
     public long DocumentCount => _documents.Count;
 
-    /// <summary>Tombstones.</summary>
+    /// <summary>The number of tombstones.</summary>
     public long TombstoneCount => Tree(TreeNames.TombstonesByEtag).Count;
 
-    /// <summary>Identities.</summary>
+    /// <summary>The number of identities.</summary>
     internal long IdentityCount => Tree(TreeNames.Identities).Count;
 
-    /// <summary>What lies beside documents.</summary>
+    /// <summary>Related data of documents.</summary>
     internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree, Unpacked);
 
-    /// <summary>When something is to be done with documents.</summary>
+    /// <summary>The index of times at which documents are due for an action.</summary>
     internal DueIndex Due => new(_transaction.FindTree);
 
     internal ChangeVectors ChangeVectors { get; }
 
-    /// <summary>Pages entered so far.</summary>
+    /// <summary>The number of page accesses so far.</summary>
     internal long PageVisits => _transaction.PageVisits;
 
-    /// <summary>The document of that id (case-insensitive).</summary>
+    /// <summary>Gets the document with the specified id (case-insensitive); returns false if there is none.</summary>
     [SkipLocalsInit]
     public bool TryGet(scoped ReadOnlySpan<char> id, out Document document)
     {
@@ -68,7 +70,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return DocumentId.TryFold(id, folded, out int length) && TryGetByFoldedId(folded[..length], out document);
     }
 
-    /// <summary>The document of that id in UTF-8 (case-insensitive).</summary>
+    /// <summary>Gets the document with the specified UTF-8 id (case-insensitive); returns false if there is none.</summary>
     [SkipLocalsInit]
     public bool TryGet(scoped ReadOnlySpan<byte> id, out Document document)
     {
@@ -77,7 +79,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return DocumentId.TryFold(id, folded, out int length) && TryGetByFoldedId(folded[..length], out document);
     }
 
-    /// <summary>Documents whose id starts with a prefix, in id order.</summary>
+    /// <summary>Returns the documents whose ids start with a prefix, in id order.</summary>
     public DocumentCursor ByPrefix(DocumentPrefix prefix)
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -91,9 +93,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections
-    /// are counted by leaves. Of these, those of other collections are taken away, or those of the collection are counted, along
-    /// their logs: whichever are fewer.
+    /// Returns the number of documents whose ids start with a prefix, optionally of one collection. Documents of all collections
+    /// are counted by leaves. For one collection, either those of other collections are subtracted or those of the collection are
+    /// counted, using their logs: whichever are fewer.
     /// </summary>
     internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
     {
@@ -151,23 +153,24 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Documents of one collection (case-insensitive), in order of their etag, greater than <paramref name="afterEtag"/>.
+    /// Returns the documents of a collection (case-insensitive) with an etag greater than <paramref name="afterEtag"/>, in etag
+    /// order.
     /// </summary>
     public DocumentCursor ByCollection(string collection, long afterEtag = 0) =>
         new LogCursor(
             this, CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), afterEtag), backwards: false);
 
-    /// <summary>All documents in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
+    /// <summary>Returns all documents with an etag greater than <paramref name="afterEtag"/>, in etag order.</summary>
     public DocumentCursor ByEtag(long afterEtag = 0) =>
         new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, afterEtag), backwards: false);
 
-    /// <summary>All documents, the last changed first.</summary>
+    /// <summary>Returns all documents, most recently changed first.</summary>
     public DocumentCursor NewestFirst() =>
         new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, 0), backwards: true);
 
     /// <summary>
-    /// The change feed: every document and tombstone of a collection (null: of all) whose etag is greater than
-    /// <paramref name="afterEtag"/>, in order of etag.
+    /// Opens the change feed: every document and tombstone of a collection (null: of all collections) with an etag greater than
+    /// <paramref name="afterEtag"/>, in etag order.
     /// </summary>
     public ChangeFeed Changes(string? collection, long afterEtag)
     {
@@ -188,7 +191,7 @@ public sealed class DatabaseSnapshot : IDisposable
             ofOneCollection: true);
     }
 
-    /// <summary>Collections with their counts, sorted by name. A collection that became empty is left out.</summary>
+    /// <summary>Returns the non-empty collections with their statistics, sorted by name.</summary>
     public IReadOnlyList<CollectionStatistics> Collections()
     {
         var collections = new List<CollectionStatistics>();
@@ -200,7 +203,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return collections;
     }
 
-    /// <summary>All collections there ever were, those that became empty too, by name.</summary>
+    /// <summary>Returns all collections that ever existed, including empty ones, by name.</summary>
     internal IReadOnlyList<CollectionStatistics> AllCollections()
     {
         var collections = new List<CollectionStatistics>();
@@ -211,7 +214,9 @@ public sealed class DatabaseSnapshot : IDisposable
         return collections;
     }
 
-    /// <summary>One collection by name (case-insensitive), also one that became empty; null if there never was one.</summary>
+    /// <summary>
+    /// Returns the statistics of a collection (case-insensitive), even if it is empty by now; null if it never existed.
+    /// </summary>
     public CollectionStatistics? Collection(string name)
     {
         if (FindCollection(name) is not { } id)
@@ -222,7 +227,10 @@ public sealed class DatabaseSnapshot : IDisposable
         return CollectionsTree.TryGet(key, out ReadOnlySpan<byte> value) ? Statistics(value) : null;
     }
 
-    /// <summary>The last number given for each identity, by its name with the <c>|</c>, as first written, sorted.</summary>
+    /// <summary>
+    /// Returns the last value assigned by each identity, sorted by name. Names include the <c>|</c> and keep the case in which
+    /// they were first written.
+    /// </summary>
     public IReadOnlyDictionary<string, long> Identities()
     {
         var identities = new SortedDictionary<string, long>(StringComparer.Ordinal);
@@ -237,9 +245,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Ends the life of every <see cref="Document"/> and span read so far; the snapshot and its cursors may be used on. For those
-    /// who read much in one snapshot: decrypted pages and decompressed bodies are kept in memory as long as a span of them may be
-    /// in use. Costs next to nothing, and changes nothing where there are none.
+    /// Invalidates every <see cref="Document"/> and span read from the snapshot so far; the snapshot and its cursors remain
+    /// usable. Call it regularly when reading many documents from one snapshot: decrypted pages and decompressed bodies stay in
+    /// memory as long as a span may refer to them. Costs almost nothing, and does nothing if there are none.
     /// </summary>
     public void ReleasePages()
     {
@@ -247,13 +255,15 @@ public sealed class DatabaseSnapshot : IDisposable
         _transaction.ReleasePages();
     }
 
-    /// <summary>The body of a record that is packed.</summary>
+    /// <summary>Returns the decompressed body of a record.</summary>
     internal ReadOnlySpan<byte> Unpack(DocumentRecord record) =>
         Unpacked.Get(record.Etag, record.StoredBody);
 
     private UnpackedBodies Unpacked => _unpacked ??= new UnpackedBodies(_dictionaries, _transaction.FindTree);
 
-    /// <summary>The same view for another thread, to be disposed too. This one must not be disposed before it returns.</summary>
+    /// <summary>
+    /// Opens the same view for another thread, to be disposed too. This one must not be disposed before the method returns.
+    /// </summary>
     internal DatabaseSnapshot BeginSame()
     {
         ReadTransaction transaction = _transaction.BeginSame();
@@ -276,33 +286,35 @@ public sealed class DatabaseSnapshot : IDisposable
             _transaction.Dispose();
     }
 
-    /// <summary>Etag up to which tombstones were forgotten; 0 where none was.</summary>
+    /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
     internal long PurgedUpTo =>
         Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
-    /// <summary>Tombstones in order of their etag, greater than <paramref name="afterEtag"/>, superseded ones too.</summary>
+    /// <summary>
+    /// Returns the tombstones with an etag greater than <paramref name="afterEtag"/> in etag order, including superseded ones.
+    /// </summary>
     internal LogReader Tombstones(long afterEtag = 0) => new(Tree(TreeNames.TombstonesByEtag), null, afterEtag);
 
-    /// <summary>A tree of its transaction; null where there is none.</summary>
+    /// <summary>Returns a tree of its transaction; null if it does not exist.</summary>
     internal Tree? FindTree(string name) => _transaction.FindTree(name);
 
     internal CollectionName NameOf(int collectionId) =>
         _collectionNames.Find(collectionId) ?? _collectionNames.Load(collectionId, CollectionsTree);
 
-    /// <summary>For <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
+    /// <summary>Opens a cursor for <see cref="GetByFoldedId(Cursor, ReadOnlySpan{byte})"/>.</summary>
     internal Cursor OpenDocuments() => _documents.OpenCursor();
 
-    /// <summary>The document a log entry points to.</summary>
+    /// <summary>Returns the document that a log entry refers to.</summary>
     internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) =>
         _documents.TryGet(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
-    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    /// <summary>Same as above, starting the search at the cursor's position.</summary>
     internal Document GetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId) =>
         near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
-    /// <summary>The tombstone of an etag.</summary>
+    /// <summary>Returns the tombstone with the specified etag.</summary>
     internal ReadOnlySpan<byte> GetTombstone(long etag)
     {
         Span<byte> key = stackalloc byte[TreeNames.EtagKeyBytes];
@@ -314,7 +326,7 @@ public sealed class DatabaseSnapshot : IDisposable
                     + $"restore a backup.");
     }
 
-    /// <summary>Writes what a document's metadata says of what it has beside its body, each with a comma before it.</summary>
+    /// <summary>Writes the metadata members about a document's related data, each with a leading comma.</summary>
     internal void WriteBeside(IBufferWriter<byte> output, ReadOnlySpan<byte> id, DocumentFlags flags, ReadOnlySpan<byte> given)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
@@ -349,7 +361,7 @@ public sealed class DatabaseSnapshot : IDisposable
         return false;
     }
 
-    /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
+    /// <summary>Same as above, starting the search at the cursor's position.</summary>
     internal bool TryGetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId, out Document document)
     {
         if (!foldedId.IsEmpty && near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record))
@@ -365,7 +377,7 @@ public sealed class DatabaseSnapshot : IDisposable
     private LogReader CollectionLog(string tree, int? collectionId, long afterEtag) =>
         collectionId is { } id ? new LogReader(Tree(tree), id, afterEtag) : LogReader.Empty;
 
-    /// <summary>The number of a collection; null where there never was one of the name.</summary>
+    /// <summary>Returns the number of a collection; null if it never existed.</summary>
     internal int? FindCollection(string name)
     {
         byte[] folded = Fold(name);
@@ -385,25 +397,27 @@ public sealed class DatabaseSnapshot : IDisposable
             $"The database has lost its tree '{name}'. Run a check of the database and restore a backup.");
 }
 
-/// <summary>One collection.</summary>
-/// <param name="Name">Name as first written.</param>
-/// <param name="DocumentCount">Documents.</param>
-/// <param name="SizeBytes">Bytes of their JSON.</param>
-/// <param name="LastEtag">Etag of the last change in it, deletions included.</param>
+/// <summary>The statistics of a collection.</summary>
+/// <param name="Name">The name, in the case in which it was first written.</param>
+/// <param name="DocumentCount">The number of documents.</param>
+/// <param name="SizeBytes">The total size of their JSON in bytes.</param>
+/// <param name="LastEtag">The etag of the last change in the collection, including deletions.</param>
 public sealed record CollectionStatistics(string Name, long DocumentCount, long SizeBytes, long LastEtag);
 
-/// <summary>Which documents to list by id.</summary>
+/// <summary>Selects documents by the beginning of their id.</summary>
 public sealed record DocumentPrefix
 {
-    /// <summary>Start of the id (case-insensitive).</summary>
+    /// <summary>The prefix of the id (case-insensitive).</summary>
     public required string StartsWith { get; init; }
 
-    /// <summary>What may follow it: alternatives apart by <c>|</c>, with <c>*</c> and <c>?</c>; null: anything.</summary>
+    /// <summary>
+    /// Patterns for the rest of the id, separated by <c>|</c>, with the wildcards <c>*</c> and <c>?</c>. Null: anything.
+    /// </summary>
     public string? Matches { get; init; }
 
-    /// <summary>What must not follow it, same form.</summary>
+    /// <summary>Patterns that the rest of the id must not match, in the same form as <see cref="Matches"/>.</summary>
     public string? Exclude { get; init; }
 
-    /// <summary>Id after which to begin; null: at the beginning.</summary>
+    /// <summary>The id after which to start. Null: at the first document.</summary>
     public string? StartAfter { get; init; }
 }

@@ -4,15 +4,19 @@ using Treepie.Json;
 
 namespace Treepie.Store;
 
-/// <summary>A document as it lies in its page. Lives as long as its snapshot, or to the next release of its pages.</summary>
+/// <summary>
+/// A document, read in place from its page. Valid until its snapshot is disposed or releases its pages
+/// (<see cref="DatabaseSnapshot.ReleasePages"/>).
+/// </summary>
 public readonly ref struct Document
 {
     /// <summary>
-    /// Names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and something to spare.
+    /// The length of the names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and a
+    /// reserve.
     /// </summary>
     private const int MostBytesAround = 192;
 
-    /// <summary>Stands in a change vector before the index of a guard.</summary>
+    /// <summary>The separator before the index of a guard in a change vector.</summary>
     private static ReadOnlySpan<byte> GuardTag => ", TRXN"u8;
 
     private readonly DatabaseSnapshot _snapshot;
@@ -24,30 +28,31 @@ public readonly ref struct Document
         _record = new DocumentRecord(record);
     }
 
-    /// <summary>The id as it was first written (ids are compared without case), UTF-8.</summary>
+    /// <summary>The id in UTF-8, in the case in which it was first written; ids are compared case-insensitively.</summary>
     public ReadOnlySpan<byte> Id => _record.Id;
 
-    /// <summary>The collection's name, UTF-8; <c>@empty</c> where none was given.</summary>
+    /// <summary>The name of the collection, in UTF-8; <c>@empty</c> if none was specified.</summary>
     public ReadOnlySpan<byte> Collection => _snapshot.NameOf(_record.CollectionId).Utf8;
 
-    /// <summary>The collection's name; the same string for all documents of a collection.</summary>
+    /// <summary>The name of the collection. All documents of a collection share the same string instance.</summary>
     public string CollectionName => _snapshot.NameOf(_record.CollectionId).Text;
 
-    /// <summary>Position in the document log; grows with every change of the database.</summary>
+    /// <summary>The position of the document in the document log; increases with every change in the database.</summary>
     public long Etag => _record.Etag;
 
-    /// <summary>When it was written (UTC ticks).</summary>
+    /// <summary>When the document was last modified, in UTC ticks.</summary>
     public long LastModifiedTicks => _record.LastModifiedTicks;
 
     /// <summary>
-    /// The JSON object without <c>@metadata</c>, minified UTF-8. Where it is compressed it is decompressed by the first look.
+    /// The JSON object without <c>@metadata</c>, as minified UTF-8. A compressed body is decompressed on first access.
     /// </summary>
     public ReadOnlySpan<byte> Body => _record.IsPacked ? _snapshot.Unpack(_record) : _record.StoredBody;
 
-    /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
+    /// <summary>The metadata set by the user and the client, as a minified UTF-8 JSON object; <c>{}</c> if there is
+    /// none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
-    /// <summary>The body as it is stored, and whether that is a <see cref="PackedBody"/>.</summary>
+    /// <summary>The body as it is stored, which may be a <see cref="PackedBody"/>.</summary>
     internal ReadOnlySpan<byte> StoredBody => _record.StoredBody;
 
     internal bool IsPacked => _record.IsPacked;
@@ -55,35 +60,35 @@ public readonly ref struct Document
     /// <summary>The number of its collection.</summary>
     internal int CollectionId => _record.CollectionId;
 
-    /// <summary>What it was read from.</summary>
+    /// <summary>The snapshot it was read from.</summary>
     internal DatabaseSnapshot Snapshot => _snapshot;
 
-    /// <summary>What it has beside its body.</summary>
+    /// <summary>The kinds of related data it has.</summary>
     internal DocumentFlags Flags => _record.Flags;
 
-    /// <summary>Bytes of body and metadata.</summary>
+    /// <summary>The number of bytes of body and metadata.</summary>
     internal int ContentBytes => _record.ContentBytes;
 
-    /// <summary>The change vector as clients see it.</summary>
+    /// <summary>The change vector, in the form that clients see.</summary>
     public string ChangeVector => _snapshot.ChangeVectors.Format(_record.Etag);
 
     /// <summary>
-    /// Writes the document as clients see it: its fields, then <c>@metadata</c> with user metadata, <c>@id</c>,
-    /// <c>@collection</c>, <c>@change-vector</c>, <c>@last-modified</c>; with <paramref name="metadataOnly"/> only
+    /// Writes the document in the form that clients see: its fields, then <c>@metadata</c> with the user's metadata, <c>@id</c>,
+    /// <c>@collection</c>, <c>@change-vector</c> and <c>@last-modified</c>. With <paramref name="metadataOnly"/>, writes only
     /// <c>{"@metadata":…}</c>.
     /// </summary>
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false) => WriteTo(output, metadataOnly, default);
 
     /// <summary>
-    /// As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with more members at the end of <c>@metadata</c>:
-    /// <paramref name="extraMetadata"/> is valid JSON like <c>"@index-score":1.5</c>, without a comma at either end.
+    /// Same as <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with more members at the end of <c>@metadata</c>.
+    /// <paramref name="extraMetadata"/> is valid JSON such as <c>"@index-score":1.5</c>, without a leading or trailing comma.
     /// </summary>
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata) =>
         WriteTo(output, metadataOnly, extraMetadata, default);
 
     /// <summary>
-    /// As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with the index of its atomic guard, if it has one, in its change
-    /// vector: as cluster-wide sessions are given it.
+    /// Same as <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, but if the document has an atomic guard, its change vector
+    /// includes the index of the guard, as cluster-wide sessions expect.
     /// </summary>
     public void WriteGuardedTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {
@@ -109,7 +114,7 @@ public readonly ref struct Document
         if (!isAlone)
             output.Write(body[..^1]);
 
-        // What follows is many short pieces: they are put together in one place, and handed on at once.
+        // The rest consists of many short pieces: assemble them in one buffer and write them at once.
         ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection, given = default;
         if (_record.Flags != DocumentFlags.None && MetadataFlags.TryFind(metadata, out given))
             metadata = MetadataMember.Without(metadata, MetadataKeys.Flags); // they stand with the others
@@ -150,9 +155,9 @@ public readonly ref struct Document
         return at + bytes.Length;
     }
 
-    /// <summary>The id as a string, for messages and maps.</summary>
+    /// <summary>Returns the id as a string.</summary>
     public string IdText() => Encoding.UTF8.GetString(_record.Id);
 
-    /// <summary>The id as a string: the given one, where that is how it is written.</summary>
+    /// <summary>Returns the id as a string: the given one, if it is spelt identically.</summary>
     internal string IdText(string given) => Ascii.Equals(_record.Id, given) ? given : IdText();
 }

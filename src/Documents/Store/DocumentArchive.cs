@@ -5,7 +5,7 @@ namespace Treepie.Store;
 /// <summary>The mark of archived documents: <c>@archived: true</c> in their metadata.</summary>
 internal static class DocumentArchive
 {
-    /// <summary>Whether minified metadata has it; costs a search in it for all others.</summary>
+    /// <summary>Returns whether minified metadata contains the mark; costs a search in metadata that does not.</summary>
     public static bool IsArchived(ReadOnlySpan<byte> metadata)
     {
         if (metadata.IndexOf("\"@archived\":true"u8) < 0)

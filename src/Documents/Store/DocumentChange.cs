@@ -1,8 +1,9 @@
 namespace Treepie.Store;
 
-/// <summary>A document was written or deleted.</summary>
-/// <param name="Id">Its id.</param>
-/// <param name="Collection">Its collection.</param>
-/// <param name="Etag">Number of the change, with which a feed goes on behind it.</param>
-/// <param name="IsDeletion">Whether it was deleted.</param>
+/// <summary>A notification that a document was stored or deleted.</summary>
+/// <param name="Id">The id of the document.</param>
+/// <param name="Collection">The collection of the document.</param>
+/// <param name="Etag">The etag of the change; pass it to <see cref="ChangesOptions.AfterEtag"/> to resume a feed after
+/// it.</param>
+/// <param name="IsDeletion">Whether the document was deleted.</param>
 public sealed record DocumentChange(string Id, string Collection, long Etag, bool IsDeletion);

@@ -1,21 +1,23 @@
 namespace Treepie.Store;
 
-/// <summary>Documents one after the other. Ends with its snapshot.</summary>
+/// <summary>Iterates over documents. Valid until its snapshot is disposed.</summary>
 public abstract class DocumentCursor : IDisposable
 {
     private protected DocumentCursor()
     {
     }
 
-    /// <summary>The document it stands on; not to be read before the first <see cref="MoveNext"/> or after the last.</summary>
+    /// <summary>
+    /// The current document. Must not be read before the first call of <see cref="MoveNext"/> or after it has returned false.
+    /// </summary>
     public abstract Document Current { get; }
 
-    /// <summary>Goes to the next; false after the last.</summary>
+    /// <summary>Advances to the next document; returns false after the last one.</summary>
     public abstract bool MoveNext();
 
     /// <summary>
-    /// Leaves so many documents behind before the first <see cref="MoveNext"/>, again and again if need be, as far as there are
-    /// so many, without looking at them where that can be; gives how many.
+    /// Skips documents before the first <see cref="MoveNext"/>, as far as there are enough and if possible without examining
+    /// them; returns the number skipped. May be called repeatedly.
     /// </summary>
     internal virtual long Skip(long most)
     {

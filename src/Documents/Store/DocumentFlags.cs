@@ -1,8 +1,8 @@
 namespace Treepie.Store;
 
 /// <summary>
-/// What a document has beside its body, as its record and <c>@flags</c> of its metadata say. The numbers stand in records and
-/// never change.
+/// The kinds of related data of a document, as in its record and in <c>@flags</c> of its metadata. The values are stored in
+/// records and never change.
 /// </summary>
 [Flags]
 internal enum DocumentFlags : ushort
@@ -14,10 +14,10 @@ internal enum DocumentFlags : ushort
     HasTimeSeries = 16,
 }
 
-/// <summary>Which kind is which flag.</summary>
+/// <summary>Maps kinds to flags.</summary>
 internal static class DocumentFlagsExtensions
 {
-    /// <summary>Kinds that belong to a document and go with it.</summary>
+    /// <summary>The kinds that belong to a document and are deleted with it.</summary>
     public static ReadOnlySpan<Kind> KindsOfDocuments => [Kind.Attachment, Kind.Counter, Kind.TimeSeries];
 
     public static DocumentFlags Flag(this Kind kind) => kind switch

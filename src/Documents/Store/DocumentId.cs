@@ -6,26 +6,26 @@ using System.Text.Unicode;
 namespace Treepie.Store;
 
 /// <summary>
-/// Rules of document ids. An id is 1 to 512 bytes of UTF-8 without control characters. Ids are equal when their folded forms are:
-/// every character in its simple lower case. Lower, because Unicode has given old characters new upper cases but hardly ever a
-/// new lower case, so that what was found once is found for good.
+/// The rules of document ids. An id consists of 1 to 512 bytes of UTF-8 without control characters. Ids are equal if their folded
+/// forms are: every character in its simple lower case. Lower, because Unicode has given old characters new upper cases but
+/// hardly ever a new lower case, so that what was found once is found in future versions too.
 /// </summary>
 internal static class DocumentId
 {
-    /// <summary>Longest id, in UTF-8 bytes: the format's limit.</summary>
+    /// <summary>The maximum length of an id in UTF-8 bytes: the limit of the format.</summary>
     public const int MaxBytes = 512;
 
-    /// <summary>Longest folded id: a few letters of two bytes have a lower case of three.</summary>
+    /// <summary>The maximum length of a folded id: a few letters of two bytes have a lower case of three.</summary>
     public const int MaxFoldedBytes = MaxBytes / 2 * 3;
 
-    /// <summary>Folds an id; <paramref name="destination"/> has room for half as many bytes more. Returns the length.</summary>
+    /// <summary>Folds an id and returns its length; <paramref name="destination"/> must be half as long again.</summary>
     public static int Fold(ReadOnlySpan<byte> id, Span<byte> destination)
     {
         OperationStatus status = Ascii.ToLower(id, destination, out int length);
         return status == OperationStatus.Done ? length : FoldUnicode(id, destination);
     }
 
-    /// <summary>Folds an id of UTF-16 characters; false where it cannot be the id of any document.</summary>
+    /// <summary>Folds an id of UTF-16 characters; returns false if it is not valid.</summary>
     public static bool TryFold(ReadOnlySpan<char> id, Span<byte> destination, out int length)
     {
         Span<byte> utf8 = stackalloc byte[MaxBytes];
@@ -37,7 +37,7 @@ internal static class DocumentId
         return true;
     }
 
-    /// <summary>Folds an id of UTF-8; false where it cannot be the id of any document.</summary>
+    /// <summary>Folds an id of UTF-8; returns false if it is not valid.</summary>
     public static bool TryFold(ReadOnlySpan<byte> id, Span<byte> destination, out int length)
     {
         length = 0;
@@ -47,15 +47,17 @@ internal static class DocumentId
         return true;
     }
 
-    /// <summary>The id in UTF-8, or the reason why it cannot be one.</summary>
-    /// <exception cref="InvalidDocumentException">The id is empty, too long, or holds what an id may not hold.</exception>
+    /// <summary>Returns the id in UTF-8 after validating it.</summary>
+    /// <exception cref="InvalidDocumentException">The id is empty, too long, or contains invalid characters.</exception>
     public static byte[] Encode(string id, int maxBytes)
     {
         Span<byte> utf8 = stackalloc byte[MaxBytes];
         return utf8[..Encode(id, maxBytes, utf8)].ToArray();
     }
 
-    /// <summary>As <see cref="Encode(string, int)"/>, into room of <see cref="MaxBytes"/>; returns the length.</summary>
+    /// <summary>
+    /// Same as <see cref="Encode(string, int)"/>, to a buffer of <see cref="MaxBytes"/>; returns the length.
+    /// </summary>
     public static int Encode(string id, int maxBytes, Span<byte> destination)
     {
         if (id.Length == 0)

@@ -4,16 +4,16 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// A document as the value of its folded id in the tree <see cref="TreeNames.Documents"/>. Little-endian.
+/// The value of a document, with its folded id as the key, in the tree <see cref="TreeNames.Documents"/>. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 etag of the last change
 ///      8    8 time of the last change, UTC ticks
 ///     16    4 collection
 ///     20    2 length of the id in bytes (I), 1 to 512
-///     22    2 DocumentFlags: what it has beside its body
+///     22    2 DocumentFlags: the kinds of its related data
 ///     24    4 length of the metadata in bytes (M), 0 for {}
-///     28    4 length of the body in bytes (B); its highest bit: the body is packed
+///     28    4 length of the body in bytes (B); its highest bit: the body is compressed
 ///     32    I id as first written, UTF-8
 ///   32+I    M metadata, minified JSON object
 /// 32+I+M    B body, minified JSON object without @metadata; or a PackedBody
@@ -21,12 +21,12 @@ namespace Treepie.Store;
 /// </summary>
 internal readonly ref struct DocumentRecord
 {
-    /// <summary>Bytes before the id.</summary>
+    /// <summary>The number of bytes before the id.</summary>
     public const int HeaderBytes = 32;
 
     private readonly ReadOnlySpan<byte> _bytes;
 
-    /// <summary>A view over a value found in the tree.</summary>
+    /// <summary>Creates a view of a value in the tree.</summary>
     public DocumentRecord(ReadOnlySpan<byte> bytes)
     {
         Debug.Assert(bytes.Length >= HeaderBytes, "every record has a header");
@@ -46,13 +46,13 @@ internal readonly ref struct DocumentRecord
 
     public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + IdLength, MetadataLength);
 
-    /// <summary>The body as it stands there.</summary>
+    /// <summary>The body as it is stored.</summary>
     public ReadOnlySpan<byte> StoredBody => _bytes[(HeaderBytes + IdLength + MetadataLength)..];
 
-    /// <summary>Whether that is a <see cref="PackedBody"/>.</summary>
+    /// <summary>Whether the stored body is a <see cref="PackedBody"/>.</summary>
     public bool IsPacked => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]) < 0;
 
-    /// <summary>Bytes of its JSON, what a collection's size counts.</summary>
+    /// <summary>The number of bytes of its JSON, which count for the size of its collection.</summary>
     public int ContentBytes => MetadataLength + (IsPacked ? PackedBody.LengthOf(StoredBody) : BodyLength);
 
     private int IdLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[20..]);
@@ -61,11 +61,11 @@ internal readonly ref struct DocumentRecord
 
     private int BodyLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]) & int.MaxValue;
 
-    /// <summary>Bytes a record takes.</summary>
+    /// <summary>Returns the size of a record in bytes.</summary>
     public static int SizeOf(int idLength, int metadataLength, int bodyLength) =>
         checked(HeaderBytes + idLength + metadataLength + bodyLength);
 
-    /// <summary>Writes a record into room of exactly its size.</summary>
+    /// <summary>Writes a record to a buffer of exactly its size.</summary>
     public static void Write(
         Span<byte> destination, long etag, long ticks, int collectionId, DocumentFlags flags, ReadOnlySpan<byte> id,
         ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, bool isPacked)

@@ -1,8 +1,8 @@
 namespace Treepie.Store;
 
 /// <summary>
-/// What is done with a document at a time, which its metadata or its time series give. The number is part of keys on disk and
-/// never changes.
+/// Actions on a document at a time given by its metadata or its time series. The values are part of keys on disk and never
+/// change.
 /// </summary>
 internal enum DueAction : byte
 {
@@ -10,6 +10,6 @@ internal enum DueAction : byte
     Refresh = 2,
     Archive = 3,
 
-    /// <summary>Its time series are rolled up, and old entries go.</summary>
+    /// <summary>Rolls up its time series and deletes old entries.</summary>
     RollUp = 4,
 }

@@ -5,14 +5,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// The index of times: which document has something to be done with it, and when. Written in the commit of the document.
+/// The index of times: which documents are due for an action, and when. Written in the same commit as the document.
 /// <code>
 /// KEY                                     VALUE
 /// action 1, UTC ticks 8 (big-endian), folded id   nothing
-/// 00 01                                   how far roll-ups of time series have come, JSON
-/// 00                                      etag 8 (little-endian): documents up to it were looked through; all of them at its highest
+/// 00 01                                   progress of the roll-ups of time series, JSON
+/// 00                                      etag 8 (little-endian): documents up to it have been scanned; all of them at its maximum
 /// </code>
-/// Documents of before there was this tree are looked through once, by whoever first acts on times. Made by the first time.
+/// Documents written before this tree existed are scanned once, by the first action. Created with the first time.
 /// </summary>
 internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? make = null)
 {
@@ -20,29 +20,29 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
 
     private static readonly byte[] _progress = [0], _rollUps = [0, 1];
 
-    /// <summary>For reading and writing.</summary>
+    /// <summary>Opens the index for reading and writing.</summary>
     public static DueIndex Of(WriteTransaction transaction) => new(transaction.FindTree, transaction.GetOrCreateTree);
 
-    /// <summary>Up to which etag documents of before were looked through; the highest number when all were.</summary>
+    /// <summary>The etag up to which older documents have been scanned; the maximum when all have.</summary>
     public long ScannedUpTo =>
         find(TreeNames.Due) is { } tree && tree.TryGet(_progress, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
-    /// <summary>How far roll-ups of time series have come; empty where nothing was done.</summary>
+    /// <summary>The progress of the roll-ups of time series; empty if there were none.</summary>
     public ReadOnlySpan<byte> RollUps =>
         find(TreeNames.Due) is { } tree && tree.TryGet(_rollUps, out ReadOnlySpan<byte> value) ? value : default;
 
-    /// <summary>Keeps how far roll-ups have come.</summary>
+    /// <summary>Stores the progress of roll-ups.</summary>
     public void SetRollUps(ReadOnlySpan<byte> value) => Tree.Put(_rollUps, value);
 
     /// <summary>Adds an entry.</summary>
     public void Put(DueAction action, long ticks, ReadOnlySpan<byte> foldedId) => Tree.Put(Key(action, ticks, foldedId), default);
 
-    /// <summary>Entries of an action.</summary>
+    /// <summary>Returns whether an action has due entries.</summary>
     public bool HasDue(DueAction action, long nowTicks) => Due(action, nowTicks, 1).Count > 0;
 
-    /// <summary>The keys of what is due, the oldest first, at most so many.</summary>
+    /// <summary>Returns the keys of due entries, oldest first, up to a limit.</summary>
     public List<byte[]> Due(DueAction action, long nowTicks, int limit)
     {
         var keys = new List<byte[]>();
@@ -60,7 +60,7 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
         return keys;
     }
 
-    /// <summary>A document has other times than before.</summary>
+    /// <summary>Updates the entries of a document whose times have changed.</summary>
     public void Move(ReadOnlySpan<byte> foldedId, DueTimes before, DueTimes after)
     {
         if (before == after)
@@ -77,10 +77,10 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
         }
     }
 
-    /// <summary>Drops an entry.</summary>
+    /// <summary>Removes an entry.</summary>
     public void Delete(ReadOnlySpan<byte> key) => Tree.Delete(key);
 
-    /// <summary>Documents up to an etag were looked through.</summary>
+    /// <summary>Records that documents up to an etag have been scanned.</summary>
     public void SetScanned(long upToEtag)
     {
         byte[] value = new byte[sizeof(long)];

@@ -3,10 +3,10 @@ using System.Text.Json;
 
 namespace Treepie.Store;
 
-/// <summary>When something is to be done with a document, as its metadata says: UTC ticks, 0 for never.</summary>
-/// <param name="Expires">It is deleted (<c>@expires</c>).</param>
-/// <param name="Refresh">It gets a new change vector, and the time goes from its metadata (<c>@refresh</c>).</param>
-/// <param name="Archive">It is marked as archived (<c>@archive-at</c>).</param>
+/// <summary>The times at which a document is due for actions, from its metadata: UTC ticks, 0 for never.</summary>
+/// <param name="Expires">When it is deleted (<c>@expires</c>).</param>
+/// <param name="Refresh">When <c>@refresh</c> is removed from its metadata, which gives it a new change vector.</param>
+/// <param name="Archive">When it is marked as archived (<c>@archive-at</c>).</param>
 internal readonly record struct DueTimes(long Expires, long Refresh, long Archive)
 {
     private const string Format = "yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK";
@@ -22,7 +22,7 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
         _ => Archive,
     };
 
-    /// <summary>The member of the metadata that says when.</summary>
+    /// <summary>Returns the metadata member for an action.</summary>
     public static ReadOnlySpan<byte> MemberOf(DueAction action) => action switch
     {
         DueAction.Expire => "@expires"u8,
@@ -30,11 +30,11 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
         _ => "@archive-at"u8,
     };
 
-    /// <summary>The times in minified metadata; what is no time counts as none.</summary>
+    /// <summary>Reads the times from minified metadata; ignores invalid ones.</summary>
     public static DueTimes Of(ReadOnlySpan<byte> metadata) => Read(metadata, null);
 
-    /// <summary>Refuses metadata with times that are none.</summary>
-    /// <exception cref="InvalidDocumentException">It has one; the message names it.</exception>
+    /// <summary>Rejects metadata with invalid times.</summary>
+    /// <exception cref="InvalidDocumentException">A time is not valid; the message names it.</exception>
     public static void Check(string id, ReadOnlySpan<byte> metadata) => Read(metadata, id);
 
     private static DueTimes Read(ReadOnlySpan<byte> metadata, string? strictId)

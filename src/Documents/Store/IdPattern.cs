@@ -3,8 +3,8 @@ using System.Text;
 namespace Treepie.Store;
 
 /// <summary>
-/// Alternatives apart by <c>|</c>, each with <c>*</c> (any run of characters) and <c>?</c> (any one character), compared without
-/// case. Backs up to the last <c>*</c> only, so a match costs at most length of text times length of pattern.
+/// Alternatives separated by <c>|</c>, each with <c>*</c> (any characters) and <c>?</c> (any one character), case-insensitive.
+/// Backtracks to the last <c>*</c> only, so a match costs at most the product of the lengths of text and pattern.
 /// </summary>
 internal sealed class IdPattern
 {
@@ -12,7 +12,7 @@ internal sealed class IdPattern
 
     private IdPattern(byte[][] alternatives) => _alternatives = alternatives;
 
-    /// <summary>The pattern of a text; null where there is none.</summary>
+    /// <summary>Returns the pattern for a text; null if there is none.</summary>
     public static IdPattern? From(string? pattern)
     {
         if (string.IsNullOrEmpty(pattern))
@@ -20,7 +20,7 @@ internal sealed class IdPattern
         return new IdPattern([.. pattern.Split('|').Select(part => CollectionName.Fold(Encoding.UTF8.GetBytes(part)))]);
     }
 
-    /// <summary>Whether one alternative matches the whole of a folded text.</summary>
+    /// <summary>Returns whether an alternative matches the whole folded text.</summary>
     public bool IsMatch(ReadOnlySpan<byte> folded)
     {
         foreach (byte[] alternative in _alternatives)

@@ -4,10 +4,10 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// An identity as the value of its folded name in the tree <see cref="TreeNames.Identities"/>. Little-endian.
+/// The value of an identity, with its folded name as the key, in the tree <see cref="TreeNames.Identities"/>. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    8 the last number given
+///      0    8 the last value assigned
 ///      8    … name as first written, with the | at its end, UTF-8
 /// </code>
 /// </summary>

@@ -1,7 +1,7 @@
 namespace Treepie.Store;
 
 /// <summary>
-/// Changes of one kind of what lies beside documents, deletions too, in order of their etag. Ends with its snapshot.
+/// Iterates over changes of one kind of related data, including deletions, in etag order. Valid until its snapshot is disposed.
 /// </summary>
 internal sealed class KindChanges : IDisposable
 {
@@ -21,13 +21,13 @@ internal sealed class KindChanges : IDisposable
 
     public long Etag => Current.Etag;
 
-    /// <summary>When it was made (UTC ticks).</summary>
+    /// <summary>The time of the change (UTC ticks).</summary>
     public long Ticks => _snapshot.Kinds.RecordOf(Current.Value).Ticks;
 
-    /// <summary>Its key, see <see cref="KindKey"/>.</summary>
+    /// <summary>The key; see <see cref="KindKey"/>.</summary>
     public ReadOnlySpan<byte> Key => Current.Value;
 
-    /// <summary>Whether it is a deletion.</summary>
+    /// <summary>Whether the change is a deletion.</summary>
     public bool IsDeletion => _current == _deletions;
 
     /// <summary>The name, as it was written.</summary>

@@ -2,14 +2,14 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>Values beside documents whose keys begin with a prefix, in key order, without those that were deleted.</summary>
+/// <summary>Iterates over related data whose keys start with a prefix, in key order, without deleted items.</summary>
 internal sealed class KindCursor(Cursor? cursor, byte[] prefix) : IDisposable
 {
     private bool _started;
 
     public ReadOnlySpan<byte> Key => cursor!.Key; // only after MoveNext gave true
 
-    /// <summary>The part of the key behind the prefix.</summary>
+    /// <summary>The part of the key after the prefix.</summary>
     public ReadOnlySpan<byte> Rest => Key[prefix.Length..];
 
     public KindRecord Record => new(cursor!.Value); // only after MoveNext gave true

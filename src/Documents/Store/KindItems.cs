@@ -4,28 +4,28 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Reads what lies beside documents: one value, those of a document, those whose name begins with a text, or the log of changes.
-/// The trees are made by the first write of any kind; before that there is nothing.
+/// Reads related data: one item, the items of a document, those whose name starts with a text, or the log of changes. The trees
+/// are created by the first write of any kind.
 /// </summary>
-/// <param name="find">Gives the trees.</param>
-/// <param name="unpacked">Unpacks bodies of revisions; null where none are asked for.</param>
+/// <param name="find">Returns the trees.</param>
+/// <param name="unpacked">Decompresses bodies of revisions; null if none are read.</param>
 internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpacked = null)
 {
     private readonly Tree? _items = find(TreeNames.Kinds);
 
-    /// <summary>Whether there was ever anything.</summary>
+    /// <summary>Whether there have never been any items.</summary>
     public bool IsEmpty => _items is null;
 
-    /// <summary>Values of every kind, and deletions of such that are remembered.</summary>
+    /// <summary>The number of items of all kinds, including tombstones.</summary>
     public long Total => _items?.Count ?? 0;
 
-    /// <summary>Values there are of a kind.</summary>
+    /// <summary>Returns the number of items of a kind.</summary>
     public long Count(Kind kind) => ReadCount((byte)kind);
 
-    /// <summary>Deletions that are remembered of a kind.</summary>
+    /// <summary>Returns the number of tombstones of a kind.</summary>
     public long DeletedCount(Kind kind) => ReadCount(DeletedCountKey(kind));
 
-    /// <summary>The value of a key; false where it does not exist or was deleted.</summary>
+    /// <summary>Gets the item with the specified key; returns false if it does not exist or was deleted.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> key, out KindRecord record)
     {
         record = default;
@@ -35,18 +35,18 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return !record.IsDeleted;
     }
 
-    /// <summary>Values whose keys begin with a prefix, in key order; to be disposed.</summary>
+    /// <summary>Returns the items whose keys start with a prefix, in key order. The cursor must be disposed.</summary>
     public KindCursor Under(byte[] prefix) => new(_items?.OpenCursor(), prefix);
 
-    /// <summary>Keys of values in order of their etag, greater than one.</summary>
+    /// <summary>Returns the keys of items with an etag greater than the specified one, in etag order.</summary>
     public LogReader Log(long afterEtag = 0) =>
         find(TreeNames.KindsByEtag) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
 
-    /// <summary>Keys of what was deleted in order of its etag, greater than one.</summary>
+    /// <summary>Returns the keys of deleted items with an etag greater than the specified one, in etag order.</summary>
     public LogReader Deletions(long afterEtag = 0) =>
         find(TreeNames.KindsDeleted) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
 
-    /// <summary>The record that a log names, a deletion too.</summary>
+    /// <summary>Returns the record that a log entry refers to, which may be a tombstone.</summary>
     public KindRecord RecordOf(scoped ReadOnlySpan<byte> key) =>
         _items is not null && _items.TryGet(key, out ReadOnlySpan<byte> value)
             ? new KindRecord(value)
@@ -54,10 +54,10 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
                 "The log of what lies beside documents names a key that does not exist. Run a check of the database and restore "
                     + "a backup.");
 
-    /// <summary>Contents of attachments, each counted once.</summary>
+    /// <summary>The number of distinct attachment contents.</summary>
     public long ContentCount => find(TreeNames.ContentsByHash)?.Count ?? 0;
 
-    /// <summary>The content of a hash from a place on, as far as it lies in one piece; empty at its end.</summary>
+    /// <summary>Returns the contiguous part of a content that starts at an offset; empty at its end.</summary>
     public ReadOnlySpan<byte> Content(ReadOnlySpan<byte> hash, long offset)
     {
         if (find(TreeNames.ContentsByHash) is not { } byHash || !byHash.TryGet(hash, out ReadOnlySpan<byte> value))
@@ -77,7 +77,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
             $"The content {Convert.ToHexStringLower(hash)} of an attachment is not whole. Run a check of the database and "
                 + $"restore a backup.");
 
-    /// <summary>What kinds a document has.</summary>
+    /// <summary>Returns the kinds of related data of a document.</summary>
     public DocumentFlags FlagsOf(ReadOnlySpan<byte> foldedId)
     {
         DocumentFlags flags = DocumentFlags.None;
@@ -96,7 +96,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return flags;
     }
 
-    /// <summary>Keys of a document's revisions, the oldest first.</summary>
+    /// <summary>Returns the keys of a document's revisions, oldest first.</summary>
     public List<byte[]> Revisions(ReadOnlySpan<byte> foldedId)
     {
         var keys = new List<byte[]>();
@@ -106,11 +106,11 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return keys;
     }
 
-    /// <summary>The key of a document's newest revision; null where it has none.</summary>
+    /// <summary>Returns the key of a document's newest revision; null if it has none.</summary>
     public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) =>
         _items is null ? null : LastBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
 
-    /// <summary>The body of a revision, which an earlier one may have.</summary>
+    /// <summary>Returns the body of a revision, which may be stored in an earlier one.</summary>
     public ReadOnlySpan<byte> RevisionBody(ReadOnlySpan<byte> key)
     {
         byte[] prefix = key[..^TreeNames.EtagKeyBytes].ToArray();
@@ -123,14 +123,14 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
             "The body of a revision is missing. Run a check of the database and restore a backup.");
     }
 
-    /// <summary>The value of a revision as if nothing were packed.</summary>
+    /// <summary>Returns the value of a revision with decompressed body.</summary>
     public ReadOnlySpan<byte> RevisionValue(ReadOnlySpan<byte> key)
     {
         ReadOnlySpan<byte> value = RecordOf(key).Value;
         return new RevisionRecord(value) is { IsPacked: true } revision ? revision.WithBody(RevisionBody(key)) : value;
     }
 
-    /// <summary>The key of the revision after one, of the same document; null after the last.</summary>
+    /// <summary>Returns the key of the next revision of the same document; null after the last.</summary>
     public byte[]? RevisionAfter(ReadOnlySpan<byte> key)
     {
         using Cursor cursor = _items!.OpenCursor(); // there is a revision
@@ -143,7 +143,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return null;
     }
 
-    /// <summary>The folded ids of documents that have revisions, and of such that are deleted, in order.</summary>
+    /// <summary>Returns the folded ids of documents that have revisions, including deleted documents, in order.</summary>
     public IEnumerable<byte[]> DocumentsWithRevisions()
     {
         byte[] from = KindKey.Prefix(Kind.Revision, default);
@@ -156,7 +156,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         }
     }
 
-    /// <summary>Keys of a time series' segments, in order of their times.</summary>
+    /// <summary>Returns the keys of a time series' segments, in time order.</summary>
     public List<byte[]> Segments(byte[] prefix)
     {
         var keys = new List<byte[]>();
@@ -167,7 +167,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     }
 
     /// <summary>
-    /// The segment that holds a time or would: the last that begins there or before, else the first; null where there is none.
+    /// Returns the segment for a time: the last one that starts at or before it, otherwise the first; null if there is none.
     /// </summary>
     public byte[]? SegmentAt(byte[] prefix, long ticks)
     {
@@ -177,7 +177,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return LastBefore([.. from, 0], prefix) ?? SegmentAfter(prefix, -1);
     }
 
-    /// <summary>The first segment that begins after a time; null where there is none.</summary>
+    /// <summary>Returns the first segment that starts after a time; null if there is none.</summary>
     public byte[]? SegmentAfter(byte[] prefix, long ticks)
     {
         using Cursor? cursor = _items?.OpenCursor();
@@ -189,7 +189,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return null;
     }
 
-    /// <summary>The first segment of each time series of a document, in order of their names.</summary>
+    /// <summary>Returns the first segment of each time series of a document, sorted by name.</summary>
     public List<byte[]> FirstSegments(byte[] foldedId)
     {
         var keys = new List<byte[]>();

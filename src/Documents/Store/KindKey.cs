@@ -3,21 +3,21 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// Key of what lies beside documents, in the tree <see cref="TreeNames.Kinds"/>.
+/// The key of related data in the tree <see cref="TreeNames.Kinds"/>.
 /// <code>
 /// SIZE MEANING
 ///    1 kind
-///    … folded id of the document it belongs to; nothing for values of the database itself
-///    1 00, which no id holds
+///    … folded id of the document it belongs to; empty for items of the database itself
+///    1 00, which ids cannot contain
 ///    … folded name
 /// </code>
 /// </summary>
 internal static class KindKey
 {
-    /// <summary>Longest key: an id and a name, both folded.</summary>
+    /// <summary>The maximum length of a key: an id and a name, both folded.</summary>
     public const int MaxBytes = 1 + DocumentId.MaxFoldedBytes + 1 + (KindNames.MaxBytes / 2 * 3);
 
-    /// <summary>A key from folded id and folded name.</summary>
+    /// <summary>Creates a key from a folded id and a folded name.</summary>
     public static byte[] Of(Kind kind, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> foldedName)
     {
         byte[] key = new byte[1 + foldedId.Length + 1 + foldedName.Length];
@@ -27,20 +27,20 @@ internal static class KindKey
         return key;
     }
 
-    /// <summary>A key from folded id and a name as it was given.</summary>
+    /// <summary>Creates a key from a folded id and a name as given.</summary>
     public static byte[] OfName(Kind kind, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> name)
     {
         Span<byte> folded = stackalloc byte[KindNames.MaxBytes / 2 * 3];
         return Of(kind, foldedId, folded[..DocumentId.Fold(name, folded)]);
     }
 
-    /// <summary>The key of a document's atomic guard, a compare-exchange value.</summary>
+    /// <summary>Creates the key of a document's atomic guard, which is a compare-exchange value.</summary>
     public static byte[] OfGuard(ReadOnlySpan<byte> foldedId) => Of(Kind.CompareExchange, default, [.. GuardPrefix, .. foldedId]);
 
-    /// <summary>What names of atomic guards begin with; the document's id follows.</summary>
+    /// <summary>The prefix of the names of atomic guards, followed by the document's id.</summary>
     public static ReadOnlySpan<byte> GuardPrefix => "rvn-atomic/"u8;
 
-    /// <summary>The key of a document's revision of an etag: id and etag are its name.</summary>
+    /// <summary>Creates the key of a document's revision with an etag; id and etag form its name.</summary>
     public static byte[] OfRevision(ReadOnlySpan<byte> foldedId, long etag)
     {
         byte[] key = [.. RevisionPrefix(foldedId), .. new byte[TreeNames.EtagKeyBytes]];
@@ -48,15 +48,15 @@ internal static class KindKey
         return key;
     }
 
-    /// <summary>What all revisions of a document begin with.</summary>
+    /// <summary>Returns the common prefix of the keys of a document's revisions.</summary>
     public static byte[] RevisionPrefix(ReadOnlySpan<byte> foldedId) => Of(Kind.Revision, default, [.. foldedId, 0]);
 
-    /// <summary>What all segments of a time series begin with.</summary>
+    /// <summary>Returns the common prefix of the keys of a time series' segments.</summary>
     public static byte[] TimeSeriesPrefix(ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> name) =>
         [.. OfName(Kind.TimeSeries, foldedId, name), 0];
 
     /// <summary>
-    /// The key of a segment: none of its entries is before that time, and those of the next segment are at its own or later.
+    /// Creates the key of a segment from a time: all of its entries are at that time or later, and before the next segment.
     /// </summary>
     public static byte[] OfSegment(ReadOnlySpan<byte> prefix, long ticks)
     {
@@ -65,15 +65,15 @@ internal static class KindKey
         return key;
     }
 
-    /// <summary>The folded id of the document that a revision is of.</summary>
+    /// <summary>Returns the folded id of a revision's document.</summary>
     public static ReadOnlySpan<byte> DocumentOfRevision(ReadOnlySpan<byte> key) => key[2..^(1 + TreeNames.EtagKeyBytes)];
 
-    /// <summary>What all keys of a kind and document begin with.</summary>
+    /// <summary>Returns the common prefix of the keys of a kind and document.</summary>
     public static byte[] Prefix(Kind kind, ReadOnlySpan<byte> foldedId) => Of(kind, foldedId, default);
 
     public static Kind KindOf(ReadOnlySpan<byte> key) => (Kind)key[0];
 
-    /// <summary>The folded id of the document; empty where there is none.</summary>
+    /// <summary>Returns the folded id of the document; empty if there is none.</summary>
     public static ReadOnlySpan<byte> OwnerOf(ReadOnlySpan<byte> key)
     {
         int end = key.IndexOf((byte)0);

@@ -2,14 +2,14 @@ using System.Text;
 
 namespace Treepie.Store;
 
-/// <summary>Rules of the names of what lies beside documents, the same for every kind.</summary>
+/// <summary>The rules of names of related data, the same for all kinds.</summary>
 internal static class KindNames
 {
-    /// <summary>Longest name in UTF-8 bytes: owner, name and what stands between fit into a key.</summary>
+    /// <summary>The maximum length of a name in UTF-8 bytes, so that owner, name and separator fit into a key.</summary>
     public const int MaxBytes = 512;
 
-    /// <summary>The name in UTF-8.</summary>
-    /// <exception cref="InvalidDocumentException">It is empty, too long or no text.</exception>
+    /// <summary>Returns the name in UTF-8 after validating it.</summary>
+    /// <exception cref="InvalidDocumentException">The name is empty, too long or not valid text.</exception>
     public static byte[] Encode(string what, string? name, int maxBytes = MaxBytes)
     {
         if (string.IsNullOrWhiteSpace(name))
@@ -33,8 +33,8 @@ internal static class KindNames
                     + $"limit is {maxBytes}. Nothing was changed. Shorten it.");
     }
 
-    /// <summary>The content type of an attachment in UTF-8.</summary>
-    /// <exception cref="InvalidDocumentException">It is too long.</exception>
+    /// <summary>Returns the content type of an attachment in UTF-8.</summary>
+    /// <exception cref="InvalidDocumentException">The content type is too long.</exception>
     public static byte[] EncodeType(string attachment, string contentType)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(contentType);

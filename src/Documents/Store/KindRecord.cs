@@ -4,7 +4,7 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// What lies beside documents as the value of its <see cref="KindKey"/>, or what is remembered of its deletion. Little-endian.
+/// The value of an item of related data, with its <see cref="KindKey"/> as the key, or its tombstone. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 etag of the last change
@@ -43,7 +43,7 @@ internal readonly ref struct KindRecord
 
     public static int SizeOf(int nameLength, int valueLength) => checked(HeaderBytes + nameLength + valueLength);
 
-    /// <summary>Writes all but the value, the place of which it gives.</summary>
+    /// <summary>Writes all but the value, and returns the span for it.</summary>
     public static Span<byte> Write(Span<byte> destination, long etag, long ticks, bool isDeleted, ReadOnlySpan<byte> name)
     {
         BinaryPrimitives.WriteInt64LittleEndian(destination, etag);

@@ -3,8 +3,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Documents in the order of a log: of all documents, of one collection, or backwards. Ids that are written behind each other
-/// mostly lie beside each other: each is looked for where the one before was.
+/// Iterates over documents in the order of a log: of all documents, of one collection, or backwards. Ids written one after
+/// another are mostly adjacent, so each search starts where the previous one ended.
 /// </summary>
 internal sealed class LogCursor : DocumentCursor
 {

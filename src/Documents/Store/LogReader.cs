@@ -3,7 +3,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>A log of etags: the whole tree, or the part of it that belongs to one collection.</summary>
+/// <summary>Reads a log of etags: the whole tree, or the part of one collection.</summary>
 internal sealed class LogReader : IDisposable
 {
     private readonly Cursor? _cursor;
@@ -12,7 +12,7 @@ internal sealed class LogReader : IDisposable
     private bool _started;
     private bool _isBehind; // the cursor stands on the next entry already
 
-    /// <summary>A reader of all etags after one; of one collection if it is given.</summary>
+    /// <summary>Creates a reader of all etags after the specified one, optionally of one collection.</summary>
     public LogReader(Tree log, int? collectionId, long afterEtag)
     {
         _cursor = log.OpenCursor();
@@ -27,7 +27,7 @@ internal sealed class LogReader : IDisposable
     /// <summary>A log without entries.</summary>
     public static LogReader Empty => new();
 
-    /// <summary>Whether it stands on an entry.</summary>
+    /// <summary>Whether the reader is positioned on an entry.</summary>
     public bool IsValid { get; private set; }
 
     public long Etag { get; private set; }
@@ -53,8 +53,8 @@ internal sealed class LogReader : IDisposable
     }
 
     /// <summary>
-    /// Leaves so many entries behind, as far as there are so many; before the first <see cref="MoveNext"/>, again and again if
-    /// need be. Gives how many.
+    /// Skips entries before the first <see cref="MoveNext"/>, as far as there are enough; returns the number skipped. May be
+    /// called repeatedly.
     /// </summary>
     public long Skip(long most)
     {

@@ -1,13 +1,15 @@
 namespace Treepie.Store;
 
-/// <summary>Lets one in at a time and never waits; unlike a lock it refuses the thread that is in, too. Thread-safe.</summary>
+/// <summary>
+/// Admits one caller at a time and never waits; unlike a lock, it also rejects the thread that was admitted. Thread-safe.
+/// </summary>
 internal sealed class OneAtATime
 {
     private int _isTaken;
 
-    /// <summary>Whether nobody was in; who gets true calls <see cref="End"/>.</summary>
+    /// <summary>Returns whether the caller was admitted; if so, it must call <see cref="End"/>.</summary>
     public bool TryBegin() => Interlocked.CompareExchange(ref _isTaken, 1, 0) == 0;
 
-    /// <summary>The next may come in.</summary>
+    /// <summary>Admits the next caller.</summary>
     public void End() => Volatile.Write(ref _isTaken, 0);
 }

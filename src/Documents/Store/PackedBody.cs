@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Treepie.Store;
 
 /// <summary>
-/// A body that is compressed with the dictionary of its collection, as it stands in a record. Little-endian.
+/// A body compressed with the dictionary of its collection, as stored in a record. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    4 number of the dictionary
@@ -13,21 +13,21 @@ namespace Treepie.Store;
 /// </summary>
 internal static class PackedBody
 {
-    /// <summary>Bytes before the frame.</summary>
+    /// <summary>The number of bytes before the frame.</summary>
     public const int HeaderBytes = 8;
 
-    /// <summary>Shorter ones stay as they are.</summary>
+    /// <summary>Shorter bodies are not compressed.</summary>
     public const int LeastBytes = 64;
 
-    /// <summary>Length of the body.</summary>
+    /// <summary>Returns the length of the decompressed body.</summary>
     public static int LengthOf(ReadOnlySpan<byte> packed) => BinaryPrimitives.ReadInt32LittleEndian(packed[4..]);
 
-    /// <summary>Number of its dictionary.</summary>
+    /// <summary>Returns the number of the dictionary.</summary>
     public static uint DictionaryOf(ReadOnlySpan<byte> packed) => BinaryPrimitives.ReadUInt32LittleEndian(packed);
 
     /// <summary>
-    /// Packs a body; gives the bytes written, 0 where that would not save an eighth of them. Room for all bodies is as long as
-    /// the body.
+    /// Compresses a body; returns the number of bytes written, 0 if that would not save at least an eighth. The destination must
+    /// be as long as the body.
     /// </summary>
     public static int Pack(BodyDictionary dictionary, ReadOnlySpan<byte> body, Span<byte> destination)
     {

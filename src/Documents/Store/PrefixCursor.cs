@@ -2,7 +2,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>Documents in order of their folded id, as far as they begin with a prefix and fit two patterns.</summary>
+/// <summary>Iterates over documents in order of their folded ids that start with a prefix and match two patterns.</summary>
 internal sealed class PrefixCursor : DocumentCursor
 {
     private readonly DatabaseSnapshot _snapshot;
@@ -21,7 +21,7 @@ internal sealed class PrefixCursor : DocumentCursor
         _snapshot = snapshot;
         _cursor = documents.OpenCursor();
         _prefix = foldedPrefix;
-        // No id is longer, so an id that comes after the start of a text comes after all of it, unless it is equal to the start.
+        // No id is longer, so an id greater than the start of a text is greater than the text, unless it equals the start.
         _startAfter = foldedStartAfter?.Length > DocumentId.MaxFoldedBytes
             ? foldedStartAfter[..DocumentId.MaxFoldedBytes]
             : foldedStartAfter;

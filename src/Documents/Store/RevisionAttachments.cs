@@ -5,12 +5,11 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// The attachments that a document had, as its revision keeps them, in order of their names without case; a cursor over them.
-/// Each is, little-endian:
+/// A cursor over the attachments of a revision, sorted by name, case-insensitively. Each is stored as, little-endian:
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0   32 SHA-256 of the content
-///     32    8 length of that
+///     32    8 length of the content
 ///     40    2 length of the name in bytes (N)
 ///     42    2 length of the content type in bytes (T)
 ///     44    N name as first written, UTF-8
@@ -47,7 +46,7 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
         return true;
     }
 
-    /// <summary>Adds one.</summary>
+    /// <summary>Appends an attachment.</summary>
     public static void Append(
         IBufferWriter<byte> list, ReadOnlySpan<byte> hash, long sizeBytes, ReadOnlySpan<byte> name,
         ReadOnlySpan<byte> contentType)
@@ -62,7 +61,7 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
         list.Write(contentType);
     }
 
-    /// <summary>The attachments that a document has now.</summary>
+    /// <summary>Returns the current attachments of a document.</summary>
     public static byte[] Of(KindItems items, ReadOnlySpan<byte> foldedId)
     {
         using KindCursor cursor = items.Under(KindKey.Prefix(Kind.Attachment, foldedId));
@@ -79,7 +78,7 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
         return list?.WrittenSpan.ToArray() ?? [];
     }
 
-    /// <summary>Those of a list whose contents there are.</summary>
+    /// <summary>Returns the attachments of a list whose contents exist.</summary>
     public static byte[] Where(ReadOnlySpan<byte> list, Func<byte[], bool> hasContent)
     {
         var kept = new ArrayBufferWriter<byte>(Math.Max(1, list.Length));
@@ -89,7 +88,7 @@ internal ref struct RevisionAttachments(ReadOnlySpan<byte> list)
         return kept.WrittenSpan.ToArray();
     }
 
-    /// <summary>Writes a list as it stands in metadata.</summary>
+    /// <summary>Writes a list in the form used in metadata.</summary>
     public static void WriteJson(IBufferWriter<byte> output, ReadOnlySpan<byte> list)
     {
         output.Write("["u8);

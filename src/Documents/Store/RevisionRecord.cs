@@ -4,7 +4,7 @@ using System.Text;
 namespace Treepie.Store;
 
 /// <summary>
-/// A revision as the value of its key, which holds the etag of the document it is of. Little-endian.
+/// The value of a revision, whose key contains the etag of the document's state. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata; 8 the body is packed;
@@ -22,7 +22,7 @@ namespace Treepie.Store;
 /// </summary>
 internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 {
-    /// <summary>Revisions in a row that share a body: reading the last one looks at so many.</summary>
+    /// <summary>The maximum number of consecutive revisions that share a body, all of which may be read to find it.</summary>
     public const int MaxShared = 16;
 
     private const int HeaderBytes = 16;
@@ -32,7 +32,7 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     public bool IsDeletion => (_bytes[0] & DeletionFlag) != 0;
 
-    /// <summary>Whether somebody asked for it, where the rules would have made none.</summary>
+    /// <summary>Whether it was created on request, when the rules would not have created one.</summary>
     public bool IsForced => (_bytes[0] & ForcedFlag) != 0;
 
     public bool IsShared => (_bytes[0] & SharedFlag) != 0;
@@ -45,26 +45,26 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + CollectionLength, MetadataLength);
 
-    /// <summary>What <see cref="RevisionAttachments"/> goes over.</summary>
+    /// <summary>The attachments, as read by <see cref="RevisionAttachments"/>.</summary>
     public ReadOnlySpan<byte> Attachments =>
         HasAttachments ? _bytes.Slice(End + sizeof(int), BinaryPrimitives.ReadInt32LittleEndian(_bytes[End..])) : default;
 
     /// <summary>Whether its own body is a <see cref="PackedBody"/>.</summary>
     public bool IsPacked => (_bytes[0] & PackedFlag) != 0;
 
-    /// <summary>Its own body as it stands there; empty where it is shared.</summary>
+    /// <summary>Its own body as it is stored; empty if it is shared.</summary>
     public ReadOnlySpan<byte> StoredBody => _bytes[(HasAttachments ? End + sizeof(int) + Attachments.Length : End)..];
 
     private bool HasAttachments => (_bytes[0] & AttachmentsFlag) != 0;
 
-    /// <summary>Where its metadata ends.</summary>
+    /// <summary>The offset of the end of its metadata.</summary>
     private int End => HeaderBytes + CollectionLength + MetadataLength;
 
     private int CollectionLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[2..]);
 
     private int MetadataLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
 
-    /// <summary>A revision; shared is 0 where it has its own body.</summary>
+    /// <summary>Encodes a revision; shared is 0 if it has its own body.</summary>
     public static byte[] Encode(
         string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
         ReadOnlySpan<byte> attachments, bool isPacked = false, bool isForced = false)
@@ -91,11 +91,11 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
         return bytes;
     }
 
-    /// <summary>The same with a body of its own.</summary>
+    /// <summary>Returns a copy with its own body.</summary>
     public byte[] WithBody(ReadOnlySpan<byte> body) =>
         Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, isForced: IsForced);
 
-    /// <summary>The same with other attachments.</summary>
+    /// <summary>Returns a copy with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
         Encode(
             Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked,

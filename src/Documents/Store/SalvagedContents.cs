@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Finds out by their hashes which contents of attachments a salvage brought back whole, and writes what speaks of them anew.
-/// Those that no attachment has are dropped.
+/// Determines by their hashes which attachment contents a salvage recovered completely, and rewrites the records that refer to
+/// them. Contents without attachments are dropped.
 /// </summary>
 internal sealed class SalvagedContents(ReadTransaction read)
 {
@@ -15,13 +15,13 @@ internal sealed class SalvagedContents(ReadTransaction read)
     private readonly List<long> _dropped = [];
     private long _lastId;
 
-    /// <summary>Whether a content is whole.</summary>
+    /// <summary>Returns whether a content is complete.</summary>
     public bool Contains(string hash) => _byHash.ContainsKey(hash);
 
-    /// <summary>One attachment more has it.</summary>
+    /// <summary>Adds a reference of an attachment.</summary>
     public void Acquire(string hash) => _byHash[hash] = _byHash[hash] with { References = _byHash[hash].References + 1 };
 
-    /// <summary>Hashes all there are.</summary>
+    /// <summary>Hashes all contents.</summary>
     public void Read()
     {
         if (read.FindTree(TreeNames.Contents) is not { } contents)
@@ -44,7 +44,7 @@ internal sealed class SalvagedContents(ReadTransaction read)
         }
     }
 
-    /// <summary>Writes them.</summary>
+    /// <summary>Writes the records.</summary>
     public bool Write(WriteTransaction transaction)
     {
         if (_lastId == 0)

@@ -8,14 +8,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Makes a database of what a salvage brought back in part. Documents are what counts; all else that speaks of them is made anew
-/// from them: both logs, the collections' counts, names of collections, the last etag. Tombstones are dropped: indexes, which
-/// follow them, begin anew as well.
+/// Repairs a database that was only partly recovered by a salvage. Documents are authoritative; everything that refers to them is
+/// rebuilt from them: both logs, the counts of collections, names of collections, the last etag. Tombstones are dropped: indexes,
+/// which follow them, are rebuilt as well.
 /// </summary>
-/// <remarks>In steps of bounded size. The mark goes with the last one, so a run that is interrupted begins again.</remarks>
+/// <remarks>Works in steps of bounded size. The mark is removed by the last one, so an interrupted run starts again.</remarks>
 internal sealed class SalvagedDocuments(StorageEnvironment environment)
 {
-    /// <summary>The tree whose presence says that it has to be done; the command <c>salvage</c> leaves it.</summary>
+    /// <summary>The tree whose presence requests the repair; created by the command <c>salvage</c>.</summary>
     public const string Mark = "salvaged";
 
     private const int DocumentsPerStep = 5000;
@@ -30,7 +30,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
 
     private readonly SortedDictionary<int, (long Count, long Bytes, long LastEtag)> _collections = [];
 
-    /// <summary>Does it, where it has to be done.</summary>
+    /// <summary>Repairs the database if it is marked.</summary>
     public void RunIfMarked()
     {
         using ReadTransaction read = environment.BeginRead();
@@ -62,8 +62,8 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     }
 
     /// <summary>
-    /// Enters the document of a key and those after it, up to a step's size, in both logs. May be run again, as any command, so
-    /// it changes nothing but the transaction.
+    /// Adds the document of a key and the following ones, up to the size of a step, to both logs. Like any command it may be run
+    /// again, so it changes nothing outside the transaction.
     /// </summary>
     private static Step WriteLogs(WriteTransaction transaction, Cursor cursor, byte[] from, KindItems beside)
     {
@@ -102,7 +102,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         }
     }
 
-    /// <summary>Collections, last etag and identity; takes the mark away.</summary>
+    /// <summary>Writes collections, last etag and identity; removes the mark.</summary>
     private bool Finish(WriteTransaction transaction, long lastBeside)
     {
         Tree collections = transaction.GetOrCreateTree(TreeNames.Collections),
@@ -142,7 +142,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     }
 
     /// <summary>
-    /// What a step did: the key that the next one begins with, and what its documents add to their collections.
+    /// The result of a step: the key with which the next one starts, and what its documents add to their collections.
     /// </summary>
     private sealed record Step(byte[]? Next, Dictionary<int, (long Count, long Bytes, long LastEtag)> Collections);
 }

@@ -6,9 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Makes anew what speaks of the values beside documents that a salvage brought back: their log and their counts. What belonged
-/// to a document that is lost goes with it, and deletions are dropped, as those of documents are. In steps of bounded size, which
-/// may be run again.
+/// Rebuilds the log and counts of related data recovered by a salvage. Data of a lost document is dropped, as are tombstones.
+/// Works in steps of bounded size, which may be run again.
 /// </summary>
 internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransaction read)
 {
@@ -18,7 +17,7 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
     private readonly SalvagedContents _contents = new(read);
     private long _lastEtag;
 
-    /// <summary>Does it, after the documents; gives the last etag of any value.</summary>
+    /// <summary>Runs after the documents; returns the last etag of any item.</summary>
     public long Run()
     {
         _contents.Read();
@@ -96,7 +95,7 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
         return new Step(more ? cursor.Key.ToArray() : null, counts, contents, lastEtag);
     }
 
-    /// <summary>Hashes of the contents that a revision has; attachments whose contents are lost leave it.</summary>
+    /// <summary>Returns the hashes of a revision's contents; removes attachments whose contents are lost.</summary>
     private List<string> KeepContents(Tree items, ReadOnlySpan<byte> key, KindRecord record)
     {
         var revision = new RevisionRecord(record.Value);
@@ -117,7 +116,7 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
         return hashes;
     }
 
-    /// <summary>A document lost what its flags spoke of.</summary>
+    /// <summary>Updates the flags of a document that lost related data.</summary>
     private static void SetFlags(WriteTransaction transaction, Tree documents, ReadOnlySpan<byte> owner)
     {
         if (!documents.TryGet(owner, out ReadOnlySpan<byte> value))
@@ -131,7 +130,7 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
     }
 
     /// <summary>
-    /// What a step did: the key that the next one begins with, values by kind, contents that attachments have, and the last etag.
+    /// The result of a step: the key with which the next one starts, items by kind, contents of attachments, and the last etag.
     /// </summary>
     private sealed record Step(byte[]? Next, Dictionary<byte, long> Counts, List<string> Contents, long LastEtag);
 }

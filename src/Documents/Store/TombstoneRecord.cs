@@ -4,20 +4,20 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// A deletion as the value of its etag in the tree <see cref="TreeNames.TombstonesByEtag"/>. Little-endian.
+/// The value of a deletion, with its etag as the key, in the tree <see cref="TreeNames.TombstonesByEtag"/>. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 time of the deletion, UTC ticks
-///      8    4 collection the document was in
+///      8    4 collection of the document
 ///     12    2 flags; bit 0: superseded, the id has changed again in another collection
 ///     14    2 0
 ///     16    … id as it was written, UTF-8
 /// </code>
-/// A superseded tombstone stays for those who follow its collection and is passed over by those who follow all changes.
+/// A superseded tombstone is kept for readers of its collection and skipped by readers of all changes.
 /// </summary>
 internal readonly ref struct TombstoneRecord
 {
-    /// <summary>Bytes before the id.</summary>
+    /// <summary>The number of bytes before the id.</summary>
     public const int HeaderBytes = 16;
 
     private const ushort SupersededFlag = 1;
@@ -38,7 +38,7 @@ internal readonly ref struct TombstoneRecord
 
     public ReadOnlySpan<byte> Id => _bytes[HeaderBytes..];
 
-    /// <summary>Writes a tombstone into room of exactly its size.</summary>
+    /// <summary>Writes a tombstone to a buffer of exactly its size.</summary>
     public static void Write(Span<byte> destination, long ticks, int collectionId, bool superseded, ReadOnlySpan<byte> id)
     {
         Debug.Assert(destination.Length == HeaderBytes + id.Length, "room is exact");

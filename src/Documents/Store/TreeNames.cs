@@ -56,70 +56,70 @@ internal static class TreeNames
     public const string Identities = "identities";
     public const string Meta = "meta";
 
-    /// <summary>What lies beside documents.</summary>
+    /// <summary>Related data.</summary>
     public const string Kinds = "kinds";
 
-    /// <summary>Its log.</summary>
+    /// <summary>The log of related data.</summary>
     public const string KindsByEtag = "kinds/by-etag";
 
-    /// <summary>What was deleted of it.</summary>
+    /// <summary>Tombstones of related data.</summary>
     public const string KindsDeleted = "kinds/deleted";
 
-    /// <summary>How much there is of each kind.</summary>
+    /// <summary>The number of items of each kind.</summary>
     public const string KindCounts = "kinds/counts";
 
-    /// <summary>Made by the first index of an encrypted database; others keep a file beside each index.</summary>
+    /// <summary>Created by the first index of an encrypted database; others keep a file beside each index.</summary>
     public const string IndexDefinitions = "indexes";
 
-    /// <summary>Definitions made by hand; made by the first.</summary>
+    /// <summary>Definitions of static indexes; created by the first.</summary>
     public const string StaticIndexes = "indexes/static";
 
-    /// <summary>What definitions made by hand were before; made with them.</summary>
+    /// <summary>Earlier definitions of static indexes; created together with them.</summary>
     public const string IndexHistory = "indexes/history";
 
-    /// <summary>Made by the first index of which something is set.</summary>
+    /// <summary>Settings of indexes; created by the first.</summary>
     public const string IndexSettings = "indexes/settings";
 
-    /// <summary>Made by the first backup task.</summary>
+    /// <summary>Backup tasks; created by the first.</summary>
     public const string BackupTasks = "backup-tasks";
 
     /// <summary>
-    /// Stretches of the log that backup tasks keep at their places: number of the task (8, big-endian), name of the object; made
-    /// by the first.
+    /// Log backups kept by backup tasks at their destinations: id of the task (8, big-endian), name of the object; created by the
+    /// first.
     /// </summary>
     public const string BackupLogs = "backup-logs";
 
-    /// <summary>Pieces of contents of attachments; this and the next two are made by the first.</summary>
+    /// <summary>Chunks of attachment contents; this and the next two are created by the first.</summary>
     public const string Contents = "contents";
 
-    /// <summary>Contents by their hash.</summary>
+    /// <summary>Contents by hash.</summary>
     public const string ContentsByHash = "contents/by-hash";
 
-    /// <summary>Contents that are not whole yet, by their number.</summary>
+    /// <summary>Incomplete contents, by number.</summary>
     public const string ContentUploads = "contents/uploads";
 
-    /// <summary>Documents by the time at which something is to be done with them.</summary>
+    /// <summary>Documents by the time at which they are due for an action.</summary>
     public const string Due = "due";
 
-    /// <summary>Dictionaries that bodies are packed with.</summary>
+    /// <summary>Compression dictionaries of bodies.</summary>
     public const string Dictionaries = "dictionaries";
 
-    /// <summary>The same once more: a lost one would take all bodies with it.</summary>
+    /// <summary>A second copy: losing one would make all its bodies unreadable.</summary>
     public const string DictionaryCopies = "dictionaries/copies";
 
-    /// <summary>How far collections are packed.</summary>
+    /// <summary>The progress of compressing each collection.</summary>
     public const string Packing = "packing";
 
-    /// <summary>Version of this layout.</summary>
+    /// <summary>The version of this layout.</summary>
     public const int FormatVersion = 1;
 
-    /// <summary>Version of a database in which bodies may be packed.</summary>
+    /// <summary>The version of a database in which bodies may be compressed.</summary>
     public const int PackedFormatVersion = 2;
 
-    /// <summary>Bytes of a key in a log of a collection.</summary>
+    /// <summary>The length of a key in the log of a collection.</summary>
     public const int CollectionKeyBytes = 12;
 
-    /// <summary>Bytes of a key in a log.</summary>
+    /// <summary>The length of a key in a log.</summary>
     public const int EtagKeyBytes = 8;
 
     public static readonly IReadOnlyList<string> All =
@@ -133,13 +133,13 @@ internal static class TreeNames
 
     public static ReadOnlySpan<byte> MetaEtag => "etag"u8;
 
-    /// <summary>Up to where tombstones are forgotten; absent where none was.</summary>
+    /// <summary>The etag up to which tombstones were purged; absent if none were.</summary>
     public static ReadOnlySpan<byte> MetaPurged => "purged"u8;
 
-    /// <summary>The last number that a content was given; absent where there was none.</summary>
+    /// <summary>The last number assigned to a content; absent if there was none.</summary>
     public static ReadOnlySpan<byte> MetaContent => "content"u8;
 
-    /// <summary>Bytes of the log that may wait to be archived; absent where none is kept.</summary>
+    /// <summary>The maximum size of the archived log in bytes; absent if it is not archived.</summary>
     public static ReadOnlySpan<byte> MetaLogBudget => "log"u8;
 
     public static void WriteEtagKey(Span<byte> key, long etag) => BinaryPrimitives.WriteInt64BigEndian(key, etag);

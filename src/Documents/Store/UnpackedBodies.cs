@@ -5,15 +5,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Decompresses packed bodies of one snapshot or transaction on first use and keeps them until all are released. One thread at a
-/// time.
+/// Decompresses bodies of one snapshot or transaction on first use and keeps them until all are released. Not thread-safe.
 /// </summary>
 internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string, Tree?> find)
 {
     private Dictionary<long, (byte[] Bytes, int Length)>? _bodies;
 
-    /// <summary>The body of a change, as it was before it was packed.</summary>
-    /// <exception cref="CorruptionException">It cannot be unpacked.</exception>
+    /// <summary>Returns the decompressed body of a change.</summary>
+    /// <exception cref="CorruptionException">The body cannot be decompressed.</exception>
     public ReadOnlySpan<byte> Get(long etag, ReadOnlySpan<byte> packed)
     {
         _bodies ??= [];
@@ -29,7 +28,7 @@ internal sealed class UnpackedBodies(BodyDictionaries dictionaries, Func<string,
         return bytes.AsSpan(0, length);
     }
 
-    /// <summary>Ends the life of all that was given.</summary>
+    /// <summary>Invalidates all returned bodies.</summary>
     public void Release()
     {
         if (_bodies is not { Count: > 0 })

@@ -4,13 +4,15 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// What cluster-wide batches promise beside being atomic: nobody else's cluster-wide batch wrote one of their documents in
-/// between.
+/// The additional guarantee of cluster-wide batches: no other cluster-wide batch has written one of their documents in the
+/// meantime.
 /// </summary>
 internal static class AtomicGuards
 {
-    /// <summary>Compares all that the batch expects before anything is written, so that an error names each conflict.</summary>
-    /// <exception cref="ClusterTransactionConcurrencyException">Something is not as expected.</exception>
+    /// <summary>
+    /// Checks all expectations of the batch before anything is written, so that the exception lists every conflict.
+    /// </summary>
+    /// <exception cref="ClusterTransactionConcurrencyException">An expectation is not met.</exception>
     public static void Check(DocumentWriter writer, WriteBatch batch)
     {
         var conflicts = new List<ClusterConflict>();
@@ -18,7 +20,7 @@ internal static class AtomicGuards
         for (int index = 0; index < batch.Commands.Count; index++)
         {
             WriteCommand command = batch.Commands[index];
-            // what that kind of command has
+            // present for this kind of command
             ClusterConflict? conflict = command.Kind == WriteKind.Beside ? command.Beside!.Conflict(writer)
                 : batch.HasGuards && command.IdKind == IdKind.Given && seen.Add(command.Id) ? Conflict(writer, in command)
                 : null;
@@ -30,7 +32,7 @@ internal static class AtomicGuards
             throw new ClusterTransactionConcurrencyException(conflicts);
     }
 
-    /// <summary>Puts or deletes the guard of the document that a command wrote; gives the result with it.</summary>
+    /// <summary>Updates or deletes the guard of a document that a command wrote; returns the result with it.</summary>
     public static WriteResult? Move(DocumentWriter writer, in WriteCommand command, WriteResult? result)
     {
         if (result is null || command.Kind is not (WriteKind.Put or WriteKind.Delete))

@@ -6,10 +6,10 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// A content on its way into a database, in memory of one piece however long it is. A content of more than a piece goes to the
-/// disk as it comes, and is nobody's until it is put as an attachment (<see cref="WriteBatch.PutAttachment"/>). To be disposed
-/// after that batch was written: what was not put by then is dropped, as it is at the next opening after a crash. One caller at a
-/// time.
+/// Uploads the content of an attachment to a database. Buffers one chunk in memory, however long the content is; longer content
+/// is written to disk as it arrives. It becomes visible when it is stored as an attachment
+/// (<see cref="WriteBatch.PutAttachment"/>). Dispose the upload after that batch has been written: content that has not been
+/// stored by then is discarded, and after a crash when the database is next opened. Not thread-safe.
 /// </summary>
 public sealed class AttachmentUpload : IAsyncDisposable
 {
@@ -24,18 +24,19 @@ public sealed class AttachmentUpload : IAsyncDisposable
     private long _uploadId;
     private UploadedContent? _content;
 
-    /// <summary>Begins one of at most so many bytes.</summary>
+    /// <summary>Starts an upload with a maximum size.</summary>
     internal AttachmentUpload(StorageEnvironment environment, long maxBytes = long.MaxValue)
     {
         _environment = environment;
         _maxBytes = maxBytes;
     }
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>The length so far, in bytes.</summary>
     public long LengthBytes { get; private set; }
 
-    /// <summary>Adds to the content; <paramref name="bytes"/> are copied.</summary>
-    /// <exception cref="InvalidDocumentException">It is longer than <see cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
+    /// <summary>Appends to the content; <paramref name="bytes"/> are copied.</summary>
+    /// <exception cref="InvalidDocumentException">The content exceeds
+    /// <see cref="DatabaseOptions.MaxAttachmentBytes"/>.</exception>
     public async ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default)
     {
         if (_content is not null)
@@ -62,7 +63,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
         }
     }
 
-    /// <summary>Ends the content, which can then be put.</summary>
+    /// <summary>Completes the content, which can then be stored as an attachment.</summary>
     public async Task CompleteAsync(CancellationToken cancellationToken = default)
     {
         if (_content is not null)
@@ -73,7 +74,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
             _hash.GetHashAndReset(), LengthBytes, _uploadId, _uploadId == 0 ? _piece.AsMemory(0, _used) : default);
     }
 
-    /// <summary>Drops what was not put.</summary>
+    /// <summary>Discards the content unless it was stored as an attachment.</summary>
     public async ValueTask DisposeAsync()
     {
         _hash.Dispose();
@@ -84,11 +85,11 @@ public sealed class AttachmentUpload : IAsyncDisposable
         _uploadId = 0;
     }
 
-    /// <summary>Whether its pieces are on the disk, and go when this is disposed.</summary>
+    /// <summary>Whether its chunks are on disk, and deleted when it is disposed.</summary>
     internal bool IsOnDisk => _uploadId != 0;
 
     /// <summary>
-    /// Puts it into the store before any attachment has it, as contents of dumps come; those that no attachment has are dropped
+    /// Stores the content before any attachment refers to it, as when importing dumps; contents without attachments are dropped
     /// by <see cref="SweepAsync"/>.
     /// </summary>
     internal async Task SettleAsync(StorageEnvironment environment, CancellationToken cancellationToken)
@@ -104,7 +105,7 @@ public sealed class AttachmentUpload : IAsyncDisposable
             CancellationToken.None).ConfigureAwait(false);
     }
 
-    /// <summary>Drops contents that no attachment has, in steps of bounded size.</summary>
+    /// <summary>Drops contents without attachments, in steps of bounded size.</summary>
     internal static async Task SweepAsync(StorageEnvironment environment, CancellationToken cancellationToken)
     {
         for (byte[]? next = []; next is { } from;)
@@ -112,8 +113,8 @@ public sealed class AttachmentUpload : IAsyncDisposable
                 .ConfigureAwait(false);
     }
 
-    /// <summary>What was uploaded.</summary>
-    /// <exception cref="InvalidOperationException">It is not complete.</exception>
+    /// <summary>The uploaded content.</summary>
+    /// <exception cref="InvalidOperationException">The content is not complete.</exception>
     internal UploadedContent Content =>
         _content ?? throw new InvalidOperationException("The content is not complete: call CompleteAsync first.");
 

@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Treepie.Writes;
 
-/// <summary>Room for the parsed documents of a batch: rented blocks filled one after the other, given back together.</summary>
+/// <summary>The buffer for a batch's parsed documents: rented blocks, filled one after the other and returned together.</summary>
 internal sealed class BatchBuffer : IDisposable
 {
     private const int FirstBlockBytes = 4 * 1024;
@@ -12,14 +12,14 @@ internal sealed class BatchBuffer : IDisposable
     private int _used;
 
     /// <summary>
-    /// Whether the blocks are zeroed before they go back, where anybody may get them, and any dump of memory shows them.
+    /// Whether the blocks are zeroed before they are returned, since others may rent them, and memory dumps would contain them.
     /// </summary>
     public bool IsSecret { get; set; }
 
-    /// <summary>Bytes handed out.</summary>
+    /// <summary>The number of bytes taken.</summary>
     public long LengthBytes { get; private set; }
 
-    /// <summary>Room of at least a length; what <see cref="Take"/> does not take is handed out again.</summary>
+    /// <summary>Returns free space of at least a length; what <see cref="Take"/> does not take is returned again.</summary>
     public Span<byte> Room(int lengthBytes)
     {
         if (_blocks.Count == 0 || _blocks[^1].Length - _used < lengthBytes)
@@ -32,7 +32,7 @@ internal sealed class BatchBuffer : IDisposable
         return _blocks[^1].AsSpan(_used);
     }
 
-    /// <summary>Keeps the first bytes of the room given last.</summary>
+    /// <summary>Takes the first bytes of the space returned last.</summary>
     public ReadOnlyMemory<byte> Take(int lengthBytes)
     {
         var taken = new ReadOnlyMemory<byte>(_blocks.Count == 0 ? [] : _blocks[^1], _used, lengthBytes);
@@ -41,7 +41,7 @@ internal sealed class BatchBuffer : IDisposable
         return taken;
     }
 
-    /// <summary>Gives the blocks back; nothing taken may be read any more.</summary>
+    /// <summary>Returns the blocks; memory taken from them must no longer be read.</summary>
     public void Dispose()
     {
         foreach (byte[] block in _blocks)

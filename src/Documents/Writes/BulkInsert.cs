@@ -3,9 +3,9 @@ using Treepie.Kinds;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Stores many documents in order, in durable batches: while one batch is being committed the next is parsed. Each batch is
-/// atomic, the whole is not: after an error everything up to <see cref="Progress"/> stays. Memory is two batches and a document,
-/// however many there are. One caller at a time.
+/// Stores many documents in order, in durable batches; the next batch is parsed while one is being committed. Each batch is
+/// atomic, the whole insert is not: after an error, everything up to <see cref="Progress"/> is kept. Uses memory for two batches
+/// and one document, however many documents are stored. Not thread-safe.
 /// </summary>
 public sealed class BulkInsert : IAsyncDisposable
 {
@@ -26,21 +26,21 @@ public sealed class BulkInsert : IAsyncDisposable
         _batch = NewBatch();
     }
 
-    /// <summary>What is durable by now. May be read from any thread.</summary>
+    /// <summary>The progress of what is durable so far. May be read from any thread.</summary>
     public BulkInsertProgress Progress { get; private set; } = new(0, 0, null);
 
     /// <summary>
-    /// Adds a document; <paramref name="json"/> is copied. Waits only when a batch is full and the one before is not yet durable.
+    /// Adds a document; <paramref name="json"/> is copied. Waits only if a batch is full and the previous one is not durable yet.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">This document is not valid; it is left out, and the insert may go
-    /// on.</exception>
-    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    /// <exception cref="InvalidDocumentException">The document is not valid; it is skipped, and the insert can
+    /// continue.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>
     public ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, CancellationToken cancellationToken = default)
     {
         return StoreAsync(id, json, isRevised: false, cancellationToken);
     }
 
-    /// <summary>As above; revised: its revision comes from elsewhere, so that none is made.</summary>
+    /// <summary>Same as above; revised: the document's revision is provided separately, so that none is created.</summary>
     internal ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, bool isRevised, CancellationToken cancellationToken)
     {
         ObjectDisposedException.ThrowIf(_completed, this);
@@ -50,9 +50,9 @@ public sealed class BulkInsert : IAsyncDisposable
         return CommitIfFullAsync(cancellationToken);
     }
 
-    /// <summary>Adds operations on counters of a document, which may be one that was stored before.</summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one; the insert may go on.</exception>
-    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    /// <summary>Adds operations on counters of a document, which may have been stored earlier in the insert.</summary>
+    /// <exception cref="InvalidDocumentException">The id is not valid; the insert can continue.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>
     public ValueTask CountersAsync(
         string id, IReadOnlyList<CounterOperation> operations, CancellationToken cancellationToken = default)
     {
@@ -61,9 +61,9 @@ public sealed class BulkInsert : IAsyncDisposable
         return CommitIfFullAsync(cancellationToken);
     }
 
-    /// <summary>Adds entries to a time series of a document, which may be one that was stored before.</summary>
-    /// <exception cref="InvalidDocumentException">The id, the name or an entry cannot be one; the insert may go on.</exception>
-    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    /// <summary>Appends entries to a time series of a document, which may have been stored earlier in the insert.</summary>
+    /// <exception cref="InvalidDocumentException">The id, the name or an entry is not valid; the insert can continue.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>
     public ValueTask TimeSeriesAsync(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, CancellationToken cancellationToken = default)
     {
@@ -73,10 +73,11 @@ public sealed class BulkInsert : IAsyncDisposable
     }
 
     /// <summary>
-    /// Adds an attachment of a document, which may be one that was stored before. The upload may be disposed when this completes.
+    /// Adds an attachment of a document, which may have been stored earlier in the insert. The upload can be disposed when the
+    /// method completes.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id, name or type cannot be one; the insert may go on.</exception>
-    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    /// <exception cref="InvalidDocumentException">The id, name or content type is not valid; the insert can continue.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>
     public async ValueTask AttachmentAsync(
         string id, string name, string? contentType, AttachmentUpload upload, CancellationToken cancellationToken = default)
     {
@@ -103,7 +104,7 @@ public sealed class BulkInsert : IAsyncDisposable
         await _commit.WaitAsync(cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Makes the rest durable and ends the insert.</summary>
+    /// <summary>Makes the remaining documents durable and ends the insert.</summary>
     public async Task<BulkInsertProgress> CompleteAsync(CancellationToken cancellationToken = default)
     {
         if (!_completed)
@@ -113,7 +114,8 @@ public sealed class BulkInsert : IAsyncDisposable
     }
 
     /// <summary>
-    /// Completes the insert unless it has failed or was completed; what failed has been thrown where it was waited for.
+    /// Completes the insert, unless it has failed or been completed already. Does not throw the exception of a failed batch
+    /// again.
     /// </summary>
     public async ValueTask DisposeAsync()
     {
@@ -124,8 +126,7 @@ public sealed class BulkInsert : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends the insert without what is not yet on its way: documents since the last full batch are dropped. Waits for the batch
-    /// on its way.
+    /// Ends the insert and discards the documents added since the last full batch. Waits for the batch that is being committed.
     /// </summary>
     public async Task AbortAsync()
     {
@@ -143,9 +144,8 @@ public sealed class BulkInsert : IAsyncDisposable
         _batch = _spare ?? NewBatch();
         _spare = null;
         string? lastId = _lastId;
-        // The storage runs a commit on the thread that asks for it; on another one, this one can go on parsing. It is not
-        // cancelled:
-        // what has been handed over is written.
+        // The storage runs a commit on the calling thread; on another thread, this one can continue parsing. It is not cancelled:
+        // what has been submitted is written.
         _commit = Task.Run(() => CommitAsync(batch, lastId), CancellationToken.None);
     }
 

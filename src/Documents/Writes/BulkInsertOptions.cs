@@ -1,23 +1,23 @@
 namespace Treepie.Writes;
 
-/// <summary>How a bulk insert groups documents. Immutable.</summary>
+/// <summary>Options of a bulk insert. Immutable.</summary>
 public sealed record BulkInsertOptions
 {
-    /// <summary>Most documents in one durable batch. Default 4,096.</summary>
+    /// <summary>The maximum number of documents in a batch. Default: 4,096.</summary>
     public int MaxBatchDocuments { get; init; } = 4096;
 
     /// <summary>
-    /// Most bytes of JSON in one durable batch, apart from a single larger document. Default 4 MiB. Two batches are in memory at
-    /// most.
+    /// The maximum size of a batch in bytes of JSON, unless a single document is larger. Default: 4 MiB. At most two batches are
+    /// in memory.
     /// </summary>
     public int MaxBatchBytes { get; init; } = 4 * 1024 * 1024;
 
-    /// <summary>Leaves documents alone that are there already with the same content.</summary>
+    /// <summary>Skips documents that already exist with the same content.</summary>
     public bool SkipUnchanged { get; init; }
 }
 
-/// <summary>How far a bulk insert is.</summary>
-/// <param name="Documents">Documents that are durable.</param>
-/// <param name="Batches">Batches that are durable.</param>
-/// <param name="LastId">Id, as given, of the last durable document; null before the first.</param>
+/// <summary>The progress of a bulk insert.</summary>
+/// <param name="Documents">The number of durable documents.</param>
+/// <param name="Batches">The number of durable batches.</param>
+/// <param name="LastId">The id, as given, of the last durable document; null before the first.</param>
 public sealed record BulkInsertProgress(long Documents, long Batches, string? LastId);

@@ -8,8 +8,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Collections as one command changes them: read when first met, written once at its end. Lives inside the command, because a
-/// number given by a command that is undone is given again.
+/// The collections changed by one command: read when first used, written once at its end. Valid only inside the command, because
+/// the number assigned by a command that is undone is assigned again.
 /// </summary>
 internal sealed class CollectionWriter
 {
@@ -25,7 +25,7 @@ internal sealed class CollectionWriter
         _byName = transaction.GetOrCreateTree(TreeNames.CollectionsByName);
     }
 
-    /// <summary>The collection of that name, made if it is new.</summary>
+    /// <summary>Returns a collection by name; creates it if it does not exist.</summary>
     public CollectionChange Get(CollectionName name)
     {
         if (ReferenceEquals(name, _lastName))
@@ -39,7 +39,7 @@ internal sealed class CollectionWriter
         return change;
     }
 
-    /// <summary>The collection of that number.</summary>
+    /// <summary>Returns a collection by number.</summary>
     public CollectionChange Get(int id)
     {
         if (_byId.TryGetValue(id, out CollectionChange? change))
@@ -62,7 +62,7 @@ internal sealed class CollectionWriter
         return change;
     }
 
-    /// <summary>Writes what changed.</summary>
+    /// <summary>Writes the changed collections.</summary>
     public void Save()
     {
         Span<byte> key = stackalloc byte[4];
@@ -94,9 +94,9 @@ internal sealed class CollectionWriter
     }
 }
 
-/// <summary>A collection in the middle of a command.</summary>
-/// <param name="id">Its number.</param>
-/// <param name="name">Its name as first written.</param>
+/// <summary>A collection during a command.</summary>
+/// <param name="id">The number of the collection.</param>
+/// <param name="name">The name, in the case in which it was first written.</param>
 internal sealed class CollectionChange(int id, string name)
 {
     public int Id { get; } = id;

@@ -10,8 +10,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Applies the commands of one batch inside one storage command and keeps the invariants of <see cref="TreeNames"/>. Made anew
-/// for every run, because a storage command may be run again from its start.
+/// Executes the commands of one batch inside one storage command and maintains the invariants of <see cref="TreeNames"/>. Created
+/// for each run, because a storage command may be run again from its start.
 /// </summary>
 internal sealed class DocumentWriter : IKindHost
 {
@@ -29,12 +29,12 @@ internal sealed class DocumentWriter : IKindHost
     private RevisionWriter? _revisions;
     private long _lastEtag;
 
-    /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
-    /// <param name="transaction">Where it writes.</param>
-    /// <param name="changeVectors">What numbers changes.</param>
-    /// <param name="dictionaries">What bodies are unpacked with.</param>
-    /// <param name="now">The time (UTC).</param>
-    /// <param name="wantsResults">Whether results are looked at.</param>
+    /// <summary>Creates a writer for one run; without results it allocates nothing per document.</summary>
+    /// <param name="transaction">The transaction to write to.</param>
+    /// <param name="changeVectors">Formats change vectors.</param>
+    /// <param name="dictionaries">The dictionaries for decompressing bodies.</param>
+    /// <param name="now">The current time (UTC).</param>
+    /// <param name="wantsResults">Whether results are returned.</param>
     /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
     public DocumentWriter(
         WriteTransaction transaction, ChangeVectors changeVectors, BodyDictionaries dictionaries, DateTime now,
@@ -65,10 +65,10 @@ internal sealed class DocumentWriter : IKindHost
     /// <inheritdoc/>
     public KindWriter Kinds { get; }
 
-    /// <summary>When something is to be done with documents.</summary>
+    /// <summary>The index of times at which documents are due for an action.</summary>
     public DueIndex Due { get; }
 
-    /// <summary>Revisions; asked first by the first command, before which the batch may have configured them.</summary>
+    /// <summary>Revisions; first accessed by the first command, before which the batch may have configured them.</summary>
     public RevisionWriter Revisions => _revisions ??= new RevisionWriter(this);
 
     /// <inheritdoc/>
@@ -77,11 +77,11 @@ internal sealed class DocumentWriter : IKindHost
     /// <inheritdoc/>
     public ChangeVectors ChangeVectors => _changeVectors;
 
-    /// <summary>Etag of the last change so far.</summary>
+    /// <summary>The etag of the last change so far.</summary>
     public long LastEtag => _lastEtag;
 
     /// <summary>
-    /// Applies all commands; when one throws, the storage undoes the whole. Gives a result for each, if results are wanted.
+    /// Executes all commands; if one throws, the storage undoes all of them. Returns a result for each, if results are requested.
     /// </summary>
     public WriteResult[] Apply(WriteBatch batch)
     {
@@ -121,7 +121,7 @@ internal sealed class DocumentWriter : IKindHost
         return true;
     }
 
-    /// <summary>The document of a folded id, until the next change.</summary>
+    /// <summary>Gets the document with a folded id; valid until the next change.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> foldedId, out DocumentRecord record)
     {
         bool found = _documents.TryGet(foldedId, out ReadOnlySpan<byte> value);
@@ -129,7 +129,7 @@ internal sealed class DocumentWriter : IKindHost
         return found;
     }
 
-    /// <summary>The body of a document, until the next change, or the next body that is looked at.</summary>
+    /// <summary>Returns the body of a document; valid until the next change, or the next call.</summary>
     public ReadOnlySpan<byte> BodyOf(DocumentRecord record)
     {
         if (!record.IsPacked)
@@ -141,8 +141,8 @@ internal sealed class DocumentWriter : IKindHost
     private static ReadOnlySpan<byte> PackedOf(DocumentRecord record) => record.IsPacked ? record.StoredBody : default;
 
     /// <summary>
-    /// Puts a packed body in the place of what a document has at a change, and leaves it as it is otherwise; nothing where it has
-    /// changed since.
+    /// Replaces the body of a document at a change by its compressed form, and leaves everything else unchanged; does nothing if
+    /// the document has changed since.
     /// </summary>
     public void Pack(ReadOnlySpan<byte> foldedId, long etag, ReadOnlySpan<byte> packed)
     {
@@ -156,7 +156,8 @@ internal sealed class DocumentWriter : IKindHost
     }
 
     /// <summary>
-    /// Keeps a dictionary for bodies; false where its number is taken. From then on older programs refuse the database.
+    /// Stores a dictionary for bodies; returns false if its number is in use. From then on, older versions cannot open the
+    /// database.
     /// </summary>
     public bool TryPutDictionary(ReadOnlySpan<byte> bytes)
     {
@@ -166,16 +167,16 @@ internal sealed class DocumentWriter : IKindHost
         return true;
     }
 
-    /// <summary>A tree that is made by its first use.</summary>
+    /// <summary>Returns a tree; creates it if it does not exist.</summary>
     public Tree GetOrCreateTree(string name) => _transaction.GetOrCreateTree(name);
 
-    /// <summary>Name of the collection a document is in.</summary>
+    /// <summary>Returns the name of a document's collection.</summary>
     public string CollectionOf(DocumentRecord record) => _collections.Get(record.CollectionId).Name;
 
-    /// <summary>Puts one document; <see cref="Save"/> is still to be called.</summary>
-    /// <param name="command">The document.</param>
-    /// <param name="skipUnchanged">Whether one that is as it was stays so.</param>
-    /// <param name="isAnswered">Whether a result is wanted, whatever the batch wants.</param>
+    /// <summary>Stores one document; <see cref="Save"/> must be called afterwards.</summary>
+    /// <param name="command">The command.</param>
+    /// <param name="skipUnchanged">Whether an identical document is left unchanged.</param>
+    /// <param name="isAnswered">Whether a result is returned even if the batch requests none.</param>
     public WriteResult? Put(in WriteCommand command, bool skipUnchanged = false, bool isAnswered = false)
     {
         Debug.Assert(command.Collection is not null, "a put names a collection, if only the empty one");
@@ -267,7 +268,7 @@ internal sealed class DocumentWriter : IKindHost
     /// <inheritdoc/>
     public void AddRevision(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata, forcesRevision: true);
 
-    /// <summary>Gives a document a new etag, and other metadata; nothing where it does not exist.</summary>
+    /// <summary>Gives a document a new etag and other metadata; does nothing if it does not exist.</summary>
     public void Rewrite(
         ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false, bool isRevised = true)
     {
@@ -294,7 +295,7 @@ internal sealed class DocumentWriter : IKindHost
         Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
     }
 
-    /// <summary>Deletes a document; false where it does not exist.</summary>
+    /// <summary>Deletes a document; returns false if it does not exist.</summary>
     public bool Remove(ReadOnlySpan<byte> foldedId)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
@@ -305,8 +306,8 @@ internal sealed class DocumentWriter : IKindHost
     }
 
     /// <summary>
-    /// Makes a revision of a document's new state where the rule of its collection says so; gives its flags with that of
-    /// revisions as it is then.
+    /// Creates a revision of a document's new state if the rule of its collection requires it; returns its flags, updated for
+    /// revisions.
     /// </summary>
     private DocumentFlags AddRevision(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata,
@@ -323,7 +324,7 @@ internal sealed class DocumentWriter : IKindHost
     }
 
     /// <summary>
-    /// Makes a revision of what a document is now, which a put is about to change; gives the etag that is left for the put.
+    /// Creates a revision of a document's current state, before a put changes it; returns the etag that is left for the put.
     /// </summary>
     private long AddOldRevision(
         ReadOnlySpan<byte> folded, long etag, string collection, bool isForced, ref DocumentFlags flags)
@@ -363,7 +364,7 @@ internal sealed class DocumentWriter : IKindHost
         return (written ?? new WriteResult(command.Id, null, null, _now, Deleted: false, Etag: 0)) with { Patch = result };
     }
 
-    /// <summary>Deletes one document; <see cref="Save"/> is still to be called.</summary>
+    /// <summary>Deletes one document; <see cref="Save"/> must be called afterwards.</summary>
     public WriteResult? Delete(in WriteCommand command)
     {
         long etag = _documents.TryGet(command.FoldedId.Span, out ReadOnlySpan<byte> value) ? new DocumentRecord(value).Etag : 0;
@@ -395,7 +396,7 @@ internal sealed class DocumentWriter : IKindHost
     }
 
     /// <summary>
-    /// Turns a document into a tombstone. The record lives in a page that changes here: what is needed of it is read first.
+    /// Replaces a document by a tombstone. The record is in a page that changes here, so everything needed of it is read first.
     /// </summary>
     private void Remove(ReadOnlySpan<byte> folded, DocumentRecord record)
     {
@@ -420,7 +421,9 @@ internal sealed class DocumentWriter : IKindHost
         _tombstones.Add(etag, collection.Id, folded, id, _now.Ticks);
     }
 
-    /// <summary>A document with revisions is deleted: they go too, or the deletion is one of them.</summary>
+    /// <summary>
+    /// Handles the deletion of a document with revisions: deletes them too, or adds the deletion as a revision.
+    /// </summary>
     private void AddDeletion(ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, DocumentFlags flags)
     {
         RevisionsRule? rule = Revisions.RuleOf(collection);
@@ -432,7 +435,7 @@ internal sealed class DocumentWriter : IKindHost
                 isForced: false);
     }
 
-    /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>
+    /// <summary>Deletes a document's related data, with tombstones: the document may be stored again without it.</summary>
     private void RemoveBeside(ReadOnlySpan<byte> folded, DocumentFlags flags)
     {
         foreach (Kind kind in DocumentFlagsExtensions.KindsOfDocuments)
@@ -472,8 +475,8 @@ internal sealed class DocumentWriter : IKindHost
         return new WriteResult(command.Id, null, exists ? _changeVectors.Format(record.Etag) : null, _now, false, 0);
     }
 
-    /// <summary>Compares a change vector that is expected.</summary>
-    /// <exception cref="ConcurrencyException">It is another.</exception>
+    /// <summary>Checks an expected change vector.</summary>
+    /// <exception cref="ConcurrencyException">The change vector is another one.</exception>
     public void Check(string id, string? expected, long actualEtag)
     {
         if (expected is null || (expected.Length == 0 && actualEtag == 0))

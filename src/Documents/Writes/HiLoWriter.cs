@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Ranges of ids, kept in the document <c>Raven/Hilo/{tag}</c> with the field <c>Max</c>, where clients look for it. A request
-/// changes <c>Max</c> and leaves every other field and the metadata as they are.
+/// HiLo ranges of ids, stored in the document <c>Raven/Hilo/{tag}</c> with the field <c>Max</c>, where clients expect them. A
+/// request changes <c>Max</c> and leaves all other fields and the metadata unchanged.
 /// </summary>
 internal static class HiLoWriter
 {
@@ -17,7 +17,7 @@ internal static class HiLoWriter
     private const long LargestRange = 1 << 20;
     private static readonly TimeSpan _askedRightAway = TimeSpan.FromSeconds(30);
 
-    /// <summary>Hands out the next range: twice the last where that lasted less than 30 seconds, half of it otherwise.</summary>
+    /// <summary>Assigns the next range: twice the last one if that lasted less than 30 seconds, otherwise half of it.</summary>
     public static HiLoRange Next(DocumentWriter writer, HiLoRequest request, int maxIdBytes, DateTime now)
     {
         WriteCommand document = Read(writer, request.Tag, maxIdBytes, out long max);
@@ -29,7 +29,7 @@ internal static class HiLoWriter
         return new HiLoRange(request.Tag + request.Separator, low, high, size, ChangeVectors.NodeTag, now);
     }
 
-    /// <summary>Takes back what is left of a range, if it was the last one handed out; true if so.</summary>
+    /// <summary>Takes back the rest of a range, if it was the last one assigned; returns whether it was.</summary>
     public static bool Return(DocumentWriter writer, string tag, long end, long last, int maxIdBytes)
     {
         WriteCommand document = Read(writer, tag, maxIdBytes, out long max);
@@ -94,7 +94,7 @@ internal static class HiLoWriter
     }
 
     /// <summary>
-    /// The number in the field <c>Max</c> and where its text is; 0 and an empty place at 0 where there is none.
+    /// Returns the number in the field <c>Max</c> and the position of its text; 0 and an empty position at 0 if there is none.
     /// </summary>
     private static long FindMax(ReadOnlySpan<byte> body, out int start, out int length)
     {

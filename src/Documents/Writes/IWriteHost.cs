@@ -3,19 +3,19 @@ using Treepie.Store;
 
 namespace Treepie.Writes;
 
-/// <summary>What rooms that read and write documents use of a database.</summary>
+/// <summary>The part of a database used by rooms that read and write documents.</summary>
 internal interface IWriteHost
 {
     DatabaseOptions Options { get; }
 
-    /// <summary>Where its documents are.</summary>
+    /// <summary>The environment of its documents.</summary>
     StorageEnvironment Environment { get; }
 
     DatabaseSnapshot BeginRead();
 
-    /// <summary>Writes a batch, durably; nothing is allocated for the results of its commands.</summary>
+    /// <summary>Writes a batch durably, without allocating results of its commands.</summary>
     Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken);
 
-    /// <summary>Runs a command in a durable step of its own.</summary>
+    /// <summary>Runs a command in a durable transaction of its own.</summary>
     Task<T> WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken);
 }

@@ -6,10 +6,12 @@ using Treepie.Store;
 
 namespace Treepie.Writes;
 
-/// <summary>Completes the ids that the database is asked to complete.</summary>
+/// <summary>Completes ids that end in <c>/</c> or <c>|</c>.</summary>
 internal sealed class IdMaker
 {
-    /// <summary>Most bytes added: 19 digits, a dash and the node's tag; a slash and 19 digits for identities.</summary>
+    /// <summary>
+    /// The maximum number of bytes added: 19 digits, a dash and the node's tag; a slash and 19 digits for identities.
+    /// </summary>
     public const int MaxAddedBytes = 21;
 
     private readonly Tree _documents;
@@ -22,8 +24,8 @@ internal sealed class IdMaker
     }
 
     /// <summary>
-    /// <c>users/</c> becomes <c>users/0000000000000000042-A</c>. The number is an etag, which nothing else ever has; where
-    /// somebody has written that id by hand, etags are passed over until one is free.
+    /// Completes <c>users/</c> to <c>users/0000000000000000042-A</c>. The number is an etag, which is unique; if a client has
+    /// already used that id explicitly, etags are skipped until one is free.
     /// </summary>
     public string ServerSide(string prefix, ref long etag)
     {
@@ -34,7 +36,7 @@ internal sealed class IdMaker
     }
 
     /// <summary>
-    /// <c>users|</c> becomes <c>users/7</c>, if 6 was the last number given; numbers that are taken are passed over.
+    /// Completes <c>users|</c> to <c>users/7</c>, if 6 was the last number assigned; numbers in use are skipped.
     /// </summary>
     public string Identity(string name)
     {
@@ -46,8 +48,8 @@ internal sealed class IdMaker
         string IdOf(long number) => prefix + number.ToString(CultureInfo.InvariantCulture);
     }
 
-    /// <summary>The name of an identity as it is kept: with the <c>|</c> at its end.</summary>
-    /// <exception cref="InvalidDocumentException">It cannot be part of an id.</exception>
+    /// <summary>Returns the name of an identity in its stored form: with the <c>|</c> at its end.</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid in an id.</exception>
     public static string IdentityName(string name, int maxIdBytes)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -60,7 +62,7 @@ internal sealed class IdMaker
                     + $"(MaxIdBytes).");
     }
 
-    /// <summary>The next number of an identity.</summary>
+    /// <summary>Returns the next number of an identity.</summary>
     public long NextIdentity(string name)
     {
         long value = Read(name) + 1;
@@ -68,7 +70,7 @@ internal sealed class IdMaker
         return value;
     }
 
-    /// <summary>Sets an identity; never backwards unless forced. Returns what it is then.</summary>
+    /// <summary>Sets an identity and returns its resulting value; decreases it only if forced.</summary>
     public long SeedIdentity(string name, long value, bool force)
     {
         long current = Read(name);
@@ -90,8 +92,8 @@ internal sealed class IdMaker
     }
 
     /// <summary>
-    /// A number from one on whose id is free: in growing steps to a free one, then halving back to where the taken ones end. So a
-    /// million ids written by hand cost twenty look-ups or forty, not a million.
+    /// Returns the first number from one on whose id is free: in growing steps to a free one, then by bisection. So a million
+    /// explicitly used ids cost twenty or forty lookups, not a million.
     /// </summary>
     private long FirstFree(long from, Func<long, string> idOf)
     {

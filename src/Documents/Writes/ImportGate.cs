@@ -4,24 +4,24 @@ using Treepie.Storage;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Imports into one database that is in use. Contents of attachments come before what has them, so as long as an import is under
-/// way no content is dropped for having no attachment; the last one to end drops those that have none. Thread-safe.
+/// Coordinates imports into a database that is in use. Contents of attachments are imported before the attachments, so no content
+/// is dropped for having no attachment while an import is in progress; the last import to end drops those without. Thread-safe.
 /// </summary>
 [SuppressMessage(
     "Design", "CA1001", Justification = "The semaphore's handle is never asked for, so there is nothing to dispose.")]
 internal sealed class ImportGate(StorageEnvironment environment)
 {
-    /// <summary>Held where an import begins, and while contents are dropped.</summary>
+    /// <summary>Held while an import starts, and while contents are dropped.</summary>
     private readonly SemaphoreSlim _changing = new(1, 1);
     private int _imports;
 
     /// <summary>
-    /// Whether contents that no attachment has are kept. Asked inside write transactions: contents that were put before are seen
-    /// there with this.
+    /// Whether contents without attachments are kept. Read inside write transactions, which then see the contents written
+    /// earlier.
     /// </summary>
     public bool KeepsUnused => Volatile.Read(ref _imports) > 0;
 
-    /// <summary>Begins an import; <see cref="LeaveAsync"/> ends it.</summary>
+    /// <summary>Starts an import; <see cref="LeaveAsync"/> ends it.</summary>
     public async Task EnterAsync(CancellationToken cancellationToken)
     {
         await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -35,14 +35,14 @@ internal sealed class ImportGate(StorageEnvironment environment)
         await _changing.WaitAsync(CancellationToken.None).ConfigureAwait(false);
         try
         {
-            // Writers that run from here on drop what they leave unused; what others left is dropped below.
+            // Writers running from here on drop what they leave unused; what others left is dropped below.
             Volatile.Write(ref _imports, _imports - 1);
             if (_imports == 0)
                 await AttachmentUpload.SweepAsync(environment, CancellationToken.None).ConfigureAwait(false);
         }
         catch (ObjectDisposedException)
         {
-            // The database closed. The next import drops them.
+            // The database was closed. The next import drops them.
         }
         finally
         {

@@ -7,17 +7,17 @@ using Treepie.Json;
 
 namespace Treepie.Writes;
 
-/// <summary>A change of one value of a document. What stands beside it keeps its spelling.</summary>
-/// <param name="Kind">What is done.</param>
-/// <param name="Path">To which value. Objects on the way to it that are not there are made.</param>
-/// <param name="Json">The value; of <see cref="MemberEditKind.Append"/> an array of values, of
+/// <summary>A change of one value of a document. The spelling of everything else is preserved.</summary>
+/// <param name="Kind">The kind of the change.</param>
+/// <param name="Path">The path of the value. Missing objects on the path are created.</param>
+/// <param name="Json">The value; for <see cref="MemberEditKind.Append"/> an array of values, for
 /// <see cref="MemberEditKind.RemoveAt"/> the index.</param>
 internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnlyMemory<byte> Json)
 {
     private static readonly JsonDocumentOptions _json = new() { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 };
 
-    /// <summary>The document afterwards.</summary>
-    /// <exception cref="ScriptException">What stands there cannot be changed so.</exception>
+    /// <summary>Returns the changed document.</summary>
+    /// <exception cref="ScriptException">The existing value cannot be changed in this way.</exception>
     public byte[] Apply(ReadOnlyMemory<byte> document)
     {
         using JsonDocument json = JsonDocument.Parse(document, _json);
@@ -153,7 +153,7 @@ internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnly
         }
     }
 
-    /// <summary>Whole numbers stay whole, and decimal fractions exact, as long as they fit.</summary>
+    /// <summary>Keeps integers integral, and decimal fractions exact, as long as they fit.</summary>
     private string Sum(JsonElement value)
     {
         if (IsNothing(value))
@@ -179,7 +179,7 @@ internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnly
             : throw Refused($"{value.GetRawText()} and {delta.GetRawText()} together are no finite number");
     }
 
-    /// <summary>Only of numbers that a decimal holds exactly, with room for the sum of two.</summary>
+    /// <summary>Accepts only numbers that a decimal represents exactly, with room for the sum of two.</summary>
     private static bool TryGetDecimal(JsonElement number, out decimal value)
     {
         const int MostDigits = 27;

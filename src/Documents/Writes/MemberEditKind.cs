@@ -1,20 +1,20 @@
 namespace Treepie.Writes;
 
-/// <summary>What is done to one value of a document.</summary>
+/// <summary>The kinds of changes of one value of a document.</summary>
 internal enum MemberEditKind
 {
-    /// <summary>It becomes another.</summary>
+    /// <summary>Sets the value.</summary>
     Set,
 
-    /// <summary>A number is added to it; nothing counts as 0.</summary>
+    /// <summary>Adds a number; a missing value counts as 0.</summary>
     Increment,
 
-    /// <summary>Values are added behind its elements; nothing counts as no elements.</summary>
+    /// <summary>Appends elements; a missing array counts as empty.</summary>
     Append,
 
-    /// <summary>One of its elements goes.</summary>
+    /// <summary>Removes the element at an index.</summary>
     RemoveAt,
 
-    /// <summary>Its elements that equal a value go.</summary>
+    /// <summary>Removes the elements that equal a value.</summary>
     RemoveEqual,
 }

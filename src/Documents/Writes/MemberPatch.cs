@@ -3,7 +3,7 @@ using Treepie.Computations;
 
 namespace Treepie.Writes;
 
-/// <summary>A patch that is made of changes of single values, and needs nobody who compiles scripts.</summary>
+/// <summary>A patch that changes single values and needs no script engine.</summary>
 internal sealed class MemberPatch(IReadOnlyList<MemberEdit> edits) : Script
 {
     /// <inheritdoc/>

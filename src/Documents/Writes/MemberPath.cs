@@ -4,7 +4,7 @@ using System.Text;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Where in a document one value stands: <c>Address.City</c>, <c>Lines[0].Amount</c>, <c>Counts.'two words'</c>.
+/// The path of one value in a document: <c>Address.City</c>, <c>Lines[0].Amount</c>, <c>Counts.'two words'</c>.
 /// </summary>
 internal sealed class MemberPath
 {
@@ -12,11 +12,11 @@ internal sealed class MemberPath
 
     public string Text { get; }
 
-    /// <summary>From the document on: the name of a member, or null and the index of an element.</summary>
+    /// <summary>The steps from the document: the name of a member, or null and the index of an element.</summary>
     public IReadOnlyList<(string? Name, int Index)> Steps { get; }
 
-    /// <summary>Reads one.</summary>
-    /// <exception cref="NotSupportedException">It stands for no single value.</exception>
+    /// <summary>Parses a path.</summary>
+    /// <exception cref="NotSupportedException">The text does not denote a single value.</exception>
     public static MemberPath Parse(string text)
     {
         var steps = new List<(string?, int)>();

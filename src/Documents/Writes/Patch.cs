@@ -3,8 +3,8 @@ using Treepie.Computations;
 namespace Treepie.Writes;
 
 /// <summary>
-/// A compiled patch: a script that changes a document, which is <c>this</c>, with the values it is given as <c>args</c>.
-/// Thread-safe; see <see cref="WriteBatch.Patch"/>.
+/// A compiled patch: a script that changes a document, which is <c>this</c>; its arguments are in <c>args</c>. Thread-safe. See
+/// <see cref="WriteBatch.Patch"/>.
 /// </summary>
 public sealed class Patch
 {
@@ -14,11 +14,11 @@ public sealed class Patch
 
     internal Script Script { get; }
 
-    /// <summary>Compiles one. Keep it: it can be used any number of times.</summary>
+    /// <summary>Compiles a patch, which can be reused any number of times.</summary>
     /// <param name="script">Statements in JavaScript.</param>
-    /// <param name="options">The options of the database, with what compiles scripts:
+    /// <param name="options">The options of the database, including the engine that compiles scripts:
     /// <see cref="DatabaseOptions.Computing"/>.</param>
-    /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
+    /// <exception cref="ScriptException">The script is not valid, or no engine is configured.</exception>
     public static Patch Compile(string script, DatabaseOptions options)
     {
         ArgumentNullException.ThrowIfNull(script);
@@ -26,11 +26,11 @@ public sealed class Patch
         return Compile(options.Computing, new ScriptFunction(Function, ["args"], script), []);
     }
 
-    /// <summary>One that changes single values, in their order; nobody compiles anything.</summary>
+    /// <summary>Creates a patch that changes single values in order, without compiling a script.</summary>
     internal static Patch Of(params IReadOnlyList<MemberEdit> edits) => new(new MemberPatch(edits));
 
-    /// <summary>Compiles one that calls other functions.</summary>
-    /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
+    /// <summary>Compiles a patch that calls other functions.</summary>
+    /// <exception cref="ScriptException">The script is not valid, or no engine is configured.</exception>
     internal static Patch Compile(
         ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions,
         bool takesAnyStatements = false) =>

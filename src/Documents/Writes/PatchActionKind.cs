@@ -1,32 +1,32 @@
 namespace Treepie.Writes;
 
-/// <summary>What a script did beside its document.</summary>
+/// <summary>Kinds of <see cref="PatchAction"/>.</summary>
 public enum PatchActionKind
 {
-    /// <summary>It loaded a document.</summary>
+    /// <summary>The script loaded a document.</summary>
     LoadDocument,
 
-    /// <summary>It put a document.</summary>
+    /// <summary>The script stored a document.</summary>
     PutDocument,
 
-    /// <summary>It deleted a document.</summary>
+    /// <summary>The script deleted a document.</summary>
     DeleteDocument,
 
-    /// <summary>It read a compare-exchange value.</summary>
+    /// <summary>The script read a compare-exchange value.</summary>
     GetCompareExchangeValue,
 
-    /// <summary>It read a counter.</summary>
+    /// <summary>The script read a counter.</summary>
     GetCounter,
 
-    /// <summary>It added to a counter.</summary>
+    /// <summary>The script incremented a counter.</summary>
     IncrementCounter,
 
-    /// <summary>It deleted a counter.</summary>
+    /// <summary>The script deleted a counter.</summary>
     DeleteCounter,
 
-    /// <summary>It read a time series.</summary>
+    /// <summary>The script read a time series.</summary>
     GetTimeSeries,
 
-    /// <summary>It added entries to a time series, or deleted ranges of it.</summary>
+    /// <summary>The script appended entries to a time series or deleted ranges of it.</summary>
     ChangeTimeSeries,
 }

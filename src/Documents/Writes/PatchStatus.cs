@@ -1,20 +1,20 @@
 namespace Treepie.Writes;
 
-/// <summary>What a patch did.</summary>
+/// <summary>The outcome of a patch.</summary>
 public enum PatchStatus
 {
-    /// <summary>There is no such document.</summary>
+    /// <summary>The document does not exist.</summary>
     DocumentDoesNotExist,
 
-    /// <summary>It was made.</summary>
+    /// <summary>The document was created.</summary>
     Created,
 
-    /// <summary>It was changed.</summary>
+    /// <summary>The document was changed.</summary>
     Patched,
 
-    /// <summary>It has another change vector.</summary>
+    /// <summary>The document was skipped because it has another change vector.</summary>
     Skipped,
 
-    /// <summary>The script left it as it was.</summary>
+    /// <summary>The script did not change the document.</summary>
     NotModified,
 }

@@ -9,23 +9,23 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Runs a patch inside the transaction of its batch: what the script looks at is what the batch has written so far, and what it
-/// puts and deletes is written with it or not at all. Made for one patch.
+/// Executes a patch inside the transaction of its batch: the script sees what the batch has written so far, and what it stores
+/// and deletes is written atomically with it. Created for one patch.
 /// </summary>
 internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : IScriptHost
 {
-    /// <summary>Most lines that are kept of what a script writes.</summary>
+    /// <summary>The maximum number of output lines of a script that are kept.</summary>
     private const int MostLines = 1_024;
 
     private static readonly JsonElement _nothing = JsonDocument.Parse("{}").RootElement;
 
-    /// <summary>Most actions that are kept of what a script does.</summary>
+    /// <summary>The maximum number of actions of a script that are kept.</summary>
     private const int MostActions = 1_024;
 
     private readonly List<string> _lines = [];
     private readonly List<PatchAction> _actions = [];
 
-    /// <summary>Applies it; the result is null where the document was not written.</summary>
+    /// <summary>Executes the patch; the write result is null if the document was not written.</summary>
     /// <exception cref="ScriptException">The script failed; the batch is undone.</exception>
     public (WriteResult? Written, PatchResult Result) Apply(in WriteCommand command)
     {
@@ -151,7 +151,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
             _lines.Add(line);
     }
 
-    /// <summary>Keeps what the script did, where that is asked for; the JSON is copied.</summary>
+    /// <summary>Records an action of the script, if requested; the JSON is copied.</summary>
     private void Note(
         PatchActionKind kind, string id, string? name = null, long? delta = null, ReadOnlyMemory<byte> json = default)
     {
@@ -198,7 +198,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Whether a put would leave the document as it is.</summary>
+    /// <summary>Returns whether a put would leave the document unchanged.</summary>
     private bool IsSame(ReadOnlySpan<byte> foldedId, in WriteCommand put)
     {
         return writer.TryGet(foldedId, out DocumentRecord now)
@@ -206,7 +206,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
             && now.Metadata.SequenceEqual(put.Metadata.Span);
     }
 
-    /// <summary>The document as clients see it.</summary>
+    /// <summary>Returns the document in the form that clients see.</summary>
     private byte[] Whole(DocumentRecord record)
     {
         var output = new ArrayBufferWriter<byte>(record.ContentBytes + 256);

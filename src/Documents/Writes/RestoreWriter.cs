@@ -9,9 +9,9 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times; or what
-/// changed later onto that. Keeps the invariants of <see cref="TreeNames"/>. Made anew for every run of a command, because a
-/// storage command may be run again from its start.
+/// Writes documents, tombstones and identities of another database with their etags and times, to a new database or, for
+/// incremental backups, to the restored state. Maintains the invariants of <see cref="TreeNames"/>. Created for each run of a
+/// command, because a storage command may be run again from its start.
 /// </summary>
 internal sealed class RestoreWriter
 {
@@ -33,11 +33,11 @@ internal sealed class RestoreWriter
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
         _due = DueIndex.Of(transaction);
-        // deletions may come before what has the same content
+        // tombstones may come before the items with the same content
         _kinds = new KindWriter(transaction, new BodyDictionaries(isSecret: true), keepsUnusedContents: true);
     }
 
-    /// <summary>Puts a document; false where there is one of that id already.</summary>
+    /// <summary>Stores a document; returns false if the id exists already.</summary>
     public bool TryPut(in RestoredDocument document)
     {
         ReadOnlySpan<byte> folded = document.FoldedId.Span;
@@ -61,8 +61,8 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>
-    /// Puts a document in the place of the one of its id, if there is one, whatever collection that was in; what is remembered of
-    /// deletions of the id is as after any such change.
+    /// Stores a document in place of an existing one with its id, whatever its collection; updates the tombstones of the id as
+    /// any such change does.
     /// </summary>
     public void Replace(in RestoredDocument document)
     {
@@ -73,7 +73,7 @@ internal sealed class RestoreWriter
         Debug.Assert(isNew, "the one before was removed");
     }
 
-    /// <summary>Remembers a deletion.</summary>
+    /// <summary>Stores a tombstone.</summary>
     public void Put(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id);
@@ -81,24 +81,24 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>
-    /// Remembers a deletion that came after what is here: a document of that id that is older goes, one that is newer came back
-    /// after it. Tombstones come in the order of their etags.
+    /// Applies a deletion that is newer than the restored state: an older document with the id is deleted, a newer one was stored
+    /// again after it. Tombstones come in etag order.
     /// </summary>
     public void Delete(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id), folded = CollectionName.Fold(utf8);
         CollectionChange collection = _collections.Get(name);
         Remove(folded, etag);
-        // before it was deleted there it was there, which ended what deletions of the id were before
+        // it existed there before it was deleted, which ended the effect of earlier deletions of the id
         _tombstones.IdIsBack(folded, collection.Id);
         Put(utf8, folded, collection, etag, ticks, isSuperseded);
     }
 
-    /// <summary>Forgets tombstones up to an etag, at most so many; gives how many.</summary>
+    /// <summary>Deletes tombstones up to an etag, up to a limit; returns their number.</summary>
     public int Purge(long upToEtag, int limit) => _tombstones.Purge(upToEtag, limit);
 
     /// <summary>
-    /// Makes a collection if there is none, and sets when it was changed last: later than any change of it that is still known.
+    /// Creates a collection if it does not exist, and sets its last etag, which is at least that of all its known changes.
     /// </summary>
     public void Put(CollectionName name, long lastEtag)
     {
@@ -110,7 +110,7 @@ internal sealed class RestoreWriter
     public void PutIdentity(string name, long value) =>
         new IdMaker(_transaction, _documents).SeedIdentity(name, value, force: true);
 
-    /// <summary>Writes whose database this is and how far it has come.</summary>
+    /// <summary>Writes the id of the source database and its last etag.</summary>
     public void PutOrigin(Guid databaseId, long lastEtag)
     {
         Tree meta = _transaction.GetOrCreateTree(TreeNames.Meta);
@@ -127,7 +127,7 @@ internal sealed class RestoreWriter
         _kinds.Save();
     }
 
-    /// <summary>Puts a value beside documents, or remembers its deletion, as it was. Of a document: after the document.</summary>
+    /// <summary>Stores related data, or its tombstone. The document it belongs to must be stored first.</summary>
     public void Put(in RestoredKind item)
     {
         ReadOnlySpan<byte> key = item.Key.Span, name = item.Name.Span;
@@ -140,7 +140,7 @@ internal sealed class RestoreWriter
             SetFlags(owner);
     }
 
-    /// <summary>Writes a document's flags anew, and nothing else of it.</summary>
+    /// <summary>Rewrites only the flags of a document.</summary>
     private void SetFlags(ReadOnlySpan<byte> folded)
     {
         if (!_documents.TryGet(folded, out ReadOnlySpan<byte> value))
@@ -164,7 +164,7 @@ internal sealed class RestoreWriter
         collection.LastEtag = Math.Max(collection.LastEtag, etag);
     }
 
-    /// <summary>Takes a document out that is older than an etag, without a tombstone.</summary>
+    /// <summary>Removes a document older than an etag, without a tombstone.</summary>
     private void Remove(ReadOnlySpan<byte> folded, long before)
     {
         if (!_documents.TryGet(folded, out ReadOnlySpan<byte> value))
@@ -187,14 +187,14 @@ internal sealed class RestoreWriter
     }
 }
 
-/// <summary>A document as it is to be again.</summary>
-/// <param name="Id">Id as first written, UTF-8.</param>
-/// <param name="FoldedId">The same, folded.</param>
-/// <param name="Collection">Its collection.</param>
-/// <param name="Metadata">Minified; empty for none.</param>
-/// <param name="Body">Minified.</param>
-/// <param name="Etag">Its etag.</param>
-/// <param name="Ticks">When it was written, UTC.</param>
+/// <summary>A document to restore.</summary>
+/// <param name="Id">The id in the case in which it was first written, in UTF-8.</param>
+/// <param name="FoldedId">The folded id.</param>
+/// <param name="Collection">The collection.</param>
+/// <param name="Metadata">The metadata, minified; empty if there is none.</param>
+/// <param name="Body">The body, minified.</param>
+/// <param name="Etag">The etag.</param>
+/// <param name="Ticks">When it was written (UTC ticks).</param>
 internal readonly record struct RestoredDocument(
     ReadOnlyMemory<byte> Id, ReadOnlyMemory<byte> FoldedId, CollectionName Collection, ReadOnlyMemory<byte> Metadata,
     ReadOnlyMemory<byte> Body, long Etag, long Ticks);

@@ -7,7 +7,7 @@ using Treepie.Store;
 
 namespace Treepie.Writes;
 
-/// <summary>Keeps the three trees of tombstones in step.</summary>
+/// <summary>Keeps the three trees of tombstones consistent.</summary>
 internal sealed class TombstoneWriter
 {
     private readonly WriteTransaction _transaction;
@@ -23,7 +23,9 @@ internal sealed class TombstoneWriter
         _byId = transaction.GetOrCreateTree(TreeNames.TombstonesById);
     }
 
-    /// <summary>Forgets tombstones up to an etag, a limited number in each durable step. Gives how many.</summary>
+    /// <summary>
+    /// Deletes tombstones up to an etag, in durable transactions of limited size. Returns the number of deleted tombstones.
+    /// </summary>
     public static async Task<long> PurgeAsync(
         StorageEnvironment environment, long upToEtag, CancellationToken cancellationToken)
     {
@@ -40,7 +42,7 @@ internal sealed class TombstoneWriter
         return purged;
     }
 
-    /// <summary>A document of a collection was deleted.</summary>
+    /// <summary>Adds the tombstone of a document deleted from a collection.</summary>
     public void Add(
         long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks, bool superseded = false)
     {
@@ -59,7 +61,8 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// An id that was not there is put into a collection: its tombstone there goes, those of other collections are superseded.
+    /// Handles an id stored in a collection in which it did not exist: removes its tombstone there, and marks those of other
+    /// collections as superseded.
     /// </summary>
     public void IdIsBack(ReadOnlySpan<byte> foldedId, int collectionId)
     {
@@ -86,7 +89,7 @@ internal sealed class TombstoneWriter
         }
     }
 
-    /// <summary>Forgets tombstones up to an etag, at most so many, and remembers up to where; returns how many.</summary>
+    /// <summary>Deletes tombstones up to an etag, up to a limit, and records the etag; returns their number.</summary>
     public int Purge(long upToEtag, int limit)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];

@@ -5,8 +5,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Commands that take effect together or not at all. Not thread-safe; used once. Every document is checked and copied when it is
-/// added, so what is not valid fails there and then, alone, and the batch stays as it was.
+/// A batch of commands that are executed atomically. Not thread-safe; can be written once. Each document is validated and copied
+/// when it is added: an invalid one throws immediately and leaves the batch unchanged.
 /// </summary>
 public sealed class WriteBatch : IDisposable
 {
@@ -18,7 +18,7 @@ public sealed class WriteBatch : IDisposable
     private bool _used;
 
     /// <summary>
-    /// A batch with the limits of <paramref name="options"/>; pass those of the database if they differ from the defaults.
+    /// Creates a batch with the limits of <paramref name="options"/>; pass those of the database unless they are the defaults.
     /// </summary>
     public WriteBatch(DatabaseOptions? options = null)
     {
@@ -27,34 +27,34 @@ public sealed class WriteBatch : IDisposable
         _parser = new DocumentParser(Options.MaxDocumentBytes, Options.MaxDocumentDepth);
     }
 
-    /// <summary>Commands in it.</summary>
+    /// <summary>The number of commands in the batch.</summary>
     public int Count => _commands.Count;
 
-    /// <summary>Bytes of its documents, minified, of their ids, and of what is beside them.</summary>
+    /// <summary>The size of the batch in bytes: minified documents, their ids, and related data.</summary>
     public long SizeBytes => _buffer.LengthBytes + _besideBytes;
 
-    /// <summary>Commands that are about documents themselves.</summary>
+    /// <summary>The number of commands on documents themselves.</summary>
     internal int DocumentCount { get; private set; }
 
     /// <summary>
-    /// Leaves a document as it is, with its change vector, if it is put again with the same content. For bulk imports that run
-    /// again.
+    /// Leaves a document and its change vector unchanged if it is stored again with the same content. Intended for repeated bulk
+    /// imports.
     /// </summary>
     public bool SkipUnchanged { get; init; }
 
-    /// <summary>Whether revisions of the documents put next come from elsewhere, so that none are made of them.</summary>
+    /// <summary>Whether revisions of the following documents are provided separately, so that none are created.</summary>
     internal bool IsRevised { get; set; }
 
-    /// <summary>Whether it is only tried: results are as if it were written, and nothing of it is.</summary>
+    /// <summary>Whether the batch is a dry run: it returns results as if it were written, but changes nothing.</summary>
     public bool IsTrial { get; init; }
 
     /// <summary>
-    /// Whether compare-exchange values that are not as expected refuse the whole batch, and documents get atomic guards: no other
-    /// cluster-wide batch may have written them since their change vectors were read.
+    /// Makes the batch cluster-wide: it fails as a whole if a compare-exchange value has changed, and documents get atomic
+    /// guards, so that it also fails if another cluster-wide batch has written them since their change vectors were read.
     /// </summary>
     public bool IsClusterWide { get; set; }
 
-    /// <summary>Leaves out the guards of a cluster-wide batch.</summary>
+    /// <summary>Disables the atomic guards of a cluster-wide batch.</summary>
     public bool DisableAtomicGuards { get; set; }
 
     internal bool HasGuards => IsClusterWide && !DisableAtomicGuards;
@@ -63,7 +63,7 @@ public sealed class WriteBatch : IDisposable
 
     internal IReadOnlyList<WriteCommand> Commands => _commands;
 
-    /// <summary>What the largest, the deepest and the longest-named of its documents need of the limits.</summary>
+    /// <summary>The limits needed by the largest, the deepest and the longest-named of its documents.</summary>
     internal (int DocumentBytes, int Depth, int IdBytes) Needs { get; private set; }
 
     private static DatabaseOptions DefaultOptions { get; } = new();
@@ -71,23 +71,26 @@ public sealed class WriteBatch : IDisposable
     private static CollectionName EmptyCollection { get; } = new(CollectionNames.Empty);
 
     /// <summary>
-    /// Puts a document. <paramref name="json"/> is one UTF-8 JSON object, which may hold <c>@metadata</c>; it is copied.
-    /// An id that ends in <c>/</c> gets a number from the server, one that ends in <c>|</c> the next identity, an empty or null
-    /// one becomes a GUID. <paramref name="expectedChangeVector"/>: null: no check; empty: the document must not exist; else it
-    /// must have this change vector.
+    /// Stores a document. <paramref name="json"/> is a UTF-8 JSON object, which may contain <c>@metadata</c>; it is copied. An id
+    /// that ends in <c>/</c> is completed with a number by the server, one that ends in <c>|</c> with the next identity value; an
+    /// empty
+    /// or null id becomes a GUID. <paramref name="expectedChangeVector"/> is the change vector that the document must have;
+    /// empty: it
+    /// must not exist; null: not checked.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id or the document is not valid, or over a limit; the batch is as it
-    /// was.</exception>
+    /// <exception cref="InvalidDocumentException">The id or the document is not valid or exceeds a limit; the batch is
+    /// unchanged.</exception>
     public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) =>
         Put(id, json.Span, expectedChangeVector);
 
-    /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
+    /// <summary>Same as <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
     public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null) =>
         Put(id, json, expectedChangeVector, originalChangeVector: null);
 
     /// <summary>
-    /// As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected.
-    /// <paramref name="forceRevision"/>: a revision is made of what the document was before, whatever is configured.
+    /// Stores a document. In a cluster-wide batch, the original change vector, as it was read, determines which guard is
+    /// expected. With
+    /// <paramref name="forceRevision"/>, a revision of the previous state is created, regardless of the revisions configuration.
     /// </summary>
     public WriteBatch Put(
         string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector,
@@ -127,8 +130,8 @@ public sealed class WriteBatch : IDisposable
         return this;
     }
 
-    /// <summary>Deletes a document; deleting what is not there is no error unless a change vector is expected.</summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <summary>Deletes a document. It need not exist, unless a change vector is expected.</summary>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch Delete(string id, string? expectedChangeVector = null, string? originalChangeVector = null)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -142,10 +145,10 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Refuses the batch unless a document is, before the commands behind this one, at a change vector; empty: unless it does not
-    /// exist. The document is not written.
+    /// Makes the batch fail unless a document has the specified change vector before the following commands are executed; empty:
+    /// unless the document does not exist. The document is not written.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch Require(string id, string changeVector)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -158,10 +161,10 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Changes a document by a script, inside the transaction that writes the batch; see
+    /// Patches a document with a script, which runs in the transaction that writes the batch; see
     /// <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch Patch(string id, Patch patch, PatchOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -175,10 +178,11 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty; all in one transaction, however
-    /// many.
+    /// Deletes every document whose id starts with <paramref name="prefix"/>, which must not be empty, in one transaction,
+    /// however many
+    /// there are.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The prefix cannot be the beginning of an id.</exception>
+    /// <exception cref="InvalidDocumentException">The prefix is not a valid start of an id.</exception>
     public WriteBatch DeleteByPrefix(string prefix)
     {
         ArgumentNullException.ThrowIfNull(prefix);
@@ -191,14 +195,15 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Puts a compare-exchange value if its index is <paramref name="expectedIndex"/> (0: there is none yet). Where it is
-    /// another, a cluster-wide batch is refused as a whole; any other batch goes on, and the result says so.
+    /// Stores a compare-exchange value if its current index is <paramref name="expectedIndex"/> (0: if it does not exist).
+    /// Otherwise, a
+    /// cluster-wide batch fails as a whole; any other batch continues, and the result reports it.
     /// </summary>
-    /// <param name="key">1 to 512 bytes of UTF-8, compared without case.</param>
-    /// <param name="json">A JSON object: the value in the member <c>Object</c>, and <c>@metadata</c> if there is any.</param>
-    /// <param name="expectedIndex">The index it has.</param>
-    /// <exception cref="InvalidDocumentException">The key or value is not valid, or over a limit; the batch is as it
-    /// was.</exception>
+    /// <param name="key">The key: 1 to 512 bytes of UTF-8, case-insensitive.</param>
+    /// <param name="json">A JSON object with the value in the member <c>Object</c> and optional <c>@metadata</c>.</param>
+    /// <param name="expectedIndex">The expected index of the value.</param>
+    /// <exception cref="InvalidDocumentException">The key or value is not valid or exceeds a limit; the batch is
+    /// unchanged.</exception>
     public WriteBatch PutCompareExchange(string key, ReadOnlySpan<byte> json, long expectedIndex)
     {
         byte[] utf8 = KindNames.Encode("a compare-exchange value", key);
@@ -215,23 +220,30 @@ public sealed class WriteBatch : IDisposable
                 CompareExchangeValue.Encode(body, room.AsSpan(parsed.BodyLength, parsed.MetadataLength))));
     }
 
-    /// <summary>Deletes a compare-exchange value if its index is the expected one; as <see cref="PutCompareExchange"/>.</summary>
-    /// <exception cref="InvalidDocumentException">The key cannot be one.</exception>
+    /// <summary>
+    /// Deletes a compare-exchange value if its current index is the expected one; see <see cref="PutCompareExchange"/>.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The key is not valid.</exception>
     public WriteBatch DeleteCompareExchange(string key, long expectedIndex) =>
         Beside(new CompareExchangeCommand(key, KindNames.Encode("a compare-exchange value", key), expectedIndex, value: null));
 
-    /// <summary>Adds to a counter of a document, made if it is new. Sums of concurrent batches lose nothing.</summary>
-    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    /// <summary>
+    /// Adds to a counter of a document; creates the counter if it does not exist. Increments of concurrent batches are all
+    /// counted.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The id or name is not valid.</exception>
     public WriteBatch IncrementCounter(string id, string name, long delta = 1) =>
         Counters(id, [CounterOperation.Of(CounterOperationKind.Increment, name, delta)]);
 
-    /// <summary>Deletes a counter of a document; deleting what is not there is no error.</summary>
-    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    /// <summary>Deletes a counter of a document, which need not exist.</summary>
+    /// <exception cref="InvalidDocumentException">The id or name is not valid.</exception>
     public WriteBatch DeleteCounter(string id, string name) =>
         Counters(id, [CounterOperation.Of(CounterOperationKind.Delete, name, 0)]);
 
-    /// <summary>Operations on counters of one document, in their order; the result is a <see cref="CountersResult"/>.</summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <summary>
+    /// Executes operations on counters of one document, in order; the result is a <see cref="CountersResult"/>.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch Counters(string id, IReadOnlyList<CounterOperation> operations)
     {
         ArgumentNullException.ThrowIfNull(id);
@@ -243,14 +255,14 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Puts an attachment of a document over the one of that name, if there is one. Dispose the upload when the batch is written.
+    /// Stores an attachment of a document, replacing one of the same name. Dispose the upload after the batch has been written.
     /// </summary>
-    /// <param name="id">The document.</param>
-    /// <param name="name">1 to 512 bytes of UTF-8, compared without case.</param>
-    /// <param name="contentType">What it is, for browsers; null for nothing.</param>
-    /// <param name="upload">Its content, which is complete.</param>
-    /// <param name="expectedChangeVector">As of documents, of the attachment.</param>
-    /// <exception cref="InvalidDocumentException">The id, name or type cannot be one.</exception>
+    /// <param name="id">The id of the document.</param>
+    /// <param name="name">The name: 1 to 512 bytes of UTF-8, case-insensitive.</param>
+    /// <param name="contentType">The content type; null for none.</param>
+    /// <param name="upload">The content, which must be complete.</param>
+    /// <param name="expectedChangeVector">The expected change vector of the attachment; same rules as for documents.</param>
+    /// <exception cref="InvalidDocumentException">The id, name or content type is not valid.</exception>
     public WriteBatch PutAttachment(
         string id, string name, string? contentType, AttachmentUpload upload, string? expectedChangeVector = null)
     {
@@ -265,20 +277,20 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Deletes an attachment of a document; deleting what is not there is no error unless a change vector is expected.
+    /// Deletes an attachment of a document. It need not exist, unless a change vector is expected.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The id or name is not valid.</exception>
     public WriteBatch DeleteAttachment(string id, string name, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Delete, id, name, null, null, null, "", expectedChangeVector);
 
-    /// <summary>Puts an attachment under another name, or beside another document, too. Its content is kept once.</summary>
-    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    /// <summary>Copies an attachment to another name or document. Its content is stored only once.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name is not valid.</exception>
     public WriteBatch CopyAttachment(
         string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Copy, id, name, destinationId, destinationName, null, "", expectedChangeVector);
 
-    /// <summary>As <see cref="CopyAttachment"/>, and deletes it where it was.</summary>
-    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    /// <summary>Same as <see cref="CopyAttachment"/>, and deletes the original.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name is not valid.</exception>
     public WriteBatch MoveAttachment(
         string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Move, id, name, destinationId, destinationName, null, "", expectedChangeVector);
@@ -290,19 +302,21 @@ public sealed class WriteBatch : IDisposable
             destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content,
             contentType, expectedChangeVector));
 
-    /// <summary>Puts a value that another database had, over what is here.</summary>
+    /// <summary>Restores related data of another database, replacing existing data.</summary>
     internal WriteBatch Restore(RestoredKind item, long hereUpTo) => Beside(new RestoreKindCommand(item, hereUpTo));
 
     /// <summary>
-    /// Adds entries to a time series of a document, over those of the same times, made if it is new; before that deletes ranges,
-    /// ends included. The result is a <see cref="TimeSeriesResult"/>.
+    /// Deletes ranges of a time series of a document, both ends included, and then appends entries, which replace those at the
+    /// same
+    /// times. Creates the series if it does not exist. The result is a <see cref="TimeSeriesResult"/>.
     /// </summary>
-    /// <param name="id">The document.</param>
-    /// <param name="name">1 to 512 bytes of UTF-8, compared without case. Where it begins with <c>INC:</c> values are added to
-    /// those of the same time, else they take their place.</param>
-    /// <param name="points">In any order; of two of one time the last counts.</param>
-    /// <param name="deletes">Ranges of times.</param>
-    /// <exception cref="InvalidDocumentException">The id, name, an entry or a range cannot be one.</exception>
+    /// <param name="id">The id of the document.</param>
+    /// <param name="name">The name: 1 to 512 bytes of UTF-8, case-insensitive. In an incremental time series, whose name starts
+    /// with
+    /// <c>INC:</c>, values are added to those at the same time instead of replacing them.</param>
+    /// <param name="points">The entries, in any order; of several at the same time, the last one wins.</param>
+    /// <param name="deletes">The time ranges to delete.</param>
+    /// <exception cref="InvalidDocumentException">The id, the name, an entry or a range is not valid.</exception>
     public WriteBatch TimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points,
         IReadOnlyList<(DateTime From, DateTime To)>? deletes = null)
@@ -334,13 +348,14 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
-    /// Makes a revision of a document as it is, whatever is configured; the result is a <see cref="RevisionResult"/>.
+    /// Creates a revision of the current state of a document, regardless of the revisions configuration; the result is a
+    /// <see cref="RevisionResult"/>.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public WriteBatch ForceRevision(string id) =>
         Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));
 
-    /// <summary>Deletes revisions by their keys.</summary>
+    /// <summary>Deletes revisions by key.</summary>
     internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) =>
         Beside(new DeleteRevisionsCommand(foldedId, keys, most));
 
@@ -348,11 +363,11 @@ public sealed class WriteBatch : IDisposable
     internal WriteBatch HoldContents(Revision revision) =>
         Beside(new HoldContentsCommand(revision.Id, revision.AttachmentList));
 
-    /// <summary>Gives a document the attachments of a revision.</summary>
+    /// <summary>Reverts the attachments of a document to those of a revision.</summary>
     internal WriteBatch RevertAttachments(byte[] foldedId, Revision revision) =>
         Beside(new RevertAttachmentsCommand(foldedId, revision.AttachmentList));
 
-    /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
+    /// <summary>Stores a setting of the database, or deletes it if null.</summary>
     internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));
 
     private WriteBatch Beside(KindCommand command)
@@ -363,7 +378,7 @@ public sealed class WriteBatch : IDisposable
         return this;
     }
 
-    /// <summary>Gives back its buffers. A batch that was written has done so already.</summary>
+    /// <summary>Returns the buffers of the batch to the pool. Not needed for a batch that has been written.</summary>
     public void Dispose()
     {
         _used = true;
@@ -371,7 +386,7 @@ public sealed class WriteBatch : IDisposable
         _buffer.Dispose();
     }
 
-    /// <summary>Marks the batch as written, once, and checks it against the limits of the database it goes to.</summary>
+    /// <summary>Marks the batch as written, which is possible once, and checks it against the limits of the database.</summary>
     internal void BeginWrite(DatabaseOptions database)
     {
         ObjectDisposedException.ThrowIf(_used, this);
@@ -381,7 +396,7 @@ public sealed class WriteBatch : IDisposable
         _buffer.IsSecret |= database.IsEncrypted;
     }
 
-    /// <summary>Packs the bodies of documents, each with the dictionary of its collection, where that has one.</summary>
+    /// <summary>Compresses the bodies of documents with the dictionaries of their collections, where there are any.</summary>
     internal void Pack(Func<CollectionName, BodyDictionary?> dictionaryOf)
     {
         CollectionName? last = null;
@@ -401,7 +416,7 @@ public sealed class WriteBatch : IDisposable
         }
     }
 
-    /// <summary>Makes a batch whose write is done empty and usable again, for those who write many.</summary>
+    /// <summary>Clears a written batch for reuse.</summary>
     internal void Reopen()
     {
         Dispose();
@@ -425,7 +440,7 @@ public sealed class WriteBatch : IDisposable
             throw OverLimit("an id with bytes", Needs.IdBytes, database.MaxIdBytes, nameof(database.MaxIdBytes));
     }
 
-    /// <summary>An id in UTF-8 and folded, in the buffer of the batch.</summary>
+    /// <summary>Encodes an id in UTF-8 and folded, in the buffer of the batch.</summary>
     private (ReadOnlyMemory<byte> Utf8, ReadOnlyMemory<byte> Folded) Encode(string id)
     {
         ReadOnlyMemory<byte> utf8 = _buffer.Take(DocumentId.Encode(id, Options.MaxIdBytes, _buffer.Room(DocumentId.MaxBytes)));

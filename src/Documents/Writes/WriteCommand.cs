@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Writes;
 
-/// <summary>What a command does.</summary>
+/// <summary>The kinds of commands.</summary>
 internal enum WriteKind : byte
 {
     Put,
@@ -14,23 +14,23 @@ internal enum WriteKind : byte
     Require,
 }
 
-/// <summary>One command of a batch, checked and in the form it is written in.</summary>
-/// <param name="Kind">What it does.</param>
+/// <summary>One command of a batch, validated and in the form in which it is written.</summary>
+/// <param name="Kind">The kind of the command.</param>
 /// <param name="Id">The id or prefix as given; for <see cref="IdKind.Identity"/> and <see cref="IdKind.ServerSide"/> its first
 /// part.</param>
 /// <param name="IdKind">Whether the id is complete.</param>
-/// <param name="IdUtf8">The same in UTF-8.</param>
-/// <param name="FoldedId">The same folded.</param>
-/// <param name="Metadata">Minified metadata object; empty for none.</param>
-/// <param name="Body">Minified body.</param>
-/// <param name="Collection">Its collection; null for deletions.</param>
-/// <param name="ExpectedChangeVector">Null: any; empty: no document; else this one.</param>
-/// <param name="Beside">What is done beside documents; null for documents.</param>
-/// <param name="ExpectedGuard">In cluster-wide batches the index expected of the document's guard.</param>
-/// <param name="Patch">How a document is patched; null for others.</param>
-/// <param name="ForcesRevision">Whether a revision is made of what was there before.</param>
-/// <param name="IsRevised">Whether a revision of the new state comes from elsewhere, so that none is made.</param>
-/// <param name="Packed">The body packed, which is then written in its place; empty for none.</param>
+/// <param name="IdUtf8">The id in UTF-8.</param>
+/// <param name="FoldedId">The folded id.</param>
+/// <param name="Metadata">The minified metadata object; empty if there is none.</param>
+/// <param name="Body">The minified body.</param>
+/// <param name="Collection">The collection; null for deletions.</param>
+/// <param name="ExpectedChangeVector">Null: any; empty: the document must not exist; else the expected change vector.</param>
+/// <param name="Beside">The operation on related data; null for documents.</param>
+/// <param name="ExpectedGuard">In cluster-wide batches, the expected index of the document's guard.</param>
+/// <param name="Patch">The patch of a document; null for other commands.</param>
+/// <param name="ForcesRevision">Whether a revision of the previous state is created.</param>
+/// <param name="IsRevised">Whether a revision of the new state is provided separately, so that none is created.</param>
+/// <param name="Packed">The compressed body, which is written in place of the body; empty if there is none.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -48,19 +48,19 @@ internal readonly record struct WriteCommand(
     bool IsRevised = false,
     ReadOnlyMemory<byte> Packed = default)
 {
-    /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
+    /// <summary>Represents any index of a guard: a document deleted without having been read is deleted in any state.</summary>
     public const long AnyGuard = -1;
 }
 
-/// <summary>Who completes an id.</summary>
+/// <summary>How an id is completed.</summary>
 internal enum IdKind : byte
 {
-    /// <summary>Nobody: it is complete.</summary>
+    /// <summary>The id is complete.</summary>
     Given,
 
-    /// <summary>Ended in <c>/</c>: the database adds a number of 19 digits and its tag.</summary>
+    /// <summary>Ends in <c>/</c>: the database appends a number of 19 digits and its tag.</summary>
     ServerSide,
 
-    /// <summary>Ended in <c>|</c>: the database adds <c>/</c> and the next number of that identity.</summary>
+    /// <summary>Ends in <c>|</c>: the database appends <c>/</c> and the next number of that identity.</summary>
     Identity,
 }

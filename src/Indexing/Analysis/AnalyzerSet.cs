@@ -4,41 +4,41 @@ using Treepie.Indexing.Analysis.Stemming;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The analyzers that fields can name: those built in, and a program's own. Immutable and thread-safe.
+/// The analyzers that fields can refer to: the built-in ones and the program's own. Immutable and thread-safe.
 /// </summary>
 /// <remarks>
-/// Names are found without case, and in any of the forms that definitions use: <c>StandardAnalyzer</c>,
-/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>, <c>Lucene.Net.Analysis.De.GermanAnalyzer,
-/// Lucene.Net.Contrib.Analyzers</c>. Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English
-/// stop words), SimpleAnalyzer, StopAnalyzer, WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer,
-/// LowerCaseKeywordAnalyzer, PatternAnalyzer or PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(least,most), and for
-/// stems EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer, SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer,
-/// SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer, HungarianAnalyzer, RomanianAnalyzer;
-/// BrazilianAnalyzer is the Portuguese one.
+/// Names are case-insensitive and accepted in all forms used by definitions: <c>StandardAnalyzer</c>,
+/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>,
+/// <c>Lucene.Net.Analysis.De.GermanAnalyzer, Lucene.Net.Contrib.Analyzers</c>. Built in: RavenStandardAnalyzer (the default:
+/// every word), StandardAnalyzer (without English stop words), SimpleAnalyzer, StopAnalyzer, WhitespaceAnalyzer,
+/// LowerCaseWhitespaceAnalyzer, KeywordAnalyzer, LowerCaseKeywordAnalyzer, PatternAnalyzer or PatternAnalyzer(expression),
+/// NGramAnalyzer or NGramAnalyzer(min,max), and with stemming EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer, SpanishAnalyzer,
+/// ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer,
+/// RussianAnalyzer, HungarianAnalyzer, RomanianAnalyzer; BrazilianAnalyzer is the same as PortugueseAnalyzer.
 /// </remarks>
 public sealed class AnalyzerSet
 {
-    /// <summary>Analyzer of a full-text field that names none.</summary>
+    /// <summary>The name of the default analyzer of full-text fields.</summary>
     public const string DefaultName = "RavenStandardAnalyzer";
 
-    /// <summary>Longest name of an analyzer, in characters.</summary>
+    /// <summary>The maximum length of an analyzer's name in characters.</summary>
     public const int MaxNameLength = 2_048;
 
     private readonly Dictionary<string, Analyzer> _byName;
 
     private AnalyzerSet(Dictionary<string, Analyzer> byName) => _byName = byName;
 
-    /// <summary>The analyzers built in.</summary>
+    /// <summary>The built-in analyzers.</summary>
     public static AnalyzerSet BuiltIn { get; } = new(CreateBuiltIn());
 
-    /// <summary>Names of all analyzers, in order.</summary>
+    /// <summary>The names of all analyzers, sorted.</summary>
     public IEnumerable<string> Names => _byName.Keys.Order(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>These analyzers and one more, which takes the place of any of the same name.</summary>
-    /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; found without case. An index stores it: keep it, and keep
-    /// what it does.</param>
-    /// <param name="analyzer">The analyzer; used by many threads at once.</param>
-    /// <exception cref="ArgumentException">The name is empty, too long, or has other characters.</exception>
+    /// <summary>Returns a set with an additional analyzer, which replaces one of the same name.</summary>
+    /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; case-insensitive. Indexes store the name: neither the
+    /// name nor the behaviour of the analyzer should change.</param>
+    /// <param name="analyzer">The analyzer; used concurrently by many threads.</param>
+    /// <exception cref="ArgumentException">The name is empty, too long, or contains other characters.</exception>
     public AnalyzerSet With(string name, Analyzer analyzer)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -51,9 +51,9 @@ public sealed class AnalyzerSet
         return new AnalyzerSet(new Dictionary<string, Analyzer>(_byName, _byName.Comparer) { [name] = analyzer });
     }
 
-    /// <summary>The analyzer of a name.</summary>
-    /// <exception cref="ArgumentException">There is none, or it cannot be made with what stands in its parentheses. The message
-    /// says why.</exception>
+    /// <summary>Returns an analyzer by name.</summary>
+    /// <exception cref="ArgumentException">The analyzer does not exist, or its arguments in parentheses are not valid; the
+    /// message says why.</exception>
     public Analyzer Get(string name)
     {
         ArgumentNullException.ThrowIfNull(name);

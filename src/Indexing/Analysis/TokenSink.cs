@@ -1,7 +1,7 @@
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Takes the terms of a text from an <see cref="Analyzer"/>, with their places. Used by one thread, during one call of
+/// Receives the terms of a text, with their positions, from an <see cref="Analyzer"/>. Used by one thread during one call of
 /// <see cref="Analyzer.Analyze"/>.
 /// </summary>
 public abstract class TokenSink
@@ -31,16 +31,15 @@ public abstract class TokenSink
     /// <summary>The position behind the last term.</summary>
     internal int NextPosition => _position;
 
-    /// <summary>Takes a term.</summary>
-    /// <param name="term">1 byte or more, any bytes; copied. Terms of more than 512 bytes are kept in a cut form that stays exact
-    /// for equality.</param>
-    /// <param name="start">Where it begins in the text, in bytes.</param>
-    /// <param name="end">Where it ends in the text, in bytes.</param>
-    /// <param name="positionStep">
-    /// 1: it stands next to the term before. More: words between them were left out. 0: it stands at the same place (a synonym,
-    /// another fragment of the same word).
+    /// <summary>Adds a term.</summary>
+    /// <param name="term">1 or more arbitrary bytes; copied. Terms of more than 512 bytes are stored in a truncated form that is
+    /// still exact for equality.</param>
+    /// <param name="start">The start offset in the text, in bytes.</param>
+    /// <param name="end">The end offset in the text, in bytes.</param>
+    /// <param name="positionStep"> 1: directly after the previous term. Greater: words in between were skipped. 0: at the same
+    /// position (a synonym, or another fragment of the same word).
     /// </param>
-    /// <exception cref="ArgumentOutOfRangeException">The place is not one in a text, or the step is negative.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The offsets are not valid, or the step is negative.</exception>
     public void Add(ReadOnlySpan<byte> term, int start, int end, int positionStep = 1)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(start);

@@ -8,9 +8,9 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Highlighting;
 
 /// <summary>
-/// Marks in the texts of one field what a query searches for: the field's analyzer splits the texts into words, and each is
-/// checked against the query's words and patterns. Conditions below a NOT are not marked. One thread at a time; must be disposed,
-/// before the searcher it comes from.
+/// Highlights in the texts of one field what a query searches for: the field's analyzer splits the texts into words, and each is
+/// compared with the query's words and patterns. Conditions below a NOT are not highlighted. Not thread-safe; must be disposed
+/// before the searcher that created it.
 /// </summary>
 public sealed class FieldHighlighter : IDisposable
 {
@@ -30,7 +30,8 @@ public sealed class FieldHighlighter : IDisposable
     }
 
     /// <summary>
-    /// The fragments of the texts with the most matches, best first, found words between tags; empty if there is none.
+    /// Returns the fragments of the texts with the most matches, best first, with matched words between tags; empty if there are
+    /// none.
     /// </summary>
     public IReadOnlyList<string> Fragments(IEnumerable<string> texts, HighlightOptions options)
     {

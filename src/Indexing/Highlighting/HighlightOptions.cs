@@ -1,10 +1,10 @@
 namespace Treepie.Indexing.Highlighting;
 
-/// <summary>How found words are shown.</summary>
+/// <summary>Options of highlighting.</summary>
 public sealed record HighlightOptions
 {
     /// <summary>
-    /// Tags that begin a found word where none are given: a colour for each condition, and from the first again.
+    /// The default opening tags: a colour for each condition, then from the first again.
     /// </summary>
     public static IReadOnlyList<string> DefaultPreTags { get; } =
     [
@@ -16,18 +16,18 @@ public sealed record HighlightOptions
         }.Select(colour => $"<b style=\"background:{colour}\">"),
     ];
 
-    /// <summary>Shortest fragment that can be asked for.</summary>
+    /// <summary>The minimum of <see cref="FragmentLength"/>.</summary>
     public const int MinFragmentLength = 18;
 
-    /// <summary>Longest fragment, in characters.</summary>
+    /// <summary>The maximum length of a fragment in characters.</summary>
     public int FragmentLength { get; init; } = 128;
 
-    /// <summary>Most fragments of an entry.</summary>
+    /// <summary>The maximum number of fragments per entry.</summary>
     public int FragmentCount { get; init; } = 2;
 
-    /// <summary>What stands before a found word; by condition, in turn.</summary>
+    /// <summary>The tags before a matched word; used in turn for the conditions.</summary>
     public IReadOnlyList<string> PreTags { get; init; } = DefaultPreTags;
 
-    /// <summary>What stands behind a found word; by condition, in turn.</summary>
+    /// <summary>The tags after a matched word; used in turn for the conditions.</summary>
     public IReadOnlyList<string> PostTags { get; init; } = ["</b>"];
 }

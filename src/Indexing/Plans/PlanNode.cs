@@ -1,19 +1,19 @@
 namespace Treepie.Indexing.Plans;
 
 /// <summary>
-/// One step of a query: what it is, what it was expected to find, what was decided there, and what it did. The tree is built
-/// before the query runs and filled while it runs. All numbers but <see cref="Elapsed"/> and <see cref="ColdPages"/> are the same
-/// on every run against the same view.
+/// One step of a query plan: what it is, what it was expected to find, the decisions made, and what it did. The tree is built
+/// before the query is executed and filled while it runs. All numbers except <see cref="Elapsed"/> and <see cref="ColdPages"/>
+/// are deterministic for the same view.
 /// </summary>
 public sealed class PlanNode
 {
     private readonly List<PlanNode> _children = [];
     private readonly List<PlanDecision> _decisions = [];
 
-    /// <summary>A step.</summary>
-    /// <param name="operation">What it does, in small letters: "term", "and", "walk".</param>
-    /// <param name="field">The field it is about.</param>
-    /// <param name="label">What else tells it from others: a term, bounds, a page.</param>
+    /// <summary>Creates a step.</summary>
+    /// <param name="operation">The operation, in lower case: "term", "and", "walk".</param>
+    /// <param name="field">The field it concerns.</param>
+    /// <param name="label">Further details: a term, bounds, a page.</param>
     public PlanNode(string operation, string? field = null, string? label = null)
     {
         Operation = operation;
@@ -21,63 +21,63 @@ public sealed class PlanNode
         Label = label;
     }
 
-    /// <summary>What it does.</summary>
+    /// <summary>The operation.</summary>
     public string Operation { get; }
 
-    /// <summary>The field it is about; null where there is none.</summary>
+    /// <summary>The field it concerns; null if there is none.</summary>
     public string? Field { get; }
 
-    /// <summary>What else tells it from others.</summary>
+    /// <summary>Further details.</summary>
     public string? Label { get; }
 
-    /// <summary>Entries it was expected to find, at the most; null where nothing was expected.</summary>
+    /// <summary>The estimated maximum number of entries it finds; null if there is no estimate.</summary>
     public long? Estimate { get; set; }
 
-    /// <summary>Whether <see cref="Estimate"/> is the number itself, and not only the most.</summary>
+    /// <summary>Whether <see cref="Estimate"/> is exact instead of a maximum.</summary>
     public bool IsExact { get; set; }
 
-    /// <summary>The steps it draws from.</summary>
+    /// <summary>The steps that provide its input.</summary>
     public IReadOnlyList<PlanNode> Children => _children;
 
-    /// <summary>What was decided here.</summary>
+    /// <summary>The decisions made in this step.</summary>
     public IReadOnlyList<PlanDecision> Decisions => _decisions;
 
-    /// <summary>What it did itself, its children left out.</summary>
+    /// <summary>The work done by the step itself, without its children.</summary>
     public QueryCounters Counters { get; set; }
 
-    /// <summary>Windows of 4,096 entries it was asked about.</summary>
+    /// <summary>The number of windows of 4,096 entries that were requested.</summary>
     public long Windows { get; set; }
 
-    /// <summary>Windows that were passed over because nothing in them could score enough.</summary>
+    /// <summary>The number of windows skipped because nothing in them could score high enough.</summary>
     public long WindowsBelowBound { get; set; }
 
-    /// <summary>Entries handed to it to keep those that match.</summary>
+    /// <summary>The number of entries passed to it for filtering.</summary>
     public long RowsIn { get; set; }
 
-    /// <summary>Entries it handed on.</summary>
+    /// <summary>The number of entries it returned.</summary>
     public long RowsOut { get; set; }
 
-    /// <summary>Single entries it was asked about, outside of windows.</summary>
+    /// <summary>The number of individual entries that were probed, outside of windows.</summary>
     public long Probes { get; set; }
 
-    /// <summary>Time it spent itself, its children left out; null unless times were asked for.</summary>
+    /// <summary>The time spent by the step itself, without its children; null unless times were requested.</summary>
     public TimeSpan? Elapsed { get; set; }
 
     /// <summary>
-    /// Of the whole query: pages that were not in memory when they were entered, as far as the system tells what it reads from
-    /// the disk. Not the same on every run, so it is no counter: null unless times were asked for, and for all steps but the
-    /// first.
+    /// For the whole query: the number of pages that were not in memory when they were accessed, as far as the system reports
+    /// what it reads from disk. Not deterministic, so it is not one of the counters: null unless times were requested, and for
+    /// all steps but the first.
     /// </summary>
     public long? ColdPages { get; set; }
 
-    /// <summary>Adds a child; gives this node.</summary>
+    /// <summary>Adds a child and returns this node.</summary>
     public PlanNode Over(PlanNode child)
     {
         _children.Add(child);
         return this;
     }
 
-    /// <summary>Adds a decision; gives this node.</summary>
+    /// <summary>Adds a decision and returns this node.</summary>
     public PlanNode With(PlanDecision decision)
     {
         _decisions.Add(decision);

@@ -1,56 +1,57 @@
 namespace Treepie.Indexing.Queries;
 
-/// <summary>A query whose hits are counted in groups.</summary>
-/// <param name="Query">What to find.</param>
-/// <param name="Facets">The groupings, each counted for itself.</param>
+/// <summary>A query whose hits are counted by facets.</summary>
+/// <param name="Query">The query.</param>
+/// <param name="Facets">The facets, each counted independently.</param>
 public sealed record FacetRequest(IndexQuery Query, IReadOnlyList<FacetQuery> Facets);
 
 /// <summary>
-/// One grouping of hits: by the terms of a field, or by conditions of its own. A hit may be in several groups, and in none.
+/// One facet: counts hits by the terms of a field, or by ranges given as conditions. A hit may count for several values, or for
+/// none.
 /// </summary>
 public sealed record FacetQuery
 {
-    /// <summary>The field whose terms are the groups; null where <see cref="Ranges"/> are.</summary>
+    /// <summary>The field whose terms are counted; null if <see cref="Ranges"/> are given.</summary>
     public string? Field { get; init; }
 
-    /// <summary>The groups, where they are no terms.</summary>
+    /// <summary>The ranges, if terms are not counted.</summary>
     public IReadOnlyList<FacetRange> Ranges { get; init; } = [];
 
-    /// <summary>Number fields that are summed up in each group. Of an array the first value counts.</summary>
+    /// <summary>The number fields that are aggregated for each value. Only the first value of an array counts.</summary>
     public IReadOnlyList<string> Aggregates { get; init; } = [];
 
-    /// <summary>Order of terms; ranges keep theirs.</summary>
+    /// <summary>The order of terms; ranges keep their order.</summary>
     public FacetOrder Order { get; init; }
 
-    /// <summary>Terms to leave out at the start.</summary>
+    /// <summary>The number of terms to skip.</summary>
     public int Start { get; init; }
 
-    /// <summary>Most terms.</summary>
+    /// <summary>The maximum number of terms.</summary>
     public int PageSize { get; init; } = int.MaxValue;
 
-    /// <summary>Whether the names of the terms behind the page are wanted.</summary>
+    /// <summary>Whether to return the names of the terms after the page.</summary>
     public bool WithRemainingTerms { get; init; }
 
     /// <summary>How terms are to be counted, for tests that hold the ways equal.</summary>
     internal FacetHint Hint { get; init; }
 }
 
-/// <summary>A group: what it is called, and what belongs to it.</summary>
+/// <summary>A range of a facet: its name, and its condition.</summary>
 public sealed record FacetRange(string Name, IndexQuery Query);
 
-/// <summary>Orders of terms. Where counts are equal, by term.</summary>
+/// <summary>The orders of terms. Equal counts are ordered by term.</summary>
 public enum FacetOrder
 {
     /// <summary>By term, in byte order.</summary>
     Value,
 
-    /// <summary>By term, backwards.</summary>
+    /// <summary>By term, in reverse byte order.</summary>
     ValueDescending,
 
-    /// <summary>Fewest hits first.</summary>
+    /// <summary>By count, ascending.</summary>
     Count,
 
-    /// <summary>Most hits first.</summary>
+    /// <summary>By count, descending.</summary>
     CountDescending,
 }
 

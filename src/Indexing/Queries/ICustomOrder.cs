@@ -1,25 +1,26 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// An order of one's own: turns a sort value into bytes that order as the values are to. It is asked on any thread, several at a
-/// time, and must give the same bytes for the same value.
+/// A custom order: converts a sort value to bytes that sort in the intended order. Called on any thread, also concurrently, and
+/// must return the same bytes for the same value.
 /// </summary>
 public interface ICustomOrder
 {
-    /// <summary>Most bytes of a key.</summary>
+    /// <summary>The maximum length of a key in bytes.</summary>
     const int MaxKeyBytes = 256;
 
-    /// <summary>Name, for plans and positions.</summary>
+    /// <summary>The name, for plans and positions.</summary>
     string Name { get; }
 
-    /// <summary>Writes the key of a value; returns its length, or -1 where the value counts as null.</summary>
+    /// <summary>Writes the key of a value and returns its length, or -1 if the value sorts as null.</summary>
     /// <param name="value">The value.</param>
-    /// <param name="key">Room for <see cref="MaxKeyBytes"/>.</param>
+    /// <param name="key">A buffer of <see cref="MaxKeyBytes"/>.</param>
     int WriteKey(SortValue value, Span<byte> key);
 }
 
 /// <summary>
-/// A sort value as the index keeps it: a number, or the stored form of a text (folded, unless the field keeps case).
+/// A sort value as stored in the index: a number, or the stored form of a text (in lower case, unless the field is
+/// case-sensitive).
 /// </summary>
 public readonly ref struct SortValue
 {
@@ -32,6 +33,6 @@ public readonly ref struct SortValue
     /// <summary>The number; null for a text.</summary>
     public double? Number { get; }
 
-    /// <summary>The text in UTF-8, of a number too; lives for the call.</summary>
+    /// <summary>The text in UTF-8, for numbers as well; valid during the call.</summary>
     public ReadOnlySpan<byte> Text { get; }
 }

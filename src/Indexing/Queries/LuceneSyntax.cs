@@ -4,28 +4,28 @@ using System.Text;
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// The classic query syntax of Lucene as queries: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>,
-/// <c>fuzzy~</c>, <c>fuzzy~1</c>, <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>,
-/// <c>*:*</c>, <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; a <c>\</c> takes its meaning from what follows. Words
-/// beside one another are alternatives. AND and OR have no precedence: AND makes what stands at both its sides necessary, as
-/// classic parsers do; parentheses say what is meant. What is only forbidden leaves everything else.
+/// Parses Lucene's classic query syntax: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>, <c>fuzzy~</c>,
+/// <c>fuzzy~1</c>, <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>, <c>*:*</c>,
+/// <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; <c>\</c> escapes the next character. Adjacent words are alternatives.
+/// AND and OR have no precedence: AND makes both of its operands required, as in classic parsers; use parentheses to group. A
+/// query with only prohibited clauses matches everything else.
 /// </summary>
 public static class LuceneSyntax
 {
-    /// <summary>Longest text, in characters.</summary>
+    /// <summary>The maximum length of a query in characters.</summary>
     public const int MaxLength = 1_000_000;
 
-    /// <summary>Most parentheses within one another.</summary>
+    /// <summary>The maximum nesting of parentheses.</summary>
     public const int MaxDepth = 64;
 
-    /// <summary>Most words and other conditions.</summary>
+    /// <summary>The maximum number of words and other conditions.</summary>
     public const int MaxClauses = 16 * 1024;
 
-    /// <summary>Reads a text.</summary>
-    /// <param name="text">The text.</param>
-    /// <param name="field">Gives the index's field for a name in the text (null: where it names none), and for whether a range is
-    /// asked about.</param>
-    /// <exception cref="IndexQueryException">The text cannot be read; the message says where and why.</exception>
+    /// <summary>Parses a query.</summary>
+    /// <param name="text">The query.</param>
+    /// <param name="field">Returns the field of the index for a name in the query (null if it names none), and for whether a
+    /// range is queried.</param>
+    /// <exception cref="IndexQueryException">The query is not valid; the message says where and why.</exception>
     public static IndexQuery Parse(string text, Func<string?, bool, string> field)
     {
         ArgumentNullException.ThrowIfNull(text);

@@ -1,17 +1,17 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// The most a query may spend; null: as much as it needs. It is checked between windows, every thousand terms and at the end: a
-/// query is stopped a little above it, and what is answered has not spent more. Pages and entries are counted, so that the same
-/// query is stopped on every run against the same view, or on none.
+/// The limits of a query; null: unlimited. Checked between windows, every thousand terms and at the end: a query is stopped
+/// slightly above a limit, and one that succeeds has not exceeded it. Limits of pages and entries are deterministic: the same
+/// query on the same view is always stopped, or never.
 /// </summary>
-/// <param name="Pages">Most <see cref="QueryCounters.PagesRead"/>, from 1 on.</param>
-/// <param name="Entries">Most <see cref="QueryCounters.EntriesScanned"/>, from 1 on.</param>
-/// <param name="Time">Most time for finding the hits; reading them is not counted.</param>
+/// <param name="Pages">The maximum of <see cref="QueryCounters.PagesRead"/>, at least 1.</param>
+/// <param name="Entries">The maximum of <see cref="QueryCounters.EntriesScanned"/>, at least 1.</param>
+/// <param name="Time">The maximum time for finding the hits, without reading them.</param>
 public sealed record QueryBudget(long? Pages = null, long? Entries = null, TimeSpan? Time = null)
 {
-    /// <summary>Refuses budgets that nothing could be done with.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">A limit is 0 or below.</exception>
+    /// <summary>Validates the limits.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">A limit is 0 or less.</exception>
     public void Check()
     {
         if (Pages is <= 0)

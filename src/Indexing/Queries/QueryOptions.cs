@@ -1,31 +1,31 @@
 namespace Treepie.Indexing.Queries;
 
-/// <summary>How a query is run, which changes nothing of its answer: whether its plan is wanted, and what it may spend.</summary>
+/// <summary>Options of the execution of a query that do not affect its results: the level of its plan, and its budget.</summary>
 public sealed record QueryOptions
 {
-    /// <summary>How much of a plan is wanted.</summary>
+    /// <summary>The level of detail of the plan.</summary>
     public PlanDetail Plan { get; init; }
 
-    /// <summary>The most it may spend; null: as much as it needs.</summary>
+    /// <summary>The limits of the query. Null: unlimited.</summary>
     public QueryBudget? Budget { get; init; }
 
-    /// <summary>The clock of times and budgets.</summary>
+    /// <summary>The clock for times and budgets.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
     /// <summary>Ways to be taken whatever they cost, for tests that hold the ways equal.</summary>
     internal PlanHints Hints { get; init; } = PlanHints.None;
 }
 
-/// <summary>How much of a plan is wanted.</summary>
+/// <summary>The levels of detail of a plan.</summary>
 public enum PlanDetail
 {
-    /// <summary>None: only the counters of the whole query.</summary>
+    /// <summary>No plan: only the counters of the whole query.</summary>
     None,
 
-    /// <summary>The tree with its counts.</summary>
+    /// <summary>The plan with counts.</summary>
     Counts,
 
-    /// <summary>The tree with its counts, and the time of every step.</summary>
+    /// <summary>The plan with counts, and the time of every step.</summary>
     Times,
 }
 

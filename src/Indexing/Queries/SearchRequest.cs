@@ -2,34 +2,37 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Queries;
 
-/// <summary>A query with its order and page.</summary>
+/// <summary>A query with its order and paging.</summary>
 public sealed record SearchRequest
 {
-    /// <summary>What to find.</summary>
+    /// <summary>The query.</summary>
     public required IndexQuery Query { get; init; }
 
-    /// <summary>Order, first key first; ties and an empty list by entry id, so paging is stable.</summary>
+    /// <summary>
+    /// The order, with the first key first; ties are ordered by entry id, as is everything if the list is empty, so paging is
+    /// stable.
+    /// </summary>
     public IReadOnlyList<SortKey> Sort { get; init; } = [];
 
-    /// <summary>Hits to leave out.</summary>
+    /// <summary>The number of hits to skip.</summary>
     public long Skip { get; init; }
 
-    /// <summary>Hits to return at the most; 0 asks for the count alone.</summary>
+    /// <summary>The maximum number of hits to return; 0 returns only the count.</summary>
     public long Take { get; init; } = long.MaxValue;
 
     /// <summary>
-    /// Whether all hits are to be counted, also where the page can be found without looking at them. If not,
-    /// <see cref="SearchResults.TotalCount"/> may be less than there are: <see cref="SearchResults.IsTotalExact"/> says so.
+    /// Whether all hits are counted, even if the page can be found without examining them. If not,
+    /// <see cref="SearchResults.TotalCount"/> may be too low: see <see cref="SearchResults.IsTotalExact"/>.
     /// </summary>
     public bool CountsHits { get; init; } = true;
 
     /// <summary>
-    /// A position that <see cref="SearchResults.Position"/> gave: the page behind it, found without going over the pages before.
+    /// The <see cref="SearchResults.Position"/> of the previous page: returns the page after it, without scanning earlier pages.
     /// Empty: from the first hit.
     /// </summary>
     public ReadOnlyMemory<byte> After { get; init; }
 
-    /// <summary>Whether the position behind the page is wanted.</summary>
+    /// <summary>Whether to return the position of the next page.</summary>
     public bool WithPosition { get; init; }
 
     /// <summary>How an order is to be found, for tests that hold the ways equal.</summary>
@@ -53,14 +56,14 @@ internal enum OrderHint
 }
 
 /// <summary>One key of an order.</summary>
-/// <param name="Field">Field to sort by; empty for score and random.</param>
-/// <param name="Kind">How its values compare.</param>
-/// <param name="Descending">Greatest first.</param>
-/// <param name="NullsFirst">Where nulls and missing values go; null: they count as the smallest.</param>
-/// <param name="Seed">Seed of <see cref="SortKind.Random"/>.</param>
-/// <param name="Centre">Where <see cref="SortKind.Distance"/> is measured from.</param>
-/// <param name="RoundToKm">Distances are cut to multiples of this, so that the next key decides among those that are about as
-/// far; 0: not at all.</param>
+/// <param name="Field">The field to sort by; empty for score and random.</param>
+/// <param name="Kind">How the values are compared.</param>
+/// <param name="Descending">Whether to sort in descending order.</param>
+/// <param name="NullsFirst">Where nulls and missing values go; null: they sort as the smallest.</param>
+/// <param name="Seed">The seed of <see cref="SortKind.Random"/>.</param>
+/// <param name="Centre">The point from which <see cref="SortKind.Distance"/> is measured.</param>
+/// <param name="RoundToKm">Distances are truncated to multiples of this, so that the next key orders entries at about the same
+/// distance; 0: not truncated.</param>
 public sealed record SortKey(
     string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null,
     double RoundToKm = 0)
@@ -69,33 +72,33 @@ public sealed record SortKey(
     public ICustomOrder? Custom { get; init; }
 }
 
-/// <summary>How sort values compare.</summary>
+/// <summary>How sort values are compared.</summary>
 public enum SortKind
 {
-    /// <summary>Terms in byte order.</summary>
+    /// <summary>As terms, in byte order.</summary>
     Text,
 
-    /// <summary>As whole numbers.</summary>
+    /// <summary>As integers.</summary>
     Long,
 
     /// <summary>As doubles.</summary>
     Double,
 
-    /// <summary>Text with runs of digits compared as numbers.</summary>
+    /// <summary>As text in which runs of digits are compared as numbers.</summary>
     AlphaNumeric,
 
-    /// <summary>By score, best first unless descending is unset by the caller's grammar.</summary>
+    /// <summary>By score, best first if <see cref="SortKey.Descending"/>.</summary>
     Score,
 
     /// <summary>By a hash of entry id and seed.</summary>
     Random,
 
     /// <summary>
-    /// By the distance of the nearest value of a spatial field. Entries without one stand last, whichever the direction, unless
-    /// nulls are asked for first.
+    /// By the distance of the nearest value of a spatial field. Entries without a value are last in both directions, unless nulls
+    /// are requested first.
     /// </summary>
     Distance,
 
-    /// <summary>As <see cref="SortKey.Custom"/> says.</summary>
+    /// <summary>By <see cref="SortKey.Custom"/>.</summary>
     Custom,
 }

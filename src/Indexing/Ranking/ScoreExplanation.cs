@@ -3,13 +3,13 @@ using System.Text;
 
 namespace Treepie.Indexing.Ranking;
 
-/// <summary>Why an entry has its score: what a condition gave, and what that is made of.</summary>
-/// <param name="Score">What it gave; 0 if it does not match.</param>
-/// <param name="What">Which condition or number it is.</param>
-/// <param name="Parts">What it is made of.</param>
+/// <summary>An explanation of a score: the contribution of a condition, and its components.</summary>
+/// <param name="Score">The contribution; 0 if the condition does not match.</param>
+/// <param name="What">The condition or number that is explained.</param>
+/// <param name="Parts">The components.</param>
 public sealed record ScoreExplanation(float Score, string What, IReadOnlyList<ScoreExplanation> Parts)
 {
-    /// <summary>The tree, a line for each node, two blanks deeper at each level.</summary>
+    /// <summary>Returns the tree as text, with a line for each node, indented by two spaces per level.</summary>
     public override string ToString()
     {
         var text = new StringBuilder();

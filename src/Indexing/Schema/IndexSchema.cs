@@ -1,16 +1,16 @@
 namespace Treepie.Indexing.Schema;
 
-/// <summary>The fields of an index, in the order in which entries name them.</summary>
-/// <param name="Fields">Fields with different names.</param>
+/// <summary>The fields of an index, in the order in which entries refer to them.</summary>
+/// <param name="Fields">The fields, with distinct names.</param>
 public sealed record IndexSchema(IReadOnlyList<IndexField> Fields)
 {
     /// <summary>
-    /// Name of a field that multiplies: in a schema that has it, the score of an entry is multiplied by the first number the
-    /// entry has there, which has to be greater than 0.
+    /// The name of the boost field: if a schema has it, the score of an entry is multiplied by the entry's first number in it,
+    /// which must be greater than 0.
     /// </summary>
     public const string BoostField = "@boost";
 
-    /// <summary>Position of a field by its (case-sensitive) name, or -1.</summary>
+    /// <summary>Returns the position of a field by its (case-sensitive) name, or -1.</summary>
     public int IndexOf(string name)
     {
         for (int i = 0; i < Fields.Count; i++)

@@ -1,30 +1,30 @@
 namespace Treepie.Indexing.Schema;
 
-/// <summary>How the vectors of a field are kept and compared. Fixed when the index is made.</summary>
-/// <param name="Dimensions">Numbers of a vector; 0: as many as the first one has.</param>
-/// <param name="Metric">What near means.</param>
-/// <param name="IsQuantised">Whether a byte for each number is all that is kept: a quarter of the space, and answers are by what
-/// was kept. Otherwise bytes lead the way and full numbers decide.</param>
-/// <param name="Edges">Neighbours of a vector in the graph, 4 to 64; twice as many in its lowest layer.</param>
-/// <param name="IndexingCandidates">Nearest vectors looked at to find a new one's neighbours, 8 to 1,024: more cost time and find
-/// better ones.</param>
+/// <summary>How the vectors of a field are stored and compared. Fixed when the index is created.</summary>
+/// <param name="Dimensions">The number of dimensions; 0: as many as the first vector has.</param>
+/// <param name="Metric">The similarity metric.</param>
+/// <param name="IsQuantised">Whether only one byte per number is stored: a quarter of the space, with results based on the
+/// quantized values. Otherwise quantized values are used for the search and full numbers for the result.</param>
+/// <param name="Edges">The number of neighbours of a vector in the graph, 4 to 64; twice as many in its lowest layer.</param>
+/// <param name="IndexingCandidates">The number of nearest vectors considered to find the neighbours of a new one, 8 to 1,024:
+/// more take longer and find better ones.</param>
 public sealed record VectorFieldOptions(
     int Dimensions = 0, VectorMetric Metric = VectorMetric.Cosine, bool IsQuantised = false, int Edges = 16,
     int IndexingCandidates = 100)
 {
-    /// <summary>Most numbers of a vector.</summary>
+    /// <summary>The maximum number of dimensions.</summary>
     public const int MaxDimensions = 4_096;
 }
 
-/// <summary>What near means among vectors.</summary>
+/// <summary>The similarity metrics of vectors.</summary>
 public enum VectorMetric
 {
-    /// <summary>The cosine of their angle, −1 to 1: lengths do not count.</summary>
+    /// <summary>The cosine of the angle, −1 to 1, independent of lengths.</summary>
     Cosine,
 
-    /// <summary>Their dot product.</summary>
+    /// <summary>The dot product.</summary>
     Dot,
 
-    /// <summary>Their distance d, as <c>1 / (1 + d)</c>, so that more is nearer.</summary>
+    /// <summary>The Euclidean distance d, as <c>1 / (1 + d)</c>, so that a greater value is nearer.</summary>
     Euclidean,
 }

@@ -1,25 +1,25 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Distances on a sphere of the earth's mean radius, by the haversine formula:
+/// Computes distances on a sphere of the earth's mean radius, with the haversine formula:
 /// <c>h = sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>, <c>d = 2 · R · asin(√h)</c>. It is exact on the sphere for
-/// near and far places alike; the earth's flattening makes true distances differ by up to 0.6 %. h grows with d, so places are
-/// compared by it and most need no inverse sine.
+/// short and long distances; because of the earth's flattening, true distances differ by up to 0.6 %. h increases with d, so
+/// distances are compared by h, mostly without computing the inverse sine.
 /// </summary>
 public static class Earth
 {
-    /// <summary>Mean radius (IUGG), kilometres.</summary>
+    /// <summary>The mean radius (IUGG) in kilometres.</summary>
     public const double RadiusKm = 6371.0087714;
 
-    /// <summary>Kilometres of an international mile.</summary>
+    /// <summary>The number of kilometres in an international mile.</summary>
     public const double KmPerMile = 1.609344;
 
-    /// <summary>Half the circumference: the greatest distance.</summary>
+    /// <summary>The maximum distance in kilometres: half the circumference.</summary>
     public const double MaxDistanceKm = Math.PI * RadiusKm;
 
     internal const double Radians = Math.PI / 180;
 
-    /// <summary>Distance of two places in kilometres.</summary>
+    /// <summary>Returns the distance between two points in kilometres.</summary>
     public static double DistanceKm(GeoPoint from, GeoPoint to) => ToKm(Haversine(from, to));
 
     /// <summary>The h of two places, 0 to 1.</summary>

@@ -2,13 +2,13 @@ using System.Globalization;
 
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>A place on the earth, in degrees (WGS 84).</summary>
-/// <param name="Latitude">−90 (south pole) to 90.</param>
-/// <param name="Longitude">−180 to 180; both ends are the same meridian.</param>
+/// <summary>A point on the earth, in degrees (WGS 84).</summary>
+/// <param name="Latitude">The latitude, −90 (south pole) to 90.</param>
+/// <param name="Longitude">The longitude, −180 to 180; both ends are the same meridian.</param>
 public readonly record struct GeoPoint(double Latitude, double Longitude)
 {
-    /// <summary>A place with its coordinates checked.</summary>
-    /// <exception cref="InvalidGeometryException">One is not a number or outside its range.</exception>
+    /// <summary>Creates a point after validating its coordinates.</summary>
+    /// <exception cref="InvalidGeometryException">A coordinate is not a number or out of range.</exception>
     public static GeoPoint Of(double latitude, double longitude)
     {
         if (!(latitude is >= -90 and <= 90))

@@ -1,7 +1,7 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// A place or shape: points, lines, polygons with holes, circles, or several of them. Immutable. Edges are straight on the flat
+/// A point or shape: points, lines, polygons with holes, circles, or several of them. Immutable. Edges are straight on the flat
 /// map of longitudes and latitudes and take the shorter way around; circles are measured on the sphere.
 /// </summary>
 public sealed class Geometry
@@ -27,7 +27,7 @@ public sealed class Geometry
     /// <summary>The centre of its bounding box, from which distances are measured.</summary>
     public GeoPoint Centre => Circles is [{ } circle] && IsSingle ? circle.Centre : Bounds.Centre;
 
-    /// <summary>Number of points, corners and circles, which determines the cost of comparisons.</summary>
+    /// <summary>The number of points, corners and circles, which determines the cost of comparisons.</summary>
     public int CornerCount =>
         Points.Length + Circles.Length + Lines.Sum(static line => line.Length)
             + Polygons.Sum(static polygon => polygon.Rings.Sum(static ring => ring.Length));
@@ -48,21 +48,21 @@ public sealed class Geometry
 
     private bool IsSingle => Points.Length + Lines.Length + Polygons.Length + Circles.Length == 1;
 
-    /// <summary>One place.</summary>
+    /// <summary>Creates a point.</summary>
     public static Geometry Point(GeoPoint point) => new([new Vertex(point.Longitude, point.Latitude)], [], [], []);
 
-    /// <summary>All places within a distance, which may be 0.</summary>
+    /// <summary>Creates a circle with a radius, which may be 0.</summary>
     /// <exception cref="InvalidGeometryException">The radius is negative or not a number.</exception>
     public static Geometry Around(GeoPoint centre, double radiusKm) => radiusKm >= 0
         ? new Geometry([], [], [], [new Circle(centre, Math.Min(radiusKm, 2 * Earth.MaxDistanceKm))])
         : throw new InvalidGeometryException("The radius of a circle is a number from 0 on.");
 
-    /// <summary>Reads WKT, see <see cref="WktParser"/>.</summary>
+    /// <summary>Parses WKT; see <see cref="WktParser"/>.</summary>
     /// <param name="wkt">The text.</param>
-    /// <param name="kmPerUnit">Kilometres per unit of a radius in the text.</param>
-    /// <param name="cancellationToken">Cancels parsing: checking a ring of thousands of corners for crossings takes a good part
-    /// of a second.</param>
-    /// <exception cref="InvalidGeometryException">It is not WKT, or describes an invalid shape.</exception>
+    /// <param name="kmPerUnit">The number of kilometres per unit of a radius in the text.</param>
+    /// <param name="cancellationToken">Cancels parsing: checking a ring of thousands of corners for crossings can take a good
+    /// part of a second.</param>
+    /// <exception cref="InvalidGeometryException">The text is not WKT, or describes an invalid shape.</exception>
     public static Geometry Parse(string wkt, double kmPerUnit = 1, CancellationToken cancellationToken = default) =>
         new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
 
@@ -159,15 +159,15 @@ public sealed class Geometry
 /// <summary>The required relation of the values of a spatial field to the shape of a query.</summary>
 public enum SpatialRelation
 {
-    /// <summary>Wholly inside, border included.</summary>
+    /// <summary>The value lies completely within the shape, including its border.</summary>
     Within,
 
-    /// <summary>The shape is wholly inside the value.</summary>
+    /// <summary>The value completely contains the shape.</summary>
     Contains,
 
-    /// <summary>At least one point in common.</summary>
+    /// <summary>The value and the shape have at least one point in common.</summary>
     Intersects,
 
-    /// <summary>No point in common; the entry has a value.</summary>
+    /// <summary>The values and the shape have no point in common; the entry has a value.</summary>
     Disjoint,
 }

@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Front door of the room for reading: a snapshot, the increments to it and the log that follows, restored to one of their
-/// commits or only proven. The newest part is read first, so that each page is written once; the log last. What is restored is
-/// checked before it counts.
+/// Reads a chain of backup parts: a snapshot, its increments and the following log, to restore it to one of its commits or to
+/// verify it. The newest part is read first, so that each page is written once; the log last. What is restored is checked before
+/// it counts as restored.
 /// </summary>
 public sealed class BackupChain : IDisposable
 {
@@ -25,15 +25,18 @@ public sealed class BackupChain : IDisposable
         _only = only;
     }
 
-    /// <summary>The snapshot or increment whose stores it holds: the newest that is not beyond the point to stop at.</summary>
+    /// <summary>
+    /// The header of the snapshot or increment whose state the chain restores: the newest one not after the point at which to
+    /// stop.
+    /// </summary>
     public BackupPartHeader Newest { get; }
 
-    /// <summary>Reads what the parts say of themselves.</summary>
-    /// <param name="parts">In the order they were taken, the snapshot first.</param>
-    /// <param name="options">Up to where; null: to the end.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="BackupPartException">They are no chain, or do not hold the point to stop at; the message says what is
-    /// missing, foreign, or in another order.</exception>
+    /// <summary>Opens a chain and reads the headers of its parts.</summary>
+    /// <param name="parts">The parts, in the order in which they were taken, starting with the snapshot.</param>
+    /// <param name="options">The point at which to stop; null: at the end.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="BackupPartException">The parts are not a chain, or do not contain the point at which to stop; the message
+    /// says what is missing, foreign, or out of order.</exception>
     public static async Task<BackupChain> OpenAsync(
         IReadOnlyList<BackupChainPart> parts, BackupChainOptions? options = null, CancellationToken cancellationToken = default)
     {
@@ -67,16 +70,16 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>
-    /// Reads all of it: every checksum, every page's place, kind and births, that all that is referred to is there and nothing
-    /// else, counts of keys, the order of commits; and writes it to the targets, which are then walked as a check walks an
-    /// environment. The log is made again on the first store only.
+    /// Reads the entire chain and verifies every checksum, the number, kind and transaction of every page, that all references
+    /// are satisfied and nothing is unreferenced, counts of keys, and the order of commits. Writes it to the targets, which are
+    /// then checked like an environment. The log is replayed on the first store only.
     /// </summary>
-    /// <param name="target">Gives, for the name of a store, where it is restored to, or null where it is only proven. Null:
+    /// <param name="target">Returns the restore target of a store by name, or null if the store is only to be verified. Null:
     /// nothing is restored.</param>
-    /// <param name="progress">Told after each frame, on the thread that works, or null.</param>
-    /// <param name="cancellationToken">Ends it between two frames.</param>
-    /// <exception cref="BackupPartException">A part is not whole, or they do not belong together.</exception>
-    /// <exception cref="DiskFullException">There is no room.</exception>
+    /// <param name="progress">Receives the progress after each frame, on the working thread; or null.</param>
+    /// <param name="cancellationToken">Cancels the operation between two frames.</param>
+    /// <exception cref="BackupPartException">A part is not intact, or the parts do not belong together.</exception>
+    /// <exception cref="DiskFullException">The disk is full.</exception>
     /// <exception cref="StorageException">A target cannot be written.</exception>
     public async Task<BackupChainReport> ReadAsync(
         Func<string, EnvironmentRestore?>? target = null, IProgress<BackupPartProgress>? progress = null,
@@ -118,10 +121,10 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>
-    /// Reads a log by itself to its end: every checksum, and that each commit of it follows the one before and can be followed.
-    /// Whether it goes on from another part, its header and that part's tell.
+    /// Verifies a log part by itself: every checksum, and that its commits are consecutive and can be replayed. Whether it
+    /// continues another part is determined by the headers of both.
     /// </summary>
-    /// <exception cref="BackupPartException">It is not whole, or no log.</exception>
+    /// <exception cref="BackupPartException">The part is not intact, or not a log.</exception>
     public static async Task<BackupChainReport> ProveLogAsync(
         BackupChainPart part, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
     {

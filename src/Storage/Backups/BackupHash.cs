@@ -4,16 +4,16 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// The hash of a part of a backup, or of the content of a database: BLAKE3, which costs less than half of what SHA-256 does where
-/// there are wide vectors (<c>docs/decisions/0018-backups-are-hashed-with-blake3.md</c>). What was hashed with SHA-256 before can
-/// still be compared. One caller at a time.
+/// The hash of a backup part, or of the contents of a database: BLAKE3, which costs less than half of SHA-256 on processors with
+/// wide vectors (<c>docs/decisions/0018-backups-are-hashed-with-blake3.md</c>). SHA-256 hashes of older backups can still be
+/// verified. Not thread-safe.
 /// </summary>
 public sealed class BackupHash : IDisposable
 {
     private readonly Blake3? _blake3;
     private readonly IncrementalHash? _sha256;
 
-    /// <summary>Of nothing yet.</summary>
+    /// <summary>Creates an empty hash.</summary>
     public BackupHash(BackupHashKind kind = BackupHashKind.Blake3)
     {
         if (kind == BackupHashKind.Blake3)
@@ -22,7 +22,7 @@ public sealed class BackupHash : IDisposable
             _sha256 = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
     }
 
-    /// <summary>Adds bytes.</summary>
+    /// <summary>Appends bytes.</summary>
     public void Append(ReadOnlySpan<byte> bytes)
     {
         if (_blake3 is not null)
@@ -31,10 +31,10 @@ public sealed class BackupHash : IDisposable
             _sha256!.AppendData(bytes); // one of the two is there
     }
 
-    /// <summary>The hash of all that was added so far: 32 bytes.</summary>
+    /// <summary>Returns the hash of everything appended so far: 32 bytes.</summary>
     public byte[] GetCurrentHash() => _blake3?.GetCurrentHash() ?? _sha256!.GetCurrentHash(); // one of the two is there
 
-    /// <summary>The hash of all that was added since the last of these.</summary>
+    /// <summary>Returns the hash of everything appended since the last reset, and resets it.</summary>
     public byte[] GetHashAndReset()
     {
         if (_blake3 is null)
@@ -44,7 +44,7 @@ public sealed class BackupHash : IDisposable
         return hash;
     }
 
-    /// <summary>Zeroes what is in it: what is secret may have gone through it.</summary>
+    /// <summary>Zeroes the internal state, since secret data may have been hashed.</summary>
     public void Dispose()
     {
         _blake3?.Dispose();
@@ -52,12 +52,12 @@ public sealed class BackupHash : IDisposable
     }
 }
 
-/// <summary>How backups are hashed.</summary>
+/// <summary>The hash algorithms of backups.</summary>
 public enum BackupHashKind
 {
-    /// <summary>What is written.</summary>
+    /// <summary>BLAKE3, used for new backups.</summary>
     Blake3,
 
-    /// <summary>What was written first, and is read.</summary>
+    /// <summary>SHA-256, supported for reading older backups.</summary>
     Sha256,
 }

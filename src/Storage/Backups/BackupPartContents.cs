@@ -1,15 +1,15 @@
 namespace Treepie.Storage.Backups;
 
-/// <summary>What a part holds: enough for another one to go on from it.</summary>
-/// <param name="Header">What it says of itself.</param>
-/// <param name="Hash">Its hash, in hexadecimal.</param>
-/// <param name="Stores">Stores in it, those left out that were lost, the first one first; none in a log.</param>
+/// <summary>The contents of a part, as needed for another part to continue it.</summary>
+/// <param name="Header">The header of the part.</param>
+/// <param name="Hash">The hash of the part, in hexadecimal.</param>
+/// <param name="Stores">The stores in the part, except those given up, the first one first; empty for a log.</param>
 public sealed record BackupPartContents(BackupPartHeader Header, string Hash, IReadOnlyList<BackupPartStore> Stores)
 {
     /// <summary>
-    /// Reads a part to its end; only checksums and the order of frames are looked at, which is what proves it whole.
+    /// Reads a part in full; verifies only the checksums and the order of frames, which suffices to prove that it is intact.
     /// </summary>
-    /// <exception cref="BackupPartException">It is not whole.</exception>
+    /// <exception cref="BackupPartException">The part is not intact.</exception>
     public static async Task<BackupPartContents> ReadAsync(BackupChainPart part, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(part);
@@ -35,7 +35,7 @@ public sealed record BackupPartContents(BackupPartHeader Header, string Hash, IR
 }
 
 /// <summary>A store in a part.</summary>
-/// <param name="Name">What it is called there.</param>
-/// <param name="StoreId">The store.</param>
+/// <param name="Name">The name of the store in the part.</param>
+/// <param name="StoreId">The id of the store.</param>
 /// <param name="Commit">The commit whose state it is.</param>
 public sealed record BackupPartStore(string Name, Guid StoreId, long Commit);

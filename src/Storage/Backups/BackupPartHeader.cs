@@ -3,43 +3,45 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
-/// <summary>What a part says of itself at its beginning.</summary>
+/// <summary>The header of a backup part.</summary>
 public sealed record BackupPartHeader
 {
     private const long MaxMs = 253_402_300_799_999; // the end of the year 9999
 
-    /// <summary>What it holds.</summary>
+    /// <summary>The kind of the part.</summary>
     public required BackupPartKind Kind { get; init; }
 
-    /// <summary>The store it is a backup of; where it holds several, the first.</summary>
+    /// <summary>The id of the store in the part; if it contains several, of the first.</summary>
     public required Guid StoreId { get; init; }
 
-    /// <summary>Hash of the part that an increment goes on from, in hexadecimal; empty for others.</summary>
+    /// <summary>For an increment, the hash of the part that it continues, in hexadecimal; otherwise empty.</summary>
     public string PreviousHash { get; init; } = "";
 
-    /// <summary>When it was taken.</summary>
+    /// <summary>When the part was taken.</summary>
     public required DateTimeOffset TakenAt { get; init; }
 
-    /// <summary>Last commit in it.</summary>
+    /// <summary>The last commit in the part.</summary>
     public required long Commit { get; init; }
 
-    /// <summary>When that commit was made; null where nobody knows.</summary>
+    /// <summary>When that commit was made; null if unknown.</summary>
     public DateTimeOffset? CommittedAt { get; init; }
 
-    /// <summary>Commit that it goes on from; -1 for a snapshot.</summary>
+    /// <summary>The commit from which the part continues; -1 for a snapshot.</summary>
     public required long Since { get; init; }
 
-    /// <summary>Whatever the writer says of it, in UTF-8; at most 16 MiB.</summary>
+    /// <summary>A description set by the writer, at most 16 MiB of UTF-8.</summary>
     public ReadOnlyMemory<byte> Description { get; init; }
 
-    /// <summary>Bytes by which a part can be known.</summary>
+    /// <summary>The number of bytes needed to recognize a part.</summary>
     public static int MagicBytes => PartFormat.Magic.Length;
 
-    /// <summary>Whether bytes are the first of a part.</summary>
+    /// <summary>Returns whether bytes are the start of a part.</summary>
     public static bool IsPart(ReadOnlySpan<byte> start) => start.StartsWith(PartFormat.Magic);
 
-    /// <summary>Reads it from the beginning of a part, which is not sealed and not compressed, and closes the source.</summary>
-    /// <exception cref="BackupPartException">It is no part, of a newer program, damaged or cut off.</exception>
+    /// <summary>
+    /// Reads the header from the start of a part, which must not be encrypted or compressed, and disposes the source.
+    /// </summary>
+    /// <exception cref="BackupPartException">It is not a part, of a newer version, corrupted or truncated.</exception>
     public static async Task<BackupPartHeader> ReadAsync(
         Stream source, string name, CancellationToken cancellationToken = default)
     {

@@ -1,14 +1,14 @@
 namespace Treepie.Storage.Backups;
 
-/// <summary>Kinds of parts.</summary>
+/// <summary>The kinds of backup parts.</summary>
 public enum BackupPartKind
 {
     /// <summary>All pages of a state.</summary>
     Snapshot = 1,
 
-    /// <summary>The pages that came since another part.</summary>
+    /// <summary>The pages written since another part.</summary>
     Increment = 2,
 
-    /// <summary>Commits, one after the other.</summary>
+    /// <summary>Consecutive commits.</summary>
     Log = 3,
 }

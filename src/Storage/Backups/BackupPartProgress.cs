@@ -1,7 +1,7 @@
 namespace Treepie.Storage.Backups;
 
-/// <summary>How far the writing or reading of a part is.</summary>
-/// <param name="Store">Name of the store in it; empty for a log.</param>
-/// <param name="Done">Pages behind it; of a log, commits.</param>
-/// <param name="Total">Pages it has; of a log, commits up to the end.</param>
+/// <summary>The progress of writing or reading a part.</summary>
+/// <param name="Store">The name of the store in the part; empty for a log.</param>
+/// <param name="Done">The number of pages processed; for a log, commits.</param>
+/// <param name="Total">The total number of pages; for a log, commits.</param>
 public readonly record struct BackupPartProgress(string Store, long Done, long Total);

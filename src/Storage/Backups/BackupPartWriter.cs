@@ -4,9 +4,9 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/>
-/// gives it an end: one that is left without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted
-/// environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
+/// Writes a backup part sequentially to a stream, using memory for one frame (1 MiB). Only <see cref="CompleteAsync"/> writes its
+/// end: without it, the part reads as truncated. Does not encrypt: data of an encrypted environment must be written to a
+/// <see cref="Encryption.SealedWriteStream"/>. Not thread-safe.
 /// </summary>
 public sealed class BackupPartWriter : IDisposable
 {
@@ -20,7 +20,7 @@ public sealed class BackupPartWriter : IDisposable
     private bool _isBegun;
     private bool _isOver;
 
-    /// <summary>Writes nothing yet. The destination stays open.</summary>
+    /// <summary>Creates a writer without writing anything yet. The destination stays open.</summary>
     public BackupPartWriter(Stream destination, BackupPartHeader header)
     {
         ArgumentNullException.ThrowIfNull(destination);
@@ -29,16 +29,16 @@ public sealed class BackupPartWriter : IDisposable
         _header = header;
     }
 
-    /// <summary>What it says at its beginning.</summary>
+    /// <summary>The header of the part.</summary>
     public BackupPartHeader Header => _header;
 
-    /// <summary>Bytes so far.</summary>
+    /// <summary>The number of bytes written so far.</summary>
     public long Bytes { get; private set; }
 
     /// <summary>Room for the content of the next frame.</summary>
     internal Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes);
 
-    /// <summary>Writes what is to be said of all that was written before; at most 1 MiB.</summary>
+    /// <summary>Writes a manifest, which describes everything written before it; at most 1 MiB.</summary>
     public async ValueTask WriteManifestAsync(ReadOnlyMemory<byte> manifest, CancellationToken cancellationToken = default)
     {
         ArgumentOutOfRangeException.ThrowIfGreaterThan(manifest.Length, PartFormat.MaxContentBytes, nameof(manifest));
@@ -46,8 +46,8 @@ public sealed class BackupPartWriter : IDisposable
         await WriteAsync(PartFrameKind.Manifest, manifest.Length, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Writes the end.</summary>
-    /// <returns>The hash of the part, in hexadecimal: what an increment to it goes on from.</returns>
+    /// <summary>Writes the end of the part.</summary>
+    /// <returns>The hash of the part, in hexadecimal, which an increment refers to.</returns>
     public async ValueTask<string> CompleteAsync(CancellationToken cancellationToken = default)
     {
         await BeginAsync(cancellationToken).ConfigureAwait(false);

@@ -4,14 +4,15 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Front door of the room: backups of one environment. A snapshot is the live pages of one state, in page order, streamed to any
-/// destination while writers go on; an increment the pages born since another; a log every commit since. Restored, or proven
-/// without restoring, by <see cref="BackupChain"/>; who backs up several environments together uses what stands below this.
+/// Backs up one environment. A snapshot contains the live pages of one state, in page order, streamed to any destination while
+/// writes continue; an increment the pages created since another part; a log every commit since then. Backups are restored, or
+/// verified without restoring, by <see cref="BackupChain"/>. To back up several environments together, use the types below this
+/// one.
 /// </summary>
 /// <remarks>
-/// Promises: one pass, nothing on the disk, a few MiB of memory and a bit for each page; a checksum for each frame and a hash
-/// over all; what is restored is exactly the state of one commit. Costs: the state stays occupied while it is read, one version
-/// of each page. An encrypted environment gives sealed backups, or says that they are plain.
+/// Guarantees: a single pass, no temporary files, a few MiB of memory plus one bit per page; a checksum for each frame and a hash
+/// over everything; a restore yields exactly the state of one commit. Costs: the state is held while it is read, one version of
+/// each page. Backups of an encrypted environment are encrypted, unless an unencrypted one is explicitly allowed.
 /// </remarks>
 public static class EnvironmentBackup
 {
@@ -19,10 +20,10 @@ public static class EnvironmentBackup
     private const string StoreName = "store";
 
     /// <summary>
-    /// Writes a snapshot, or with <see cref="EnvironmentBackupOptions.Since"/> an increment; the destination stays open.
+    /// Writes a snapshot or, with <see cref="EnvironmentBackupOptions.Since"/>, an increment; the destination stays open.
     /// </summary>
-    /// <exception cref="BackupPartException">The environment is encrypted and neither a key nor permission for a plain backup was
-    /// given; or it does not go on from there.</exception>
+    /// <exception cref="BackupPartException">The environment is encrypted and neither a key nor permission for an unencrypted
+    /// backup was given, or the increment cannot continue from the specified link.</exception>
     /// <exception cref="CorruptionException">A page is damaged; the message names it.</exception>
     public static async Task<EnvironmentBackupLink> WriteAsync(
         StorageEnvironment environment, Stream destination, EnvironmentBackupOptions? options = null,
@@ -49,12 +50,12 @@ public static class EnvironmentBackup
     }
 
     /// <summary>
-    /// Writes all commits after that of <see cref="EnvironmentBackupOptions.Since"/>, which is needed, and releases those up to
-    /// it; the destination stays open.
+    /// Writes all commits after that of <see cref="EnvironmentBackupOptions.Since"/>, which is required, and releases the log up
+    /// to that commit; the destination stays open.
     /// </summary>
-    /// <returns>The link with the last commit of the log: where the next stretch goes on from, once this one is
+    /// <returns>The link with the last commit of the log, from which the next log backup continues once this one is
     /// durable.</returns>
-    /// <exception cref="BackupPartException">As <see cref="EnvironmentLogStretch.Begin"/>, and as
+    /// <exception cref="BackupPartException">As for <see cref="EnvironmentLogStretch.Begin"/> and
     /// <see cref="WriteAsync(StorageEnvironment, Stream, EnvironmentBackupOptions?, IProgress{BackupPartProgress}?, CancellationToken)"/>.</exception>
     public static async Task<EnvironmentBackupLink> WriteLogAsync(
         StorageEnvironment environment, Stream destination, EnvironmentBackupOptions options,
@@ -82,17 +83,17 @@ public static class EnvironmentBackup
     }
 
     /// <summary>
-    /// Restores a chain to a directory that is absent or empty. It is made in another one beside it, walked as a check walks an
-    /// environment, and takes its name then; killed before, it can be run again.
+    /// Restores a chain to a directory that does not exist or is empty. The environment is created in a temporary directory
+    /// beside it, checked, and then renamed; if interrupted, the restore can be run again.
     /// </summary>
-    /// <param name="parts">In the order they were taken; sealed ones by <see cref="Open"/>.</param>
-    /// <param name="directory">Where.</param>
-    /// <param name="key">Key of the environment to be; null: it is plain, whatever the source was.</param>
-    /// <param name="options">Up to where; null: to the end.</param>
-    /// <param name="progress">Told after each frame, or null.</param>
-    /// <param name="cancellationToken">Ends it; nothing is left then.</param>
-    /// <exception cref="BackupPartException">A part is not whole, or they do not belong together.</exception>
-    /// <exception cref="StorageException">Something is in the directory, or it cannot be written.</exception>
+    /// <param name="parts">The parts, in the order in which they were taken; open encrypted ones with <see cref="Open"/>.</param>
+    /// <param name="directory">The target directory.</param>
+    /// <param name="key">The key of the new environment; null: it is not encrypted, whatever the source was.</param>
+    /// <param name="options">The point at which to stop; null: at the end.</param>
+    /// <param name="progress">Receives the progress after each frame; or null.</param>
+    /// <param name="cancellationToken">Cancels the restore; nothing remains then.</param>
+    /// <exception cref="BackupPartException">A part is not intact, or the parts do not belong together.</exception>
+    /// <exception cref="StorageException">The directory is not empty, or cannot be written.</exception>
     public static async Task<BackupChainReport> RestoreAsync(
         IReadOnlyList<BackupChainPart> parts, string directory, EncryptionKey? key = null, BackupChainOptions? options = null,
         IProgress<BackupPartProgress>? progress = null,
@@ -107,8 +108,8 @@ public static class EnvironmentBackup
         return report;
     }
 
-    /// <summary>Reads a chain to its end and keeps nothing; see <see cref="BackupChain.ReadAsync"/>.</summary>
-    /// <exception cref="BackupPartException">A part is not whole, or they do not belong together.</exception>
+    /// <summary>Verifies a chain by reading it in full; see <see cref="BackupChain.ReadAsync"/>.</summary>
+    /// <exception cref="BackupPartException">A part is not intact, or the parts do not belong together.</exception>
     public static async Task<BackupChainReport> VerifyAsync(
         IReadOnlyList<BackupChainPart> parts, BackupChainOptions? options = null, IProgress<BackupPartProgress>? progress = null,
         CancellationToken cancellationToken = default)
@@ -117,7 +118,7 @@ public static class EnvironmentBackup
         return await chain.ReadAsync(null, progress, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>A part that was sealed with a key, or is plain where the key is null.</summary>
+    /// <summary>Returns a part that is encrypted with a key, or unencrypted if the key is null.</summary>
     public static BackupChainPart Open(string name, Func<CancellationToken, ValueTask<Stream>> openAsync, EncryptionKey? key) =>
         new(
             name,

@@ -1,14 +1,14 @@
 namespace Treepie.Storage.Backups;
 
-/// <summary>How to back up an environment. Immutable.</summary>
+/// <summary>Options of a backup of an environment. Immutable.</summary>
 public sealed record EnvironmentBackupOptions
 {
-    /// <summary>What it goes on from; null: a snapshot, which needs no other part.</summary>
+    /// <summary>The link from which it continues; null: a snapshot, which depends on no other part.</summary>
     public EnvironmentBackupLink? Since { get; init; }
 
-    /// <summary>Key that seals it; null: it is plain.</summary>
+    /// <summary>The key that encrypts it; null: it is not encrypted.</summary>
     public EncryptionKey? Key { get; init; }
 
-    /// <summary>Makes a plain backup also of an encrypted environment: everybody who has it can read it.</summary>
+    /// <summary>Allows an unencrypted backup of an encrypted environment; everyone with access to it can read it.</summary>
     public bool AllowPlain { get; init; }
 }

@@ -4,9 +4,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// The commits of an environment between one that is archived and the last one of now, to be written to a part. Who has archived
-/// them says so (<see cref="EnvironmentLog.ReleaseLog"/>): files of the journal that hold nothing else are used again. Writers
-/// never wait for it.
+/// The commits of an environment between an archived one and the current one, to be written to a part. After archiving them, call
+/// <see cref="EnvironmentLog.ReleaseLog"/>, so that journal files with no later commits are reused. Writers never wait for it.
 /// </summary>
 public sealed class EnvironmentLogStretch : IDisposable
 {
@@ -24,27 +23,27 @@ public sealed class EnvironmentLogStretch : IDisposable
         _frames = new KeptFrames(environment.World.Files, environment.StoreId, environment.Cipher);
     }
 
-    /// <summary>The commit that is archived already.</summary>
+    /// <summary>The last commit that is already archived.</summary>
     public long After { get; }
 
-    /// <summary>The last commit in it; the same where there is none.</summary>
+    /// <summary>The last commit in this part of the log; equal to <see cref="After"/> if there is none.</summary>
     public long Commit { get; }
 
     /// <summary>
-    /// A read of the state that its last commit left. Ends with this at the latest; who needs it no longer ends it before, for it
-    /// holds pages that writers could use again.
+    /// A read transaction on the state after the last commit. Ends with this object at the latest; dispose it earlier if it is no
+    /// longer needed, since it holds pages that writers could reuse.
     /// </summary>
     public ReadTransaction Read { get; }
 
-    /// <summary>When that was made, as far as is known.</summary>
+    /// <summary>When the last commit was made; null if unknown.</summary>
     public DateTimeOffset? CommittedAt => _commitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
 
-    /// <summary>Looks whether all commits after one are kept.</summary>
-    /// <param name="environment">One that keeps its log (<see cref="EnvironmentLog.KeepLog"/>).</param>
+    /// <summary>Holds the commits after the specified one, if all of them are kept.</summary>
+    /// <param name="environment">An environment that keeps its log (<see cref="EnvironmentLog.KeepLog"/>).</param>
     /// <param name="after">The last commit that is archived.</param>
-    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: they are not, or no longer; an increment
-    /// closes the gap, and the log goes on from its commit. <see cref="BackupPartFault.Foreign"/>: that commit is none of this
-    /// environment.</exception>
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: some commits are not kept, or no longer; an
+    /// increment closes the gap, and the log continues from its commit. <see cref="BackupPartFault.Foreign"/>: the commit does
+    /// not belong to this environment.</exception>
     public static EnvironmentLogStretch Begin(StorageEnvironment environment, long after)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -78,9 +77,9 @@ public sealed class EnvironmentLogStretch : IDisposable
     }
 
     /// <summary>Writes the commits.</summary>
-    /// <returns>How many there are (merged batches).</returns>
-    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: a file was used again meanwhile, because more
-    /// waited than may.</exception>
+    /// <returns>The number of commits (merged batches).</returns>
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: a file was reused meanwhile, because the
+    /// budget was exceeded.</exception>
     public async Task<long> WriteAsync(
         BackupPartWriter writer, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
     {

@@ -8,13 +8,14 @@ using Treepie.Storage.FreeSpace;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// A store that is being made of the pages of a backup, in a directory that nobody uses yet: encrypted or not, whatever the
-/// source was. It has an id of its own, so that what is committed to it later is never taken for a commit of the source. Until
-/// <see cref="Complete"/> there is no store; killed before, it can be begun anew in the same place. One thread at a time.
+/// An environment being created from the pages of a backup, in a directory that is not in use yet; encrypted or not, whatever the
+/// source was. It has an id of its own, so that later commits are never mistaken for commits of the source. Until
+/// <see cref="Complete"/> is called there is no environment; an interrupted restore can be started again in the same place. Not
+/// thread-safe.
 /// </summary>
 /// <remarks>
-/// Pages are written in place, each once for the snapshot and once for each commit of the log that made it: nothing has to
-/// survive a crash before all is done.
+/// Pages are written in place, once for the snapshot and once for each commit of the log that contains them: nothing has to
+/// survive a crash before everything is done.
 /// </remarks>
 public sealed class EnvironmentRestore : IDisposable
 {
@@ -57,12 +58,13 @@ public sealed class EnvironmentRestore : IDisposable
         }
     }
 
-    /// <summary>Begins in a directory, which is made if absent.</summary>
-    /// <param name="directory">Where; empty, or left by a restore that was killed.</param>
-    /// <param name="key">Key of the store to be; null: it is plain. To be kept until this is disposed.</param>
-    /// <param name="maxDataFileBytes">Longest data file.</param>
-    /// <exception cref="EnvironmentLockedException">Somebody else is at work there.</exception>
-    /// <exception cref="StorageException">Something else is there, or it cannot be written to.</exception>
+    /// <summary>Starts a restore to a directory, which is created if it does not exist.</summary>
+    /// <param name="directory">The directory; empty, or with the remains of an interrupted restore.</param>
+    /// <param name="key">The key of the new environment; null: it is not encrypted. Must not be disposed before this
+    /// object.</param>
+    /// <param name="maxDataFileBytes">The maximum size of the data file in bytes.</param>
+    /// <exception cref="EnvironmentLockedException">The directory is in use.</exception>
+    /// <exception cref="StorageException">The directory contains other files, or cannot be written to.</exception>
     public static EnvironmentRestore Create(string directory, EncryptionKey? key = null, long maxDataFileBytes = 256L << 30)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -70,10 +72,10 @@ public sealed class EnvironmentRestore : IDisposable
     }
 
     /// <summary>
-    /// A key for something that will belong to the store and lie beside it: as <see cref="EnvironmentKeys.DeriveKey"/> of the
-    /// store gives it later.
+    /// Derives a key for data that will be stored beside the environment: the same as <see cref="EnvironmentKeys.DeriveKey"/> of
+    /// the new environment will return.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
+    /// <exception cref="InvalidOperationException">The environment is not encrypted.</exception>
     public EncryptionKey DeriveKey(string purpose)
     {
         ArgumentException.ThrowIfNullOrEmpty(purpose);
@@ -81,7 +83,7 @@ public sealed class EnvironmentRestore : IDisposable
             ?? throw new InvalidOperationException("The store that is being restored is not encrypted: it has no keys.");
     }
 
-    /// <summary>Gives the file back and deletes it, unless it is complete.</summary>
+    /// <summary>Closes the file and deletes it, unless the restore is complete.</summary>
     public void Dispose()
     {
         if (_isDisposed)

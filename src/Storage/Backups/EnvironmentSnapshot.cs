@@ -8,9 +8,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// One committed state of an environment, held to be backed up: its pages, those of its named snapshots included, can be written
-/// in page order while writers go on. Costs them what a read transaction costs: at most one version of each page stays occupied
-/// until it is disposed.
+/// A committed state of an environment, held to be backed up: its pages, including those of its named snapshots, can be written
+/// in page order while writes continue. Costs the same as a read transaction: at most one version of each page is held until it
+/// is disposed.
 /// </summary>
 public sealed class EnvironmentSnapshot : IDisposable
 {
@@ -41,21 +41,21 @@ public sealed class EnvironmentSnapshot : IDisposable
         LeaveOutOrphans();
     }
 
-    /// <summary>The store.</summary>
+    /// <summary>The id of the store.</summary>
     public Guid StoreId => _environment.StoreId;
 
     /// <summary>The commit whose state it is.</summary>
     public long Commit => _read.TransactionId;
 
     /// <summary>
-    /// When that was made, as far as is known: in an environment that was not written to since it was opened, the time of now.
+    /// When that commit was made; in an environment that has not been written to since it was opened, the current time.
     /// </summary>
     public DateTimeOffset CommittedAt => DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
 
-    /// <summary>Pages of the state.</summary>
+    /// <summary>The number of pages of the state.</summary>
     public long PageCount => _pages.Count;
 
-    /// <summary>A read of this very state, which ends with it.</summary>
+    /// <summary>A read transaction on the same state, which ends with it.</summary>
     public ReadTransaction Read => _read;
 
     /// <summary>Holds the last committed state.</summary>
@@ -96,15 +96,16 @@ public sealed class EnvironmentSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Writes the state into a part, or what came since a commit. Pages are copied, checksums proven, in the memory of a frame
-    /// and of a bit for each page; of an encrypted environment they are decrypted, so that the part has to go through a seal.
+    /// Writes the state, or the changes since a commit, to a part. Copies pages and verifies their checksums, using memory for
+    /// one frame and one bit per page. Pages of an encrypted environment are decrypted, so the part must be written to an
+    /// encrypted stream.
     /// </summary>
-    /// <param name="writer">The part.</param>
-    /// <param name="name">What the store is called in it; at most 1,000 characters.</param>
-    /// <param name="since">Commit whose state another part has; -1: none, all pages are written.</param>
-    /// <param name="progress">Told after each frame, or null.</param>
-    /// <param name="cancellationToken">Ends it between two frames; the part then has no end.</param>
-    /// <returns>Pages written.</returns>
+    /// <param name="writer">The writer of the part.</param>
+    /// <param name="name">The name of the store in the part, at most 1,000 characters.</param>
+    /// <param name="since">The commit whose state is in another part; -1: none, all pages are written.</param>
+    /// <param name="progress">Receives the progress after each frame; or null.</param>
+    /// <param name="cancellationToken">Cancels the operation between two frames; the part then has no end.</param>
+    /// <returns>The number of pages written.</returns>
     /// <exception cref="CorruptionException">A page is damaged; the message names it.</exception>
     public async Task<long> WriteAsync(
         BackupPartWriter writer, string name, long since = -1, IProgress<BackupPartProgress>? progress = null,
@@ -152,8 +153,8 @@ public sealed class EnvironmentSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Says in a part that <see cref="WriteAsync"/> failed on a damaged page and nothing of this store counts, so that the part
-    /// is good for the other stores in it. Not for the first one.
+    /// Records in a part that <see cref="WriteAsync"/> failed on a damaged page and that this store is to be ignored, so that the
+    /// part remains valid for its other stores. Not allowed for the first store.
     /// </summary>
     public async Task GiveUpAsync(BackupPartWriter writer, CancellationToken cancellationToken = default)
     {

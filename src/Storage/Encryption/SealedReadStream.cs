@@ -4,9 +4,9 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Reads a sealed stream, front to back, in the memory of two chunks. Hands out a chunk only when its tag fits; a stream that was
-/// cut off, reordered, mixed with another or added to ends in an error that says so, never as if it were whole. One caller at a
-/// time.
+/// Decrypts and authenticates a stream written by <see cref="SealedWriteStream"/>, sequentially, using memory for two chunks.
+/// Returns the data of a chunk only after its tag has been verified. A stream that was truncated, reordered, mixed with another
+/// or appended to ends in a specific error, and never reads as complete. Not thread-safe.
 /// </summary>
 public sealed class SealedReadStream : ForwardStream
 {
@@ -23,10 +23,10 @@ public sealed class SealedReadStream : ForwardStream
     private bool _ended;
     private bool _disposed;
 
-    /// <summary>Reads nothing yet. The key is used at the first read.</summary>
-    /// <param name="source">Stands at the first byte of the sealed stream.</param>
-    /// <param name="key">The key it was sealed with; without one the first read says that one is needed.</param>
-    /// <param name="leaveOpen">Whether <paramref name="source"/> stays open when this is disposed.</param>
+    /// <summary>Creates a stream without reading anything yet. The key is used at the first read.</summary>
+    /// <param name="source">A stream positioned at the first byte of the encrypted stream.</param>
+    /// <param name="key">The key with which it was encrypted; without one, the first read throws.</param>
+    /// <param name="leaveOpen">Whether <paramref name="source"/> stays open when this stream is disposed.</param>
     public SealedReadStream(Stream source, EncryptionKey? key, bool leaveOpen = false)
     {
         ArgumentNullException.ThrowIfNull(source);
@@ -35,18 +35,18 @@ public sealed class SealedReadStream : ForwardStream
         _leaveOpen = leaveOpen;
     }
 
-    /// <summary>Bytes by which a sealed stream can be known.</summary>
+    /// <summary>The number of bytes needed to recognize an encrypted stream.</summary>
     public static int MagicBytes => SealedHeader.Magic.Length;
 
     /// <inheritdoc/>
     public override bool CanRead => !_disposed;
 
-    /// <summary>Whether bytes are the first of a sealed stream.</summary>
+    /// <summary>Returns whether bytes are the start of an encrypted stream.</summary>
     public static bool IsSealed(ReadOnlySpan<byte> start) => start.StartsWith(SealedHeader.Magic);
 
     /// <inheritdoc/>
-    /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
-    /// <exception cref="SealedStreamException">It is not as it was written.</exception>
+    /// <exception cref="EncryptionKeyException">No key was given, or the wrong one.</exception>
+    /// <exception cref="SealedStreamException">The stream differs from what was written.</exception>
     public override int Read(Span<byte> buffer)
     {
         while (NeedsChunk(buffer.IsEmpty))
@@ -56,8 +56,8 @@ public sealed class SealedReadStream : ForwardStream
     }
 
     /// <inheritdoc/>
-    /// <exception cref="EncryptionKeyException">No key was given, or another than it was sealed with.</exception>
-    /// <exception cref="SealedStreamException">It is not as it was written.</exception>
+    /// <exception cref="EncryptionKeyException">No key was given, or the wrong one.</exception>
+    /// <exception cref="SealedStreamException">The stream differs from what was written.</exception>
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         while (NeedsChunk(buffer.IsEmpty))

@@ -6,14 +6,15 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals what is written to it, front to back, in the memory of two chunks. <see cref="CompleteAsync"/> writes the end; a stream
-/// that is disposed without it stays without an end, so that who reads it learns that it was broken off. One caller at a time.
-/// The format is in <c>docs/internals/backup-format.md</c>.
+/// Encrypts and authenticates what is written to it, sequentially, using memory for two chunks. <see cref="CompleteAsync"/>
+/// writes the end; a stream disposed without it reads as truncated. Not thread-safe. The format is described in
+/// <c>docs/internals/backup-format.md</c>.
 /// </summary>
 public sealed class SealedWriteStream : ForwardStream
 {
     /// <summary>
-    /// Bytes of a chunk: large enough that a chunk's tag and call cost nothing, small enough to stay in the processor's cache.
+    /// The size of a chunk in bytes: large enough that the overhead per chunk is negligible, small enough for the processor's
+    /// cache.
     /// </summary>
     public const int DefaultChunkBytes = 64 * 1024;
 
@@ -29,8 +30,8 @@ public sealed class SealedWriteStream : ForwardStream
     private bool _disposed;
 
     /// <summary>
-    /// Seals with a key of the stream's own, derived from <paramref name="key"/>, which may be disposed afterwards. Writes
-    /// nothing yet.
+    /// Creates a stream that encrypts with a key of its own, derived from <paramref name="key"/>, which can be disposed
+    /// afterwards. Writes nothing yet.
     /// </summary>
     public SealedWriteStream(Stream destination, EncryptionKey key, bool leaveOpen = false)
         : this(destination, key, DrawSalts(), DefaultChunkBytes, leaveOpen)
@@ -81,7 +82,7 @@ public sealed class SealedWriteStream : ForwardStream
         }
     }
 
-    /// <summary>Writes the last chunk: the stream is whole. Nothing may be written afterwards.</summary>
+    /// <summary>Writes the last chunk and completes the stream. Nothing can be written afterwards.</summary>
     public void Complete()
     {
         ThrowIfOver();
@@ -90,7 +91,7 @@ public sealed class SealedWriteStream : ForwardStream
         _destination.Write(SealChunk(isLast: true).Span);
     }
 
-    /// <summary>As <see cref="Complete"/>.</summary>
+    /// <summary>Asynchronous version of <see cref="Complete"/>.</summary>
     public async ValueTask CompleteAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfOver();

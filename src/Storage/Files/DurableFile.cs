@@ -3,19 +3,17 @@ using System.Buffers;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A file outside of an environment that gets its name when all of it is on the disk: it is written under a name of its own,
-/// synced, renamed, and then the directory is synced, because a
-/// new name can be lost with the power until that is done. A file that is disposed without <see cref="CommitAsync"/> was never
-/// there. One caller at a time.
+/// Writes a file atomically and durably: it is written under a temporary name, synced and renamed, and then the directory is
+/// synced, because otherwise a new name can be lost in a power failure. A file that is disposed without calling
+/// <see cref="CommitAsync"/> does not come into existence. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// A killed process leaves a file whose name ends with <see cref="Unfinished"/>. <see cref="RemoveAbandoned"/> and <see
-/// cref="TryRemoveAbandoned"/> delete it: whoever still
-/// writes such a file holds it open.
+/// A killed process leaves a file whose name ends with <see cref="Unfinished"/>. <see cref="RemoveAbandoned"/> and
+/// <see cref="TryRemoveAbandoned"/> delete it, unless another writer has it open.
 /// </remarks>
 public sealed class DurableFile : IAsyncDisposable, IDisposable
 {
-    /// <summary>What the names of files end with that are not finished.</summary>
+    /// <summary>The suffix of the names of unfinished files.</summary>
     public const string Unfinished = ".unfinished";
 
     private static readonly SearchValues<char> _digits = SearchValues.Create("0123456789abcdef");
@@ -35,14 +33,14 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         Content = calls.Create(_unfinished);
     }
 
-    /// <summary>Where its content goes; it has no buffer of its own.</summary>
+    /// <summary>The stream for the content; unbuffered.</summary>
     public Stream Content { get; }
 
-    /// <summary>Begins a file.</summary>
-    /// <param name="path">The name it gets.</param>
-    /// <param name="overwrite">Whether it may take the place of a file of that name.</param>
-    /// <exception cref="IOException">It cannot be made.</exception>
-    /// <exception cref="UnauthorizedAccessException">This process may not make it.</exception>
+    /// <summary>Starts writing a file.</summary>
+    /// <param name="path">The final path of the file.</param>
+    /// <param name="overwrite">Whether to replace an existing file.</param>
+    /// <exception cref="IOException">The file cannot be created.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process lacks the permission to create it.</exception>
     public static DurableFile Create(string path, bool overwrite)
     {
         ArgumentException.ThrowIfNullOrEmpty(path);
@@ -53,10 +51,10 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
     internal static DurableFile Create(string path, bool overwrite, IDurableFileCalls calls) => new(path, overwrite, calls);
 
     /// <summary>Writes a whole file.</summary>
-    /// <exception cref="IOException">It cannot be written; what was there is as it was.</exception>
-    /// <exception cref="UnauthorizedAccessException">This process may not write it.</exception>
-    /// <exception cref="StorageException">The directory cannot be synced: the file is there, and may be gone after a loss of
-    /// power.</exception>
+    /// <exception cref="IOException">The file cannot be written; an existing file is unchanged.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process lacks the permission to write it.</exception>
+    /// <exception cref="StorageException">The directory cannot be synced: the file exists, but may be lost in a power
+    /// failure.</exception>
     public static void Write(string path, ReadOnlySpan<byte> content)
     {
         using DurableFile file = Create(path, overwrite: true);
@@ -64,7 +62,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         file.Commit();
     }
 
-    /// <summary>Writes a whole file from what <paramref name="write"/> gives.</summary>
+    /// <summary>Writes a whole file with the specified function.</summary>
     /// <inheritdoc cref="Write"/>
     public static async Task<T> WriteAsync<T>(string path, Func<Stream, Task<T>> write)
     {
@@ -79,7 +77,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Deletes what writers of a file that were killed have left beside it; those that are at work keep theirs.
+    /// Deletes the unfinished files that killed writers of a file have left beside it; those of active writers are kept.
     /// </summary>
     public static void RemoveAbandoned(string path)
     {
@@ -92,7 +90,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
                 TryRemoveAbandoned(left);
     }
 
-    /// <summary>Deletes a file that was not finished, unless somebody holds it; false where it stays.</summary>
+    /// <summary>Deletes an unfinished file unless it is open; returns whether it was deleted.</summary>
     public static bool TryRemoveAbandoned(string unfinishedPath)
     {
         ArgumentException.ThrowIfNullOrEmpty(unfinishedPath);
@@ -108,10 +106,12 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         }
     }
 
-    /// <summary>Gives the file its name: when this completes the file and its name survive a loss of power.</summary>
-    /// <exception cref="IOException">It cannot be written or renamed; what was there is as it was.</exception>
-    /// <exception cref="StorageException">The directory cannot be synced: the file is there, and may be gone after a loss of
-    /// power.</exception>
+    /// <summary>
+    /// Gives the file its final name; when the method completes, the file and its name survive a power failure.
+    /// </summary>
+    /// <exception cref="IOException">The file cannot be written or renamed; an existing file is unchanged.</exception>
+    /// <exception cref="StorageException">The directory cannot be synced: the file exists, but may be lost in a power
+    /// failure.</exception>
     public async Task CommitAsync()
     {
         await Content.FlushAsync().ConfigureAwait(false);
@@ -125,7 +125,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         Publish();
     }
 
-    /// <summary>Deletes what is not committed; never throws for that.</summary>
+    /// <summary>Deletes the file unless it is committed; never throws because of that.</summary>
     public void Dispose()
     {
         try

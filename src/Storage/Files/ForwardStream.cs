@@ -1,10 +1,9 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A stream that goes one way, front to back, and has no length or position: what all such streams have in common. One that is
-/// read overrides <see cref="CanRead"/> and the two readings of memory, one that is written <see cref="CanWrite"/> and the two
-/// writings; one without operations that wait leaves the asynchronous ones as they are, which do all at once. One caller at a
-/// time.
+/// Base class of forward-only streams without length or position. A readable stream overrides <see cref="CanRead"/> and the two
+/// memory-based read methods, a writable one <see cref="CanWrite"/> and the two write methods. A stream without asynchronous
+/// operations need not override the asynchronous methods, which then complete synchronously. Not thread-safe.
 /// </summary>
 public abstract class ForwardStream : Stream
 {
@@ -45,7 +44,8 @@ public abstract class ForwardStream : Stream
     }
 
     /// <summary>
-    /// Does nothing: what is inside goes on when there is enough of it, and who owns the stream below flushes that.
+    /// Does nothing: buffered data is written when there is enough of it, and the owner of the underlying stream flushes that
+    /// stream.
     /// </summary>
     public override void Flush()
     {

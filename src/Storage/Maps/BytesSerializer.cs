@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Maps;
 
-/// <summary>Arrays of bytes as they are; what is read is an array of its own.</summary>
+/// <summary>Serializes byte arrays unchanged; reading returns a new array.</summary>
 public readonly struct BytesSerializer : IMapSerializer<byte[]>
 {
     /// <inheritdoc/>

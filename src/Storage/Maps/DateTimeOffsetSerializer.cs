@@ -3,7 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Times with their distance from UTC: 8 bytes UTC ticks, 2 bytes minutes. The same moment in two zones is two keys.
+/// Serializes times with their UTC offset: 8 bytes of UTC ticks, 2 bytes of minutes. The same instant with different offsets is
+/// two different keys.
 /// </summary>
 public readonly struct DateTimeOffsetSerializer : IMapSerializer<DateTimeOffset>
 {

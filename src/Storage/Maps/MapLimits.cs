@@ -2,13 +2,13 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>What a map holds at most.</summary>
+/// <summary>The limits of maps.</summary>
 public static class MapLimits
 {
-    /// <summary>Longest key, in bytes, as its serializer writes it.</summary>
+    /// <summary>The maximum length of a serialized key in bytes.</summary>
     public const int MaxKeyBytes = MapLayout.MaxKeyBytes;
 
-    /// <summary>Longest value, in bytes, as its serializer writes it.</summary>
+    /// <summary>The maximum length of a serialized value in bytes.</summary>
     public const int MaxValueBytes = FormatLimits.MaxValueBytes;
 
     internal static void Verify(string name, int keyBytes, int valueBytes)

@@ -2,12 +2,12 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>A map of a transaction as the transaction knows it, whatever its keys and values are.</summary>
+/// <summary>The common base of the maps of a transaction, independent of the types of keys and values.</summary>
 public abstract class MapRoot
 {
     private protected MapRoot(string name) => Name = name;
 
-    /// <summary>The name it was opened by.</summary>
+    /// <summary>The name of the map.</summary>
     public string Name { get; }
 
     /// <summary>Where it is now.</summary>

@@ -6,18 +6,18 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The map for caches: buckets and serializers of <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/> without disk
-/// and transactions, and the surface of <c>ConcurrentDictionary</c>. Every operation is atomic for itself. Keys and values lie
-/// outside the managed heap as bytes: nothing is allocated for an entry, and the garbage collector never sees them. Thread-safe;
+/// An in-memory hash map for caches, with the interface of <c>ConcurrentDictionary</c> and the serializers of
+/// <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/>. Every operation is atomic on its own. Keys and values are
+/// stored as bytes outside the managed heap: entries allocate nothing and are invisible to the garbage collector. Thread-safe;
 /// readers take no lock.
 /// </summary>
-/// <typeparam name="TKey">Keys; null is refused. At most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
-/// <typeparam name="TValue">Values; null is refused. At most <see cref="MaxValueBytes"/> bytes each.</typeparam>
-/// <typeparam name="TKeySerializer">How keys become bytes.</typeparam>
-/// <typeparam name="TValueSerializer">How values become bytes.</typeparam>
+/// <typeparam name="TKey">The type of the keys; not null, at most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
+/// <typeparam name="TValue">The type of the values; not null, at most <see cref="MaxValueBytes"/> bytes each.</typeparam>
+/// <typeparam name="TKeySerializer">The serializer of the keys.</typeparam>
+/// <typeparam name="TValueSerializer">The serializer of the values.</typeparam>
 /// <remarks>
-/// An entry of 8-byte key and value takes 19 to 38 bytes, depending on how far the last doubling of buckets lies back. Memory of
-/// removed entries is used again by others; it goes back to the system when the map is disposed. A serializer's
+/// An entry with a key and a value of 8 bytes each takes 19 to 38 bytes, depending on the time since the last doubling of
+/// buckets. The memory of removed entries is reused; it is returned to the system when the map is disposed. A serializer's
 /// <see cref="IMapSerializer{T}.Hash"/> must not throw.
 /// </remarks>
 public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
@@ -26,7 +26,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     where TKeySerializer : struct, IMapSerializer<TKey>
     where TValueSerializer : struct, IMapSerializer<TValue>
 {
-    /// <summary>Longest value, in bytes, as its serializer writes it.</summary>
+    /// <summary>The maximum length of a serialized value in bytes.</summary>
     [SuppressMessage("Design", "CA1000", Justification = "A constant.")]
     public const int MaxValueBytes = 1 << 30;
 
@@ -35,9 +35,9 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     private readonly MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer> _table;
 
     /// <summary>Creates an empty map.</summary>
-    /// <param name="maxBytes">Most memory it may take. As many addresses, not memory, are reserved at once.</param>
-    /// <param name="seed">Seed of the hash; null draws one, so that nobody can prepare keys that collide.</param>
-    /// <exception cref="ArgumentOutOfRangeException">Less than 1 MiB, or more than 2 TiB.</exception>
+    /// <param name="maxBytes">The maximum memory in bytes. As much address space, not memory, is reserved immediately.</param>
+    /// <param name="seed">The seed of the hash function; null generates one, so that nobody can prepare colliding keys.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The maximum is less than 1 MiB or more than 2 TiB.</exception>
     public MemoryMap(long maxBytes = 64L << 30, ulong? seed = null)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(maxBytes, 1L << 20);
@@ -48,32 +48,32 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
             maxBytes, seed ?? BitConverter.ToUInt64(System.Security.Cryptography.RandomNumberGenerator.GetBytes(sizeof(ulong))));
     }
 
-    /// <summary>Number of keys; while others write, of some moment.</summary>
+    /// <summary>The number of keys; approximate while others write.</summary>
     public long Count => _table.Figures.Count;
 
-    /// <summary>Whether there are no keys.</summary>
+    /// <summary>Whether the map is empty.</summary>
     public bool IsEmpty => Count == 0;
 
-    /// <summary>Bytes of memory in use.</summary>
+    /// <summary>The memory in use, in bytes.</summary>
     public long MemoryBytes => _table.MemoryBytes;
 
-    /// <summary>The keys, as the enumeration meets them.</summary>
+    /// <summary>The keys, enumerated while others may write.</summary>
     public IEnumerable<TKey> Keys => this.Select(static pair => pair.Key);
 
-    /// <summary>The values, as the enumeration meets them.</summary>
+    /// <summary>The values, enumerated while others may write.</summary>
     public IEnumerable<TValue> Values => this.Select(static pair => pair.Value);
 
     /// <summary>Gets or sets the value of a key.</summary>
-    /// <exception cref="KeyNotFoundException">On getting: it is not there.</exception>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
-    /// <exception cref="StorageException">On setting: the map has all the memory it may take.</exception>
+    /// <exception cref="KeyNotFoundException">On getting: the key does not exist.</exception>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
+    /// <exception cref="StorageException">On setting: the map has reached its maximum memory.</exception>
     public TValue this[TKey key]
     {
         get => TryGetValue(key, out TValue? value) ? value : throw new KeyNotFoundException($"The map has no key '{key}'.");
         set => Put(key, value, onlyIfNew: false);
     }
 
-    /// <summary>The value of a key; false if it is not there.</summary>
+    /// <summary>Gets the value of a key; returns false if it does not exist.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetValue(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
@@ -86,9 +86,9 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     }
 
     /// <summary>
-    /// The values of many keys: values and whether they are there, in the order of the keys; returns how many are there. Each is
-    /// read for itself. Faster than one after the other where the map is larger than the processor's caches, because the memory
-    /// accesses of sixteen keys go on at once.
+    /// Gets the values of many keys, and whether each exists, in the order of the keys; returns the number that exist. Each key
+    /// is read atomically on its own. Faster than individual calls if the map is larger than the processor's caches, because the
+    /// memory accesses of sixteen keys overlap.
     /// </summary>
     /// <exception cref="ArgumentException">The spans have different lengths.</exception>
     public int TryGetValues(ReadOnlySpan<TKey> keys, Span<TValue> values, Span<bool> found)
@@ -116,11 +116,11 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     }
 
     /// <summary>
-    /// Sets many keys, each for itself; where a key comes twice, the later value counts. Faster than one after the other, as
-    /// <see cref="TryGetValues"/>.
+    /// Sets many keys, each atomically on its own; if a key occurs twice, the later value wins. Faster than individual calls,
+    /// like <see cref="TryGetValues"/>.
     /// </summary>
-    /// <exception cref="ArgumentException">The spans have different lengths, or as for <see cref="this"/>; the keys before it are
-    /// set.</exception>
+    /// <exception cref="ArgumentException">The spans have different lengths, or as for <see cref="this"/>; the keys before it
+    /// have been set.</exception>
     public void SetAll(ReadOnlySpan<TKey> keys, ReadOnlySpan<TValue> values)
     {
         if (values.Length != keys.Length)
@@ -136,15 +136,15 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         }
     }
 
-    /// <summary>Whether a key is there.</summary>
+    /// <summary>Returns whether a key exists.</summary>
     public bool ContainsKey(TKey key) => TryGetValue(key, out _);
 
-    /// <summary>Adds a key that is not there; false, with nothing changed, if it is.</summary>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
-    /// <exception cref="StorageException">The map has all the memory it may take.</exception>
+    /// <summary>Adds a key; returns false and changes nothing if it exists.</summary>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
+    /// <exception cref="StorageException">The map has reached its maximum memory.</exception>
     public bool TryAdd(TKey key, TValue value) => Put(key, value, onlyIfNew: true);
 
-    /// <summary>The value of a key, which is added with this value if it is not there.</summary>
+    /// <summary>Returns the value of a key; adds the key with the specified value if it does not exist.</summary>
     public TValue GetOrAdd(TKey key, TValue value)
     {
         while (true)
@@ -157,8 +157,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     }
 
     /// <summary>
-    /// As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed; of several threads at once only one's
-    /// value counts.
+    /// Same as <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is created only if needed; if several threads call it
+    /// concurrently, the value of only one is kept.
     /// </summary>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> factory)
     {
@@ -167,8 +167,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     }
 
     /// <summary>
-    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> is called
-    /// again where another thread came between.
+    /// Adds a key, or updates its value, and returns the resulting value. <paramref name="update"/> is called again if another
+    /// thread changed the value in the meantime.
     /// </summary>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
@@ -189,7 +189,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     }
 
     /// <summary>
-    /// Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.
+    /// Updates a key if its current value equals <paramref name="comparison"/>, compared as bytes; returns whether it was
+    /// updated.
     /// </summary>
     [SkipLocalsInit]
     public bool TryUpdate(TKey key, TValue value, TValue comparison)
@@ -204,7 +205,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         return _table.TryReplace(_table.HashOf(keyBytes.Bytes), keyBytes.Bytes, valueBytes.Bytes, expected.Bytes);
     }
 
-    /// <summary>Removes a key and returns its value; false if it is not there.</summary>
+    /// <summary>Removes a key and returns its value; returns false if it does not exist.</summary>
     [SkipLocalsInit]
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
@@ -215,7 +216,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         return isRemoved;
     }
 
-    /// <summary>Removes a key that has this value, compared as bytes; false if it has not.</summary>
+    /// <summary>Removes a key if it has the specified value, compared as bytes; returns whether it was removed.</summary>
     [SkipLocalsInit]
     public bool TryRemove(KeyValuePair<TKey, TValue> item)
     {
@@ -230,15 +231,15 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         return isRemoved;
     }
 
-    /// <summary>Removes all keys that are there when it comes by.</summary>
+    /// <summary>Removes all keys. Keys added concurrently may remain.</summary>
     public void Clear() => _table.Clear();
 
-    /// <summary>All keys with their values as the enumeration meets them, in no order.</summary>
+    /// <summary>Returns all keys with their values, in no particular order, while others may write.</summary>
     public KeyValuePair<TKey, TValue>[] ToArray() => [.. this];
 
     /// <summary>
-    /// Goes through the keys with their values, in no order, while others write: a key that stays is met once, with a value it
-    /// had meanwhile; one that comes or goes is met or not.
+    /// Enumerates the keys with their values, in no particular order, while others may write: a key that exists throughout is
+    /// returned once, with a value that it had meanwhile; one that is added or removed may or may not be returned.
     /// </summary>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {
@@ -263,7 +264,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
     /// <summary>
-    /// Gives the memory back to the system. What is called afterwards throws <see cref="ObjectDisposedException"/>.
+    /// Returns the memory to the system. Subsequent calls throw <see cref="ObjectDisposedException"/>.
     /// </summary>
     public void Dispose() => _table.Dispose();
 

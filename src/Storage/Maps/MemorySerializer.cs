@@ -1,7 +1,7 @@
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Stretches of bytes as they are; what is read has memory of its own. As keys they are equal where their bytes are.
+/// Serializes memory blocks unchanged; reading returns new memory. As keys they are equal if their bytes are equal.
 /// </summary>
 public readonly struct MemorySerializer : IMapSerializer<ReadOnlyMemory<byte>>
 {

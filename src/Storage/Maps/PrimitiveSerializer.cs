@@ -6,12 +6,13 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Values of the runtime's own fixed-size types as they lie in memory, little-endian: all integers (also 128 bits wide),
+/// Serializes fixed-size primitive types as they are in memory, little-endian: all integers (including 128-bit),
 /// <see cref="bool"/>, <see cref="char"/>, <see cref="Half"/>, <see cref="float"/>, <see cref="double"/>, <see cref="decimal"/>,
 /// <see cref="Guid"/>, <see cref="DateTime"/>, <see cref="TimeSpan"/>, <see cref="DateOnly"/>, <see cref="TimeOnly"/> and enums.
-/// As keys they are equal where their bytes are: 0.0 and -0.0 are two keys, as are 1.0m and 1.00m, and times of different kind.
+/// As keys they are equal if their bytes are equal: 0.0 and -0.0 are different keys, as are 1.0m and 1.00m, and times of
+/// different kinds.
 /// </summary>
-/// <typeparam name="T">One of these types; the use of any other throws <see cref="NotSupportedException"/>.</typeparam>
+/// <typeparam name="T">One of these types; any other type throws <see cref="NotSupportedException"/> when used.</typeparam>
 [SuppressMessage("Design", "CA1000", Justification = "They are called through a type argument.")]
 public readonly struct PrimitiveSerializer<T> : IMapSerializer<T>, IPlainSerializer
     where T : unmanaged

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>Strings as UTF-8. Text that is not valid UTF-16 (half of a surrogate pair) is refused.</summary>
+/// <summary>Serializes strings as UTF-8. Text that is not valid UTF-16 (such as a lone surrogate) is rejected.</summary>
 public readonly struct StringSerializer : IMapSerializer<string>
 {
     private static readonly UTF8Encoding _strict = new(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);

@@ -9,14 +9,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// A hash map bound to the transaction it came from: many operations in one transaction. Keys are found in the time of two or
-/// three memory accesses, in no order. For one thread at a time, as the transaction is; the auto-committing form is
+/// A hash map in a transaction, for many operations in one transaction. A lookup takes two or three memory accesses; keys have no
+/// order. Not thread-safe, like the transaction. For a map with one transaction per change see
 /// <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/>.
 /// </summary>
-/// <typeparam name="TKey">Keys; null is refused. At most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
-/// <typeparam name="TValue">Values; null is refused. At most <see cref="MapLimits.MaxValueBytes"/> bytes each.</typeparam>
-/// <typeparam name="TKeySerializer">How keys become bytes.</typeparam>
-/// <typeparam name="TValueSerializer">How values become bytes.</typeparam>
+/// <typeparam name="TKey">The type of the keys; not null, at most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
+/// <typeparam name="TValue">The type of the values; not null, at most <see cref="MapLimits.MaxValueBytes"/> bytes
+/// each.</typeparam>
+/// <typeparam name="TKeySerializer">The serializer of the keys.</typeparam>
+/// <typeparam name="TValueSerializer">The serializer of the values.</typeparam>
 public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>
     : MapRoot, IEnumerable<KeyValuePair<TKey, TValue>>
     where TKey : notnull
@@ -39,16 +40,16 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         MapDescription.Verify<TKey, TValue, TKeySerializer, TValueSerializer>(name, store.Read(record.Root));
     }
 
-    /// <summary>Number of keys.</summary>
+    /// <summary>The number of keys.</summary>
     public long Count => Record.Count;
 
-    /// <summary>Whether there are none.</summary>
+    /// <summary>Whether the map is empty.</summary>
     public bool IsEmpty => Count == 0;
 
-    /// <summary>The keys, each read as it is asked for.</summary>
+    /// <summary>The keys, each read when it is enumerated.</summary>
     public IEnumerable<TKey> Keys => this.Select(static pair => pair.Key);
 
-    /// <summary>The values, each read as it is asked for.</summary>
+    /// <summary>The values, each read when it is enumerated.</summary>
     public IEnumerable<TValue> Values => this.Select(static pair => pair.Value);
 
     /// <inheritdoc/>
@@ -61,8 +62,8 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     }
 
     /// <summary>Gets or sets the value of a key.</summary>
-    /// <exception cref="KeyNotFoundException">On getting: it is not there.</exception>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
+    /// <exception cref="KeyNotFoundException">On getting: the key does not exist.</exception>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
     /// <exception cref="InvalidOperationException">On setting: the map belongs to a read transaction, or to a command that has
     /// returned.</exception>
     public TValue this[TKey key]
@@ -72,8 +73,8 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         set => Put(key, value, onlyIfNew: false);
     }
 
-    /// <summary>The value of a key; false if it is not there.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Gets the value of a key; returns false if it does not exist.</summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     [SkipLocalsInit]
     public bool TryGetValue(TKey key, [MaybeNullWhen(false)] out TValue value)
     {
@@ -88,7 +89,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         return false;
     }
 
-    /// <summary>Whether a key is there.</summary>
+    /// <summary>Returns whether a key exists.</summary>
     [SkipLocalsInit]
     public bool ContainsKey(TKey key)
     {
@@ -96,13 +97,13 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         return MapReader.TryGet<TKey, TKeySerializer>(_store, Record, Layout, bytes.Bytes, out _);
     }
 
-    /// <summary>Adds a key that is not there; false, with nothing changed, if it is.</summary>
-    /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
+    /// <summary>Adds a key; returns false and changes nothing if it exists.</summary>
+    /// <exception cref="ArgumentException">The key or value is null or too long.</exception>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
     public bool TryAdd(TKey key, TValue value) => Put(key, value, onlyIfNew: true);
 
-    /// <summary>The value of a key, which is added with this value if it is not there.</summary>
+    /// <summary>Returns the value of a key; adds the key with the specified value if it does not exist.</summary>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
     public TValue GetOrAdd(TKey key, TValue value)
@@ -115,7 +116,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     }
 
     /// <summary>
-    /// As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed. Nothing is changed if the factory
+    /// Same as <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is created only if needed. Changes nothing if the factory
     /// throws.
     /// </summary>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> factory)
@@ -129,8 +130,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     }
 
     /// <summary>
-    /// Adds a key, or changes its value to one made from the old; returns what is there then. Nothing is changed if a factory
-    /// throws.
+    /// Adds a key, or updates its value, and returns the resulting value. Changes nothing if a factory throws.
     /// </summary>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
@@ -141,7 +141,8 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     }
 
     /// <summary>
-    /// Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.
+    /// Updates a key if its current value equals <paramref name="comparison"/>, compared as bytes; returns whether it was
+    /// updated.
     /// </summary>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
@@ -154,18 +155,19 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         return true;
     }
 
-    /// <summary>Removes a key and returns its value; false if it is not there.</summary>
+    /// <summary>Removes a key and returns its value; returns false if it does not exist.</summary>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value) => TryGetValue(key, out value) && Remove(key);
 
-    /// <summary>Removes a key that has this value, compared as bytes; false if it has not.</summary>
+    /// <summary>Removes a key if it has the specified value, compared as bytes; returns whether it was removed.</summary>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
     public bool TryRemove(KeyValuePair<TKey, TValue> item) => HasValue(item.Key, item.Value) && Remove(item.Key);
 
     /// <summary>
-    /// Removes a key; false if it is not there. As <see cref="TryRemove(TKey, out TValue)"/> for those who do not want the value.
+    /// Removes a key; returns false if it does not exist. Same as <see cref="TryRemove(TKey, out TValue)"/>, without reading the
+    /// value.
     /// </summary>
     /// <exception cref="InvalidOperationException">The map belongs to a read transaction, or to a command that has
     /// returned.</exception>
@@ -193,7 +195,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
         writer.Clear();
     }
 
-    /// <summary>All keys with their values, in no order.</summary>
+    /// <summary>Returns all keys with their values, in no particular order.</summary>
     public KeyValuePair<TKey, TValue>[] ToArray()
     {
         var pairs = new List<KeyValuePair<TKey, TValue>>(checked((int)Count));
@@ -202,7 +204,8 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     }
 
     /// <summary>
-    /// Goes through all keys with their values, in no order, a bucket at a time. A change of the map ends it with an exception.
+    /// Enumerates all keys with their values, in no particular order, one bucket at a time. Throws if the map is changed
+    /// meanwhile.
     /// </summary>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {

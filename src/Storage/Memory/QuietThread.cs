@@ -4,27 +4,27 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Threads that the system schedules behind others, for work that nobody waits for: what they compute gets what others leave, and
-/// some of a core where these leave nothing. Threads that are begun there, by a library for instance, are scheduled so too. Where
-/// the system does not know that (only Linux does), they are ordinary threads.
+/// Runs background work on low-priority threads, which get the processor time that other threads leave, and a small share of a
+/// core if these leave none. Threads started by them, for example by a library, have the same priority. Where the system does not
+/// support this (only Linux does), they are ordinary threads.
 /// </summary>
 /// <remarks>
-/// A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again. What is begun on it is
-/// as quiet, threads of the runtime too: so nothing that runs there may give work to the thread pool, which would begin threads
-/// for others there; it leaves what is to be told to somebody who waits on an ordinary thread.
+/// A low-priority thread ends with its work, since a process can lower the priority of a thread but not raise it again. Threads
+/// started by it inherit the priority, including threads of the runtime: so code running there must not queue work to the thread
+/// pool, which would start low-priority threads for others. It leaves notifications to a waiting ordinary thread.
 /// </remarks>
 public static unsafe class QuietThread
 {
     /// <summary>
-    /// Of what nobody ever waits for: nicer by 12 than the process, which is a weight of 70 where an ordinary thread has 1,024,
-    /// so a fifteenth of a core that another thread wants too.
+    /// The nice value for work that nobody waits for: 12 above the process, a weight of 70 compared with 1,024 of an ordinary
+    /// thread, so a fifteenth of a core that another thread also wants.
     /// </summary>
     public const int Quiet = 12;
 
     /// <summary>
-    /// Of what must not fall behind: nicer by 5, a weight of 335, so a quarter of a core that another thread wants too, which
-    /// keeps an index going on a machine that is busy for ever. Not more: a collection of garbage waits until every thread has
-    /// stopped, and one that is not let run does not stop.
+    /// The nice value for work that must not fall behind: 5 above the process, a weight of 335, so a quarter of a core that
+    /// another thread also wants, which keeps an index making progress on a machine that is always busy. Not lower in priority: a
+    /// garbage collection waits until every thread has stopped, and a thread that is not scheduled does not stop.
     /// </summary>
     public const int Steady = 5;
 
@@ -49,12 +49,14 @@ public static unsafe class QuietThread
 
     private static readonly Lazy<(nint Get, nint Set, nint GetPolicy, nint SetPolicy)> _calls = new(FindCalls);
 
-    /// <summary>Whether the system knows quiet threads.</summary>
+    /// <summary>Whether the system supports low-priority threads.</summary>
     public static bool IsSupported => _calls.Value.Set != 0;
 
-    /// <summary>Runs something that needs little stack (256 KiB) to its end; what it throws is thrown here.</summary>
-    /// <param name="work">What is to be done; threads that it begins are as quiet for as long as they live.</param>
-    /// <param name="nice">How quietly: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
+    /// <summary>
+    /// Runs work that needs little stack (256 KiB) to completion; its exceptions are rethrown here.
+    /// </summary>
+    /// <param name="work">The work; threads that it starts keep the low priority for as long as they live.</param>
+    /// <param name="nice">The priority: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
     public static void Run(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);
@@ -79,11 +81,11 @@ public static unsafe class QuietThread
     }
 
     /// <summary>
-    /// Begins something on a thread of its own, and does not wait for it. It must not throw. The process does not wait for it
-    /// either.
+    /// Starts work on a thread of its own without waiting for it. The work must not throw. The thread does not keep the process
+    /// alive.
     /// </summary>
-    /// <param name="work">What is to be done.</param>
-    /// <param name="nice">How quietly: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
+    /// <param name="work">The work.</param>
+    /// <param name="nice">The priority: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
     public static void Start(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);

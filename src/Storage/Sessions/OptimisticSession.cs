@@ -4,16 +4,15 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// A transaction that thinks: it reads one snapshot, keeps its writes to itself, and commits only if nothing it read has been
-/// changed by others meanwhile. It takes no lock, so it makes nobody wait and cannot deadlock; it may take as long as it likes
-/// and go through any number of awaits. Committed sessions are serializable: there is an order in which they could have run one
-/// after the other.
+/// An optimistic transaction: it reads one snapshot, buffers its writes, and commits only if nothing that it has read was changed
+/// by others in the meantime. It takes no locks, so it never blocks others and cannot deadlock; it can take any time and span any
+/// number of awaits. Committed sessions are serializable.
 /// </summary>
 /// <remarks>
-/// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by
-/// <see cref="OptimisticSessionOptions"/>. The cost of a commit: one comparison for each key or stretch read, which ends at the
-/// first page that is still the same; then its writes in key order. A long list of reads is compared outside the commit queue
-/// first, so that inside only what came last is left to compare.
+/// Not thread-safe, but may move between threads. It holds a snapshot until it ends, so it must be disposed. Its memory is
+/// bounded by <see cref="OptimisticSessionOptions"/>. The cost of a commit: one comparison for each key or range read, which ends
+/// at the first unchanged page; then its writes in key order. A long list of reads is first validated outside the commit queue,
+/// so that only recent changes remain to be validated inside.
 /// </remarks>
 public sealed class OptimisticSession : IDisposable
 {
@@ -38,13 +37,13 @@ public sealed class OptimisticSession : IDisposable
         SnapshotId = _read.TransactionId;
     }
 
-    /// <summary>The transaction whose result the session reads.</summary>
+    /// <summary>The id of the transaction whose result the session reads.</summary>
     public long SnapshotId { get; }
 
-    /// <summary>Bytes of memory used for remembering reads.</summary>
+    /// <summary>The memory in bytes used for tracking reads.</summary>
     public long ReadBytes => _readBytes;
 
-    /// <summary>Bytes of memory used for writes.</summary>
+    /// <summary>The memory in bytes used for writes.</summary>
     public long WriteBytes => _writeBytes;
 
     /// <summary>
@@ -54,7 +53,7 @@ public sealed class OptimisticSession : IDisposable
 
     internal bool IsEnded { get; private set; }
 
-    /// <summary>The tree of that name; one that does not exist reads as empty. May be used until the session ends.</summary>
+    /// <summary>Returns a tree; one that does not exist reads as empty. Valid until the session ends.</summary>
     /// <exception cref="ArgumentException">The name is empty or too long.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public SessionTree GetTree(string name)
@@ -71,14 +70,15 @@ public sealed class OptimisticSession : IDisposable
     }
 
     /// <summary>
-    /// Makes the writes durable, all or none, and ends the session, whatever comes of it. Returns the number of the transaction;
-    /// for a session that wrote nothing that of its snapshot, at once and always: what it read was true then.
+    /// Commits the writes atomically and durably, and ends the session in any case. Returns the id of the transaction; a session
+    /// without writes returns that of its snapshot, immediately and without conflicts, since what it read was true then.
     /// </summary>
-    /// <exception cref="SessionConflictException">Something it read was changed by another commit; nothing of it was
+    /// <exception cref="SessionConflictException">Something that the session has read was changed by another commit; nothing was
     /// kept.</exception>
-    /// <exception cref="OperationCanceledException">Cancelled before it began; nothing was kept.</exception>
-    /// <exception cref="DiskFullException">No room; nothing was kept.</exception>
-    /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
+    /// <exception cref="OperationCanceledException">The commit was cancelled before it started; nothing was kept.</exception>
+    /// <exception cref="DiskFullException">The disk is full; nothing was kept.</exception>
+    /// <exception cref="CommitOutcomeUnknownException">The journal could not be written; it is unknown whether the writes are
+    /// kept.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended already.</exception>
     public long Commit(CancellationToken cancellationToken = default)
     {
@@ -93,7 +93,7 @@ public sealed class OptimisticSession : IDisposable
         }
     }
 
-    /// <summary>As <see cref="Commit"/>, without blocking while others' batches are being synced.</summary>
+    /// <summary>Same as <see cref="Commit"/>, without blocking while batches are being synced.</summary>
     public async ValueTask<long> CommitAsync(CancellationToken cancellationToken = default)
     {
         ThrowIfEnded();
@@ -109,7 +109,7 @@ public sealed class OptimisticSession : IDisposable
         }
     }
 
-    /// <summary>Ends the session; what was not committed is gone.</summary>
+    /// <summary>Ends the session and discards what was not committed.</summary>
     public void Dispose() => End();
 
     internal void ThrowIfEnded() => ObjectDisposedException.ThrowIf(IsEnded, this);

@@ -3,14 +3,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// A position in a session's tree that moves both ways over the snapshot and the session's own writes. What it moves over is what
-/// the commit validates, so one that goes from first to last reads the whole tree. Writes of the session end no position: the
-/// next move sees them.
+/// A bidirectional cursor over a tree of an optimistic session, covering the snapshot and the session's own writes. The commit
+/// validates the ranges that it moves over, so a full scan reads the whole tree. Writes of the session do not invalidate the
+/// position: the next move sees them.
 /// </summary>
 /// <remarks>
-/// Two places, the next in the snapshot and the next among the writes, of which the nearer one counts; where both have the same
-/// key, the write. The stretch looked through is kept as its ends and grows only when the direction changes or the cursor leaves
-/// it: a move costs nothing for it.
+/// Merges two positions, in the snapshot and in the writes: the nearer one is returned; for equal keys, the write. The range that
+/// was read is kept as its two ends and extended only when the direction changes or the cursor leaves it, so that a move costs
+/// nothing for it.
 /// </remarks>
 public sealed class SessionCursor : IDisposable
 {
@@ -35,11 +35,11 @@ public sealed class SessionCursor : IDisposable
         _snapshot = tree.Snapshot.OpenCursor();
     }
 
-    /// <summary>Whether it stands on a key.</summary>
+    /// <summary>Whether the cursor is positioned on a key.</summary>
     public bool IsValid => _isValid;
 
-    /// <summary>The key it stands on. Lives until the cursor moves.</summary>
-    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    /// <summary>The current key. Valid until the cursor moves.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public ReadOnlySpan<byte> Key
     {
         get
@@ -49,8 +49,8 @@ public sealed class SessionCursor : IDisposable
         }
     }
 
-    /// <summary>The value of that key; empty if the session has deleted it since the cursor came here.</summary>
-    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    /// <summary>The current value; empty if the session has deleted it since the cursor moved here.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public ReadOnlySpan<byte> Value
     {
         get
@@ -68,20 +68,20 @@ public sealed class SessionCursor : IDisposable
 
     private bool IsAtEntry { get; set; }
 
-    /// <summary>Goes to the smallest key; false in an empty tree.</summary>
-    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <summary>Moves to the smallest key; returns false if the tree is empty.</summary>
+    /// <exception cref="SessionLimitException">The session has reached its limit of reads.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool MoveFirst() => Seek(default, isUnbounded: true);
 
     /// <summary>
-    /// Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.
+    /// Moves to the smallest key that is equal to or greater than <paramref name="key"/>; returns false if there is none.
     /// </summary>
-    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="SessionLimitException">The session has reached its limit of reads.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool Seek(scoped ReadOnlySpan<byte> key) => Seek(key, isUnbounded: false);
 
-    /// <summary>Goes to the greatest key; false in an empty tree.</summary>
-    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <summary>Moves to the greatest key; returns false if the tree is empty.</summary>
+    /// <exception cref="SessionLimitException">The session has reached its limit of reads.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool MoveLast()
     {
@@ -94,8 +94,10 @@ public sealed class SessionCursor : IDisposable
         return SettleBackward() && KeepLow();
     }
 
-    /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
-    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <summary>
+    /// Moves to the greatest key that is smaller than <paramref name="key"/>; returns false if there is none.
+    /// </summary>
+    /// <exception cref="SessionLimitException">The session has reached its limit of reads.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool SeekBefore(scoped ReadOnlySpan<byte> key)
     {
@@ -108,8 +110,8 @@ public sealed class SessionCursor : IDisposable
         return SettleBackward();
     }
 
-    /// <summary>Goes to the next key; false (and no longer valid) after the last.</summary>
-    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    /// <summary>Moves to the next key; after the last one, returns false and the cursor is no longer valid.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public bool MoveNext()
     {
         ThrowIfInvalid();
@@ -133,8 +135,8 @@ public sealed class SessionCursor : IDisposable
         return SettleForward();
     }
 
-    /// <summary>Goes to the key before; false (and no longer valid) before the first.</summary>
-    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    /// <summary>Moves to the previous key; before the first one, returns false and the cursor is no longer valid.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public bool MovePrevious()
     {
         ThrowIfInvalid();
@@ -156,7 +158,7 @@ public sealed class SessionCursor : IDisposable
         return SettleBackward();
     }
 
-    /// <summary>Ends the position. What it read stays read.</summary>
+    /// <summary>Invalidates the position. The ranges that it has read are still validated.</summary>
     public void Dispose()
     {
         if (!_tree.Session.IsEnded)

@@ -3,10 +3,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// A tree as a session sees it: the snapshot with the session's own writes over it. A tree that does not exist reads as an empty
-/// one, and is created by the commit if something was put into it.
+/// A tree as an optimistic session sees it: the snapshot overlaid with the session's own writes. A tree that does not exist reads
+/// as empty, and is created by the commit if something was written to it.
 /// </summary>
-/// <remarks>Spans it returns live until the session's next write, or its end. Not thread-safe, like its session.</remarks>
+/// <remarks>Returned spans are valid until the session's next write, or its end. Not thread-safe, like the session.</remarks>
 public sealed class SessionTree
 {
     private readonly OptimisticSession _session;
@@ -32,12 +32,12 @@ public sealed class SessionTree
     internal OptimisticSession Session => _session;
 
     /// <summary>
-    /// The value of a key. The commit will fail if another has changed it by then; a key that this session wrote itself is not
-    /// read from the snapshot.
+    /// Gets the value of a key; returns false if it does not exist. The commit will fail if someone else changes it in the
+    /// meantime, unless the session wrote the key itself.
     /// </summary>
-    /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
+    /// <exception cref="SessionLimitException">The session has reached its limit of reads.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         _session.ThrowIfEnded();
@@ -57,12 +57,14 @@ public sealed class SessionTree
         return _snapshot.TryGet(key, out value);
     }
 
-    /// <summary>Whether the key is there; as <see cref="TryGet"/>.</summary>
+    /// <summary>Returns whether a key exists; like <see cref="TryGet"/>.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 
-    /// <summary>Sets the value of a key, when the session commits. Reads nothing: whether the key is new is not told.</summary>
-    /// <exception cref="ArgumentException">Key or value are too long.</exception>
-    /// <exception cref="SessionLimitException">The session has written more than it may.</exception>
+    /// <summary>
+    /// Sets the value of a key when the session commits. Does not read, so it does not tell whether the key is new.
+    /// </summary>
+    /// <exception cref="ArgumentException">The key or value is too long.</exception>
+    /// <exception cref="SessionLimitException">The session has reached its limit of writes.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public void Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
@@ -73,15 +75,17 @@ public sealed class SessionTree
         Write(key, value, isDelete: false);
     }
 
-    /// <summary>Removes a key, if it is there when the session commits. Reads nothing: whether it is there is not told.</summary>
+    /// <summary>
+    /// Removes a key, if it exists, when the session commits. Does not read, so it does not tell whether the key exists.
+    /// </summary>
     /// <exception cref="ArgumentException">The key is too long.</exception>
-    /// <exception cref="SessionLimitException">The session has written more than it may.</exception>
+    /// <exception cref="SessionLimitException">The session has reached its limit of writes.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public void Delete(scoped ReadOnlySpan<byte> key) => Write(key, default, isDelete: true);
 
     /// <summary>
-    /// A cursor over snapshot and own writes. The commit will fail if another has by then changed, added or removed a key in a
-    /// stretch it moved over.
+    /// Opens a cursor over the snapshot and the session's own writes. The commit will fail if someone else changes, adds or
+    /// removes a key in a range that the cursor has read.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public SessionCursor OpenCursor()

@@ -3,12 +3,12 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// A read of one snapshot that lives on the stack and allocates nothing: what <see cref="ReadTransaction"/> is to code that
-/// awaits or hands its reader around, this is to a few look-ups. Disposing it ends the life of every span read through it.
+/// A read of one snapshot as a ref struct that allocates nothing: for a few lookups, instead of a <see cref="ReadTransaction"/>,
+/// which can be passed around and used across awaits. Disposing it invalidates every span read through it.
 /// </summary>
 /// <remarks>
-/// A copy of it is the same read: once one is disposed, every other one says so. Beginning and ending it costs two interlocked
-/// operations on a line of its own.
+/// A copy refers to the same read: once one is disposed, the others throw. Beginning and ending it costs two interlocked
+/// operations on a cache line of its own.
 /// </remarks>
 public readonly ref struct ReadScope
 {
@@ -23,8 +23,8 @@ public readonly ref struct ReadScope
         _slot = slot;
     }
 
-    /// <summary>The transaction whose result is seen.</summary>
-    /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
+    /// <summary>The id of the transaction whose result is read.</summary>
+    /// <exception cref="ObjectDisposedException">The read was disposed.</exception>
     public long TransactionId
     {
         get
@@ -35,10 +35,10 @@ public readonly ref struct ReadScope
     }
 
     /// <summary>
-    /// The tree of that name; one that does not exist is an empty one. It may be used until this read is disposed.
+    /// Returns a tree; one that does not exist reads as empty. Valid until this read is disposed.
     /// </summary>
     /// <exception cref="ArgumentException">The name is empty, or that of a hash map.</exception>
-    /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
+    /// <exception cref="ObjectDisposedException">The read was disposed.</exception>
     public TreeView GetTree(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -49,7 +49,7 @@ public readonly ref struct ReadScope
             : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));
     }
 
-    /// <summary>Ends the read. A second time does nothing.</summary>
+    /// <summary>Ends the read. Further calls do nothing.</summary>
     public void Dispose()
     {
         if (_environment is not null && !_slot.IsFreed)

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// One unchanging view of the whole environment. May be used from one thread at a time, any thread; disposing it ends
-/// the life of every span read through it.
+/// An immutable view of the whole environment. Not thread-safe, but may move between threads. Disposing it invalidates every span
+/// read through it.
 /// </summary>
 public sealed class ReadTransaction : IDisposable
 {
@@ -26,12 +26,12 @@ public sealed class ReadTransaction : IDisposable
         _slot = slot;
     }
 
-    /// <summary>The transaction whose result is seen.</summary>
+    /// <summary>The id of the transaction whose result is read.</summary>
     public long TransactionId => _snapshot.TransactionId;
 
     /// <summary>
-    /// How often its trees have entered a page so far, finding the trees themselves left out: a measure of work that is the same
-    /// for the same reading of the same snapshot, whether pages were in memory or not.
+    /// The number of page accesses by its trees so far, not counting the lookup of the trees themselves: a deterministic measure
+    /// of work, whether pages were in memory or not.
     /// </summary>
     public long PageVisits => _visits?.Count ?? 0;
 
@@ -41,7 +41,7 @@ public sealed class ReadTransaction : IDisposable
     internal T Derived<T>()
         where T : class, new() => _snapshot.Derived.Of<T>();
 
-    /// <summary>Names of all trees, in byte order.</summary>
+    /// <summary>The names of all trees, in byte order.</summary>
     public IEnumerable<string> TreeNames
     {
         get
@@ -51,7 +51,7 @@ public sealed class ReadTransaction : IDisposable
         }
     }
 
-    /// <summary>Names of all hash maps, in byte order.</summary>
+    /// <summary>The names of all hash maps, in byte order.</summary>
     public IEnumerable<string> MapNames
     {
         get
@@ -61,7 +61,7 @@ public sealed class ReadTransaction : IDisposable
         }
     }
 
-    /// <summary>The tree of that name, or null. The tree may be used until this transaction is disposed.</summary>
+    /// <summary>Returns a tree, or null if it does not exist. Valid until this transaction is disposed.</summary>
     public Tree? FindTree(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -83,9 +83,9 @@ public sealed class ReadTransaction : IDisposable
             : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));
     }
 
-    /// <summary>The hash map of that name, or null. The map may be used until this transaction is disposed.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
-    /// which.</exception>
+    /// <summary>Returns a hash map, or null if it does not exist. Valid until this transaction is disposed.</summary>
+    /// <exception cref="ArgumentException">The map was created with other types or serializers, or the name is that of a tree;
+    /// the message says which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>?
         FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
@@ -103,10 +103,10 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// Begins another read of the same state, for another thread; to be disposed too, before or after this one, which must not be
-    /// disposed before the call has returned.
+    /// Begins another read transaction on the same state, for another thread. It must be disposed, before or after this one,
+    /// which must not be disposed before the call has returned.
     /// </summary>
-    /// <exception cref="ObjectDisposedException">It has been disposed, or the environment is closed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed, or the environment is closed.</exception>
     public ReadTransaction BeginSame()
     {
         ThrowIfDisposed();
@@ -114,11 +114,11 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// Ends the life of every span read through this transaction so far; the snapshot stays, and its trees, maps and cursors may
-    /// be used on. For those who read much in one transaction: in an encrypted environment decrypted pages stay in memory as long
-    /// as a span of them may be in use. Costs two stores there, and nothing in a plain one, where pages stay.
+    /// Invalidates every span read through this transaction so far; the snapshot, its trees, maps and cursors remain usable. Call
+    /// it regularly when reading much in one transaction: in an encrypted environment, decrypted pages stay in memory as long as
+    /// a span may refer to them. Costs almost nothing there, and nothing in an unencrypted environment.
     /// </summary>
-    /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
+    /// <exception cref="ObjectDisposedException">The transaction was disposed.</exception>
     public void ReleasePages()
     {
         ThrowIfDisposed();

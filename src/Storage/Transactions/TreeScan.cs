@@ -6,11 +6,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Goes through a tree in key order, a leaf at a time: the caller enumerates the entries of <see cref="Current"/> where they lie,
-/// so that a row costs no call into the tree. Allocates nothing.
+/// Scans a tree in key order, one leaf at a time: the caller enumerates the entries of <see cref="Current"/> in place, so that an
+/// entry costs no call into the tree. Allocates nothing.
 /// </summary>
 /// <remarks>
-/// The way from the root is kept, so the next leaf is one step in its parent; the leaf after it is fetched ahead.
+/// Keeps the path from the root, so that the next leaf is one step in its parent; the leaf after it is prefetched.
 /// </remarks>
 public ref struct TreeScan
 {
@@ -33,15 +33,15 @@ public ref struct TreeScan
         _keyRoom = keyRoom;
     }
 
-    /// <summary>The entries of the leaf it stands on; valid until the next move.</summary>
+    /// <summary>The entries of the current leaf; valid until the next move.</summary>
     public readonly LeafEntries Current => _current;
 
-    /// <summary>For <c>foreach</c>.</summary>
+    /// <summary>Supports <c>foreach</c>.</summary>
     public readonly TreeScan GetEnumerator() => this;
 
-    /// <summary>Goes to the next leaf that has entries; false after the last.</summary>
-    /// <exception cref="ObjectDisposedException">The read has been disposed.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Moves to the next leaf that has entries; returns false after the last one.</summary>
+    /// <exception cref="ObjectDisposedException">The read was disposed.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool MoveNext()
     {
         _slot.ThrowIfFreed();

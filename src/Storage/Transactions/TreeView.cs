@@ -4,7 +4,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>A tree of a <see cref="ReadScope"/>: look-ups and scans that allocate nothing.</summary>
+/// <summary>A tree of a <see cref="ReadScope"/>, for lookups and scans without allocations.</summary>
 public readonly ref struct TreeView
 {
     private readonly PageStore _store;
@@ -18,29 +18,33 @@ public readonly ref struct TreeView
         _slot = slot;
     }
 
-    /// <summary>Number of keys.</summary>
+    /// <summary>The number of keys.</summary>
     public long Count => _record.Count;
 
-    /// <summary>The value of a key, in place in its page, until the read is disposed; values of any size are one span.</summary>
-    /// <exception cref="ObjectDisposedException">The read has been disposed.</exception>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>
+    /// Gets the value of a key, in place in its page; returns false if it does not exist. Valid until the read is disposed.
+    /// Values of any size are one span.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The read was disposed.</exception>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         _slot.ThrowIfFreed();
         return Tree.TryGet(_store, _record, key, out value);
     }
 
-    /// <summary>A scan of all keys in order, a page at a time.</summary>
-    /// <param name="keyRoom">Where keys are put together: <see cref="Tree.MaxKeyBytes"/> at least.</param>
-    /// <exception cref="ArgumentException">The room is too small.</exception>
+    /// <summary>Scans all keys in order, one page at a time.</summary>
+    /// <param name="keyRoom">A buffer for assembling keys, of at least <see cref="Tree.MaxKeyBytes"/>.</param>
+    /// <exception cref="ArgumentException">The buffer is too small.</exception>
     public TreeScan Scan(Span<byte> keyRoom) => Scan(default, keyRoom);
 
     /// <summary>
-    /// A scan in order from the smallest key that is equal to or greater than <paramref name="from"/>, a page at a time.
+    /// Scans keys in order, starting at the smallest key that is equal to or greater than <paramref name="from"/>, one page at a
+    /// time.
     /// </summary>
-    /// <param name="from">Where it begins.</param>
-    /// <param name="keyRoom">Where keys are put together: <see cref="Tree.MaxKeyBytes"/> at least.</param>
-    /// <exception cref="ArgumentException">The room is too small.</exception>
+    /// <param name="from">The key at which to start.</param>
+    /// <param name="keyRoom">A buffer for assembling keys, of at least <see cref="Tree.MaxKeyBytes"/>.</param>
+    /// <exception cref="ArgumentException">The buffer is too small.</exception>
     public TreeScan Scan(ReadOnlySpan<byte> from, Span<byte> keyRoom)
     {
         if (keyRoom.Length < Tree.MaxKeyBytes)

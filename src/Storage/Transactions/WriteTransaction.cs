@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>The one writer's view: sees its own changes. Lives only inside the command it was given to.</summary>
+/// <summary>The transaction of a write command, which sees its own changes. Valid only inside the command.</summary>
 public sealed class WriteTransaction
 {
     private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
@@ -17,12 +17,12 @@ public sealed class WriteTransaction
     {
     }
 
-    /// <summary>The number this transaction will have once committed.</summary>
+    /// <summary>The id that this transaction will have once committed.</summary>
     public long TransactionId { get; private set; }
 
     /// <summary>
-    /// Lets this command use the room that is kept for deletes on a full disk. Deletes themselves need not ask; it is for a
-    /// command that makes a little and frees more, such as one that notes elsewhere what it deletes.
+    /// Allows this command to use the space reserved for deletes on a full disk. Deletes do not need it; it is for a command that
+    /// writes a little and frees more, such as one that records elsewhere what it deletes.
     /// </summary>
     public void UseReserve()
     {
@@ -30,7 +30,7 @@ public sealed class WriteTransaction
         Batch.Pages.MayUseReserve = true;
     }
 
-    /// <summary>Names of all trees, in byte order.</summary>
+    /// <summary>The names of all trees, in byte order.</summary>
     public IEnumerable<string> TreeNames
     {
         get
@@ -40,7 +40,7 @@ public sealed class WriteTransaction
         }
     }
 
-    /// <summary>Names of all hash maps, in byte order.</summary>
+    /// <summary>The names of all hash maps, in byte order.</summary>
     public IEnumerable<string> MapNames
     {
         get
@@ -52,7 +52,7 @@ public sealed class WriteTransaction
 
     internal MergedBatch Batch => _batch ?? throw Ended();
 
-    /// <summary>The tree of that name, or null. The tree may be used until the command returns.</summary>
+    /// <summary>Returns a tree, or null if it does not exist. Valid until the command returns.</summary>
     public Tree? FindTree(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -65,7 +65,7 @@ public sealed class WriteTransaction
         return tree;
     }
 
-    /// <summary>The tree of that name, created empty if absent.</summary>
+    /// <summary>Returns a tree; creates it if it does not exist.</summary>
     public Tree GetOrCreateTree(string name)
     {
         if (FindTree(name) is { } found)
@@ -78,7 +78,7 @@ public sealed class WriteTransaction
         return tree;
     }
 
-    /// <summary>Removes a tree with all it holds; false if there is none.</summary>
+    /// <summary>Removes a tree with its contents; returns false if it does not exist.</summary>
     public bool DropTree(string name)
     {
         if (FindTree(name) is not { } tree)
@@ -90,12 +90,12 @@ public sealed class WriteTransaction
     }
 
     /// <summary>
-    /// Keeps the state that this command leaves under a name, until <see cref="DropSnapshot"/>: all or nothing with the other
-    /// changes of the command. It costs no walk; from then on each page it shares is kept when it is first changed.
+    /// Keeps the state after this command under a name, until <see cref="DropSnapshot"/>; atomically with the other changes of
+    /// the command. Reads no trees; from then on, each page of the snapshot is kept when it is first changed.
     /// </summary>
     /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
-    /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
-    /// <exception cref="StorageException">There are as many as there may be (4,096).</exception>
+    /// <exception cref="SnapshotExistsException">A snapshot of that name exists.</exception>
+    /// <exception cref="StorageException">The maximum number of snapshots (4,096) is reached.</exception>
     public SnapshotInfo CreateSnapshot(string name)
     {
         ThrowIfClosed();
@@ -103,8 +103,8 @@ public sealed class WriteTransaction
     }
 
     /// <summary>
-    /// Drops a named snapshot; false if there is none. Reads of it that are open go on. Its pages are given free by this and the
-    /// following commits, a bounded number by each.
+    /// Drops a named snapshot; returns false if it does not exist. Open reads of it remain valid. Its pages are freed by this and
+    /// the following commits, a bounded number by each.
     /// </summary>
     public bool DropSnapshot(string name)
     {
@@ -112,9 +112,9 @@ public sealed class WriteTransaction
         return Batch.Snapshots.Drop(name);
     }
 
-    /// <summary>The hash map of that name, or null. The map may be used until the command returns.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
-    /// which.</exception>
+    /// <summary>Returns a hash map, or null if it does not exist. Valid until the command returns.</summary>
+    /// <exception cref="ArgumentException">The map was created with other types or serializers, or the name is that of a tree;
+    /// the message says which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>?
         FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
@@ -135,9 +135,9 @@ public sealed class WriteTransaction
         return map;
     }
 
-    /// <summary>The hash map of that name, created empty if absent.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
-    /// which.</exception>
+    /// <summary>Returns a hash map; creates it if it does not exist.</summary>
+    /// <exception cref="ArgumentException">The map was created with other types or serializers, or the name is that of a tree;
+    /// the message says which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>
         GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
@@ -157,9 +157,9 @@ public sealed class WriteTransaction
         return map;
     }
 
-    /// <summary>Removes a hash map with all it holds; false if there is none.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
-    /// which.</exception>
+    /// <summary>Removes a hash map with its contents; returns false if it does not exist.</summary>
+    /// <exception cref="ArgumentException">The map was created with other types or serializers, or the name is that of a tree;
+    /// the message says which.</exception>
     public bool DropMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>

@@ -6,14 +6,14 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// A position in a tree that moves both ways. Spans it hands out live as the tree's do, except <see cref="Key"/>, which
-/// lives until the cursor moves.
+/// A bidirectional cursor over a tree. Its spans are valid as long as those of the tree, except <see cref="Key"/>, which is valid
+/// until the cursor moves.
 /// </summary>
 /// <remarks>
-/// It keeps the path from the root: page and entry for each level. Moving inside a leaf touches that leaf only. Invariants of a
-/// valid cursor. 1. The path has a page for each level of the tree. 2. <c>_leafCount</c> is the number of entries of the leaf,
-/// and the entry it stands on is one of them. 3. Entry <c>_indexes[i]</c> of page i leads to page i + 1. 4. <c>_keyLength</c> is
-/// the length of the key it stands on, or -1 while that key is not copied.
+/// Keeps the path from the root: a page and an entry per level. Moving inside a leaf touches only that leaf. Invariants of a
+/// valid cursor: 1. The path has a page for each level of the tree. 2. <c>_leafCount</c> is the number of entries of the leaf,
+/// and the current entry is one of them. 3. Entry <c>_indexes[i]</c> of page i leads to page i + 1. 4. <c>_keyLength</c> is the
+/// length of the current key, or -1 while that key is not copied.
 /// </remarks>
 public sealed class Cursor : IDisposable
 {
@@ -36,11 +36,11 @@ public sealed class Cursor : IDisposable
 
     internal Cursor(Tree tree) => _tree = tree;
 
-    /// <summary>Whether it stands on a key.</summary>
+    /// <summary>Whether the cursor is positioned on a key.</summary>
     public bool IsValid => _isValid && _changes == _tree.Changes;
 
-    /// <summary>The key it stands on.</summary>
-    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    /// <summary>The current key.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public ReadOnlySpan<byte> Key
     {
         get
@@ -64,18 +64,18 @@ public sealed class Cursor : IDisposable
         }
     }
 
-    /// <summary>The value of that key.</summary>
-    /// <exception cref="InvalidOperationException">It stands on none.</exception>
+    /// <summary>The current value.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public ReadOnlySpan<byte> Value => Tree.ReadValue(_tree.Store, Leaf(), _indexes[_depth]);
 
-    /// <summary>Goes to the smallest key; false in an empty tree.</summary>
+    /// <summary>Moves to the smallest key; returns false if the tree is empty.</summary>
     public bool MoveFirst() => Start() && DescendFirst(0, _tree.Record.Root);
 
-    /// <summary>Goes to the greatest key; false in an empty tree.</summary>
+    /// <summary>Moves to the greatest key; returns false if the tree is empty.</summary>
     public bool MoveLast() => Start() && DescendLast(0, _tree.Record.Root);
 
     /// <summary>
-    /// Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.
+    /// Moves to the smallest key that is equal to or greater than <paramref name="key"/>; returns false if there is none.
     /// </summary>
     public bool Seek(scoped ReadOnlySpan<byte> key)
     {
@@ -96,8 +96,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to a key and returns its value; false if the key does not exist, and then the cursor stands on none. For keys that
-    /// come in order or close to each other: most are found in the current leaf.
+    /// Moves to a key and gets its value; if the key does not exist, returns false and the cursor is no longer valid. For keys
+    /// that are ordered or close to each other: most are found in the current leaf.
     /// </summary>
     public bool TryMoveTo(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
@@ -121,7 +121,9 @@ public sealed class Cursor : IDisposable
         return true;
     }
 
-    /// <summary>Goes to the greatest key that is smaller than <paramref name="key"/>; false if there is none.</summary>
+    /// <summary>
+    /// Moves to the greatest key that is smaller than <paramref name="key"/>; returns false if there is none.
+    /// </summary>
     public bool SeekBefore(scoped ReadOnlySpan<byte> key)
     {
         if (IsInLeaf(key, out int index, out _) && index > 0)
@@ -140,8 +142,8 @@ public sealed class Cursor : IDisposable
         return _indexes[_depth] >= 0 ? Stand() : PreviousLeaf();
     }
 
-    /// <summary>Goes to the next key; false (and no longer valid) after the last.</summary>
-    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    /// <summary>Moves to the next key; after the last one, returns false and the cursor is no longer valid.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public bool MoveNext()
     {
         ThrowIfInvalid();
@@ -149,8 +151,8 @@ public sealed class Cursor : IDisposable
         return ++_indexes[_depth] < _leafCount || NextLeaf(_depth - 1);
     }
 
-    /// <summary>Goes to the key before; false (and no longer valid) before the first.</summary>
-    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    /// <summary>Moves to the previous key; before the first one, returns false and the cursor is no longer valid.</summary>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public bool MovePrevious()
     {
         ThrowIfInvalid();
@@ -159,10 +161,10 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Skips up to <paramref name="most"/> keys that begin with <paramref name="beginning"/>; returns how many. It then stands on
-    /// the key behind them, or on none. Of each leaf it skips, only the last key is read.
+    /// Skips up to <paramref name="most"/> keys with the prefix <paramref name="beginning"/> and returns their number. The cursor
+    /// is then on the key after them, or no longer valid. Reads only the last key of each leaf that it skips.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It stands on no key.</exception>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
     public long Skip(long most, scoped ReadOnlySpan<byte> beginning)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(most);
@@ -350,7 +352,7 @@ public sealed class Cursor : IDisposable
         PrefetchNextLeaf();
     }
 
-    /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
+    /// <summary>Invalidates the position; the cursor can be reused by seeking.</summary>
     public void Dispose() => _isValid = false;
 
     /// <summary>Resets it to a newly opened cursor: which pages it enters from now on does not depend on where it was.</summary>

@@ -41,20 +41,21 @@ public readonly ref struct LeafEntries
         _slots = leaf.Slots.Slice(start, count);
     }
 
-    /// <summary>Number of entries; indexes begin at 0.</summary>
+    /// <summary>The number of entries; indexes start at 0.</summary>
     public int Count { get; }
 
-    /// <summary>What every key begins with.</summary>
+    /// <summary>The common prefix of all keys.</summary>
     public ReadOnlySpan<byte> Prefix => _leaf.Prefix;
 
-    /// <summary>The part of a key that follows the prefix, in place.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <summary>Returns the part of a key after the prefix, in place.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The entry does not exist.</exception>
     public ReadOnlySpan<byte> Suffix(int index) => _leaf.Suffix(At(index));
 
     /// <summary>
-    /// A whole key. If the page has a prefix, the key is assembled in the scan's buffer and lives until the next key is read.
+    /// Returns a whole key. If the page has a prefix, the key is assembled in the scan's buffer and valid until the next key is
+    /// read.
     /// </summary>
-    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <exception cref="ArgumentOutOfRangeException">The entry does not exist.</exception>
     public ReadOnlySpan<byte> Key(int index)
     {
         ReadOnlySpan<byte> suffix = _leaf.Suffix(At(index));
@@ -65,8 +66,8 @@ public readonly ref struct LeafEntries
         return _keyRoom[..(_prefixBytes + suffix.Length)];
     }
 
-    /// <summary>The value of an entry, in place; it lives until the read is disposed.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <summary>Returns the value of an entry, in place; valid until the read is disposed.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The entry does not exist.</exception>
     /// <exception cref="CorruptionException">The pages of a long value are damaged.</exception>
     public ReadOnlySpan<byte> Value(int index)
     {
@@ -76,8 +77,8 @@ public readonly ref struct LeafEntries
             : value;
     }
 
-    /// <summary>Key and value of an entry at once, as <see cref="Key"/> and <see cref="Value"/> give them.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
+    /// <summary>Gets the key and value of an entry at once, like <see cref="Key"/> and <see cref="Value"/>.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The entry does not exist.</exception>
     /// <exception cref="CorruptionException">The pages of a long value are damaged.</exception>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Get(int index, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)

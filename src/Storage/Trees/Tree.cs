@@ -5,16 +5,15 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// An ordered map of bytes to bytes (B+tree), bound to the transaction it came from. Keys are compared as unsigned bytes; the
-/// empty key is a key like any other. In a read transaction returned spans live until the transaction is disposed; in a
-/// write transaction until its next change.
+/// An ordered map from bytes to bytes (a B+tree) in a transaction. Keys are compared as unsigned bytes; the empty key is valid.
+/// Returned spans are valid until a read transaction is disposed, or until the next change in a write transaction.
 /// </summary>
 public sealed class Tree
 {
-    /// <summary>Longest key, in bytes.</summary>
+    /// <summary>The maximum length of a key in bytes.</summary>
     public const int MaxKeyBytes = FormatLimits.MaxKeyBytes;
 
-    /// <summary>Longest value, in bytes.</summary>
+    /// <summary>The maximum length of a value in bytes.</summary>
     public const int MaxValueBytes = FormatLimits.MaxValueBytes;
 
     private readonly PageStore _store;
@@ -34,10 +33,10 @@ public sealed class Tree
         Debug.Assert(record.Levels is >= 0 and <= TreeRecord.MaxLevels, "a path has room for every level");
     }
 
-    /// <summary>The name it was opened with.</summary>
+    /// <summary>The name of the tree.</summary>
     public string Name { get; }
 
-    /// <summary>Number of keys.</summary>
+    /// <summary>The number of keys.</summary>
     public long Count => Record.Count;
 
     /// <summary>Its current root, levels and number of keys.</summary>
@@ -48,8 +47,11 @@ public sealed class Tree
 
     internal PageStore Store => _store;
 
-    /// <summary>The value of <paramref name="key"/>, in place in its page; values of any size are one span.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>
+    /// Gets the value of <paramref name="key"/>, in place in its page; returns false if it does not exist. Values of any size are
+    /// one span.
+    /// </summary>
+    /// <exception cref="CorruptionException">A page is damaged.</exception>
     public bool TryGet(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         Visit(Record.Levels);
@@ -162,15 +164,15 @@ public sealed class Tree
         return start > page.Length ? default : page[start..Math.Min(page.Length, start + place.Length)];
     }
 
-    /// <summary>Whether the key exists.</summary>
+    /// <summary>Returns whether a key exists.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 
-    /// <summary>Sets the value of a key; true if the key is new.</summary>
-    /// <exception cref="ArgumentException">Key or value are too long.</exception>
+    /// <summary>Sets the value of a key; returns true if the key is new.</summary>
+    /// <exception cref="ArgumentException">The key or value is too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
-    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must end if
-    /// it is.</exception>
+    /// <exception cref="DiskFullException">The disk is full. The whole command is undone if this is not caught; if it is caught,
+    /// the command must end.</exception>
     public bool Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
@@ -178,9 +180,9 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Allocates a value of this length and returns its zeroed span, to be filled before the next change.
+    /// Allocates a value of the specified length and returns its zeroed span, to be filled before the next change.
     /// </summary>
-    /// <exception cref="ArgumentException">Key or value are too long.</exception>
+    /// <exception cref="ArgumentException">The key or value is too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
     public Span<byte> Reserve(scoped ReadOnlySpan<byte> key, int lengthBytes)
@@ -191,29 +193,29 @@ public sealed class Tree
         return room;
     }
 
-    /// <summary>Removes a key; false if it does not exist.</summary>
+    /// <summary>Removes a key; returns false if it does not exist.</summary>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
     public bool Delete(scoped ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
 
     /// <summary>
-    /// A cursor before the first key. In a write transaction any change of the tree
-    /// ends the cursor's position: seek again.
+    /// Opens a cursor before the first key. In a write transaction, any change of the tree invalidates the cursor's position:
+    /// seek again.
     /// </summary>
     public Cursor OpenCursor() => new(this);
 
     /// <summary>
-    /// Packs leaves that random changes have left two thirds full, so that the tree has fewer pages with the same content. One
-    /// call does a bounded amount of work: some hundred pages.
+    /// Packs leaves that random changes have left partly empty, so that the tree has fewer pages with the same content. One call
+    /// does a bounded amount of work: a few hundred pages.
     /// </summary>
-    /// <param name="from">The key to continue from; empty for the start.</param>
-    /// <param name="savedPages">Number of pages freed.</param>
-    /// <returns>The key to continue from in a later transaction; null at the end.</returns>
+    /// <param name="from">The key at which to continue; empty for the start.</param>
+    /// <param name="savedPages">The number of pages freed.</param>
+    /// <returns>The key at which to continue in a later transaction; null at the end.</returns>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
     public byte[]? Pack(scoped ReadOnlySpan<byte> from, out int savedPages) => Change(from, 0).Pack(from, out savedPages);
 
-    /// <summary>Measures the size of the tree. Reads all its pages, so it is for diagnostics, not for frequent use.</summary>
+    /// <summary>Measures the size of the tree. Reads all its pages, so it should not be called frequently.</summary>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     public TreeSize Measure(CancellationToken cancellationToken = default) =>
         new TreeMeasure(_store, cancellationToken).Of(Record);

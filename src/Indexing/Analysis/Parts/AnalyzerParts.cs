@@ -3,7 +3,7 @@ using System.Text.Json;
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// Analyzers from parts that are there, as JSON:
+/// Creates analyzers composed of existing parts, from JSON:
 /// <code>
 /// {
 ///   "CharacterFilters": [ { "Map": { "&amp;": " and " } }, { "Replace": "&lt;[^&gt;]*&gt;", "With": " " } ],
@@ -13,34 +13,34 @@ namespace Treepie.Indexing.Analysis.Parts;
 /// </code>
 /// </summary>
 /// <remarks>
-/// A text goes through the character filters, the tokenizer cuts it into words, and each word goes through the filters, in the
-/// order in which they stand. Tokenizers: <c>Standard</c> (where none is said), <c>Letters</c>, <c>Whitespace</c>,
-/// <c>Keyword</c>, <c>{"Pattern": ";"}</c> (an expression of what stands between words). Filters: <c>LowerCase</c>,
-/// <c>Accents</c>, <c>{"StopWords": "English"}</c> or <c>["the", "a"]</c>, <c>{"Stem": "German"}</c>,
-/// <c>{"NGrams": {"Min": 2, "Max": 6}}</c>, <c>{"EdgeNGrams": …}</c>, <c>{"Length": {"Min": 2, "Max": 64}}</c>,
-/// <c>{"Replace": "-", "With": ""}</c>, <c>{"Synonyms": [["tv", "television"]]}</c>.
+/// A text passes through the character filters, the tokenizer splits it into words, and each word passes through the filters, in
+/// the given order. Tokenizers: <c>Standard</c> (the default), <c>Letters</c>, <c>Whitespace</c>, <c>Keyword</c>,
+/// <c>{"Pattern": ";"}</c> (a regular expression that matches separators). Filters: <c>LowerCase</c>, <c>Accents</c>,
+/// <c>{"StopWords": "English"}</c> or <c>["the", "a"]</c>, <c>{"Stem": "German"}</c>, <c>{"NGrams": {"Min": 2, "Max": 6}}</c>,
+/// <c>{"EdgeNGrams": …}</c>, <c>{"Length": {"Min": 2, "Max": 64}}</c>, <c>{"Replace": "-", "With": ""}</c>,
+/// <c>{"Synonyms": [["tv", "television"]]}</c>.
 /// </remarks>
 public static class AnalyzerParts
 {
-    /// <summary>Longest definition in UTF-8: 64 KiB.</summary>
+    /// <summary>The maximum size of a definition in UTF-8: 64 KiB.</summary>
     public const int MaxBytes = 64 * 1024;
 
-    /// <summary>Most filters of characters.</summary>
+    /// <summary>The maximum number of character filters.</summary>
     public const int MaxCharacterFilters = 16;
 
-    /// <summary>Most filters of terms.</summary>
+    /// <summary>The maximum number of term filters.</summary>
     public const int MaxFilters = 32;
 
-    /// <summary>Most words, or pairs, of one part.</summary>
+    /// <summary>The maximum number of words, or pairs, in one part.</summary>
     public const int MaxWords = 4_096;
 
-    /// <summary>Longest text in one part, in bytes of UTF-8.</summary>
+    /// <summary>The maximum length of a text in a part, in bytes of UTF-8.</summary>
     public const int MaxTextBytes = 128;
 
-    /// <summary>Puts an analyzer together.</summary>
-    /// <param name="json">The parts.</param>
-    /// <exception cref="ArgumentException">It is too long, no JSON, or asks for what there is not; the message says where and
-    /// what there is.</exception>
+    /// <summary>Creates an analyzer from its definition.</summary>
+    /// <param name="json">The definition.</param>
+    /// <exception cref="ArgumentException">The definition is too long, not JSON, or uses unknown parts; the message says where,
+    /// and what is available.</exception>
     public static Analyzer Read(ReadOnlyMemory<byte> json)
     {
         if (json.Length > MaxBytes)
