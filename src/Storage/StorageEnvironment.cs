@@ -79,7 +79,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
                     Background = world.IsBackgroundAllowed ? work => _background.Run(work) : static work => work(),
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     Clock = world.Clock,
-                    ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
+                    ProbeClock = world.Clock,
                 });
             }
             _writer = new Writer(_state, _journal);

@@ -28,16 +28,26 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
     public IEnumerable<string> Describe() => loss.Describe(picks);
 
     /// <summary>
-    /// A sector that was hit while being written: torn (the new bytes up to somewhere, then the old), or garbage.
+    /// A sector that was hit while being written: torn (the bytes of a write up to somewhere, then those before), or garbage,
+    /// whole or in a part. One that was written as it was can only be garbage.
     /// </summary>
-    internal static byte[] Damaged(int pick, byte[] before, byte[] meant)
+    /// <param name="pick">Which damage.</param>
+    /// <param name="versions">What was durable, and what the sector was to be after each write.</param>
+    internal static byte[] Damaged(int pick, IReadOnlyList<byte[]> versions)
     {
         var random = new Random(pick);
-        byte[] bytes = [.. before];
-        if (pick % 4 == 0)
-            random.NextBytes(bytes);
-        else
-            meant.AsSpan(0, random.Next(1, pick % 4 == -1 ? meant.Length : meant.Length / 2)).CopyTo(bytes);
+        if (versions.Count == 1 || pick % 4 == 0)
+        {
+            byte[] garbage = [.. versions[^1]];
+            int start = random.Next(2) == 0 ? 0 : random.Next(garbage.Length);
+            int end = random.Next(2) == 0 ? garbage.Length : random.Next(start, garbage.Length) + 1;
+            random.NextBytes(garbage.AsSpan(start, end - start));
+            return garbage;
+        }
+
+        int write = random.Next(1, versions.Count);
+        byte[] bytes = [.. versions[random.Next(write)]], meant = versions[write];
+        meant.AsSpan(0, random.Next(1, pick % 4 == -1 ? meant.Length : meant.Length / 2)).CopyTo(bytes);
         return bytes;
     }
 }

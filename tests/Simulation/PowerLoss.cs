@@ -7,6 +7,10 @@ namespace Treepie.Storage.Simulation;
 /// </summary>
 internal sealed class PowerLoss
 {
+    private const int SectorsOfBlock = 4096 / PendingWrite.SectorBytes;
+
+    private static readonly byte[] _zeros = new byte[PendingWrite.SectorBytes];
+
     private readonly List<SimulatedInode> _inodes = [];
     private readonly List<SectorChoice> _sectors = [];
     private readonly List<LengthChoice> _lengths = [];
@@ -44,8 +48,13 @@ internal sealed class PowerLoss
     /// <summary>How many outcomes there are, not counting damage.</summary>
     public double Outcomes => Options.Aggregate(1.0, (product, options) => product * options);
 
-    /// <summary>Operations that wrote the sectors, in order, each once.</summary>
-    public IEnumerable<int> Writes => _sectors.Select(sector => sector.Operation).Distinct();
+    /// <summary>
+    /// Sectors that were written with other bytes than the durable ones; the rest can be damaged, and nothing else.
+    /// </summary>
+    public IEnumerable<int> ChangedSectors => Enumerable.Range(0, Sectors).Where(i => Options[i] > 1);
+
+    /// <summary>Operations that wrote the changed sectors, in order, each once.</summary>
+    public IEnumerable<int> Writes => ChangedSectors.Select(OperationOf).Distinct();
 
     /// <summary>Everything unsynced is gone.</summary>
     public CrashOutcome None() => new(this, new int[Options.Count]);
@@ -92,6 +101,22 @@ internal sealed class PowerLoss
             yield return Where(other => other == only);
             yield return Where(other => other != only);
         }
+    }
+
+    /// <summary>
+    /// Of each block of 4 KiB the first sector alone, which holds what is looked at first; or all others and not that one.
+    /// </summary>
+    public CrashOutcome Heads(bool areKept) =>
+        Where(i => i >= Sectors || (_sectors[i].Number % SectorsOfBlock == 0) == areKept);
+
+    /// <summary>Everything unsynced is there, and what was written again as it was is damaged: all of it, or one sector.</summary>
+    public CrashOutcome Rewritten(Random random, bool isAll)
+    {
+        int[] same = [.. Enumerable.Range(0, Sectors).Where(i => Options[i] == 1)];
+        int[] picks = [.. Options.Select(options => options - 1)];
+        foreach (int sector in isAll || same.Length == 0 ? same : [same[random.Next(same.Length)]])
+            picks[sector] = CrashOutcome.Damage(random);
+        return new CrashOutcome(this, picks);
     }
 
     /// <summary>One outcome, drawn: all kept, all lost, whole writes and mixtures of sectors are all likely.</summary>
@@ -148,7 +173,7 @@ internal sealed class PowerLoss
 
             ReadOnlySpan<byte> bytes = picks[i] > 0
                 ? sector.Versions[picks[i]]
-                : CrashOutcome.Damaged(picks[i], sector.Versions[0], sector.Versions[^1]);
+                : CrashOutcome.Damaged(picks[i], sector.Versions);
             long room = content.Length - (sector.Number * PendingWrite.SectorBytes);
             if (room > 0)
                 content.Write(bytes[..(int)Math.Min(room, bytes.Length)], sector.Number * PendingWrite.SectorBytes);
@@ -212,21 +237,26 @@ internal sealed class PowerLoss
                 ReadOnlySpan<byte> piece = write.Bytes.AsSpan((int)(start - write.Offset), length);
                 if (!sectors.TryGetValue(sector, out SectorChoice? choice))
                 {
-                    var durable = new byte[PendingWrite.SectorBytes];
-                    inode.Durable.Read(durable, sector * PendingWrite.SectorBytes);
-                    bool isSame = piece.SequenceEqual(durable.AsSpan((int)(start % PendingWrite.SectorBytes), length));
-                    if (isSame && durable.AsSpan().IndexOfAnyExcept((byte)0) < 0)
-                        continue; // zeros over zeros: a new file, and nothing to lose
-                    sectors.Add(sector, choice = new SectorChoice(inode, sector, write.Operation, [durable]));
+                    sectors.Add(sector, choice = new SectorChoice(inode, sector, write.Operation, [DurableAt(inode, sector)]));
                     _sectors.Add(choice);
                 }
 
+                int at = (int)(start % PendingWrite.SectorBytes);
+                if (piece.SequenceEqual(choice.Versions[^1].AsSpan(at, length)))
+                    continue; // as it was: it is on its way all the same
                 byte[] next = [.. choice.Versions[^1]];
-                piece.CopyTo(next.AsSpan((int)(start % PendingWrite.SectorBytes)));
-                if (!next.AsSpan().SequenceEqual(choice.Versions[^1]))
-                    choice.Versions.Add(next);
+                piece.CopyTo(next.AsSpan(at));
+                choice.Versions.Add(next);
             }
         }
+    }
+
+    private static byte[] DurableAt(SimulatedInode inode, long sector)
+    {
+        Span<byte> found = stackalloc byte[PendingWrite.SectorBytes];
+        found.Clear();
+        inode.Durable.Read(found, sector * PendingWrite.SectorBytes);
+        return found.ContainsAnyExcept((byte)0) ? found.ToArray() : _zeros;
     }
 
     internal sealed record SectorChoice(SimulatedInode Inode, long Number, int Operation, List<byte[]> Versions);

@@ -62,6 +62,12 @@ internal sealed class SimulatedDisk : IFileSystem
     /// </summary>
     public bool RefusesAllocation { get; set; }
 
+    /// <summary>
+    /// The clock by which a cached write and its sync take longer than a write past the cache, so that journals choose the
+    /// latter; null: no write goes past the cache.
+    /// </summary>
+    public SimulatedClock? DirectClock { get; set; }
+
     /// <summary>Whether maps show at once what is written.</summary>
     public bool MapsSeeWrites { get; set; }
 

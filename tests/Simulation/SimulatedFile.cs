@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Simulation;
@@ -5,6 +7,13 @@ namespace Treepie.Storage.Simulation;
 /// <summary>An open file of a simulated disk.</summary>
 internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedInode inode) : IFile
 {
+    /// <summary>What offset, length and address of a call past the cache are multiples of.</summary>
+    private const int AlignmentBytes = 4096;
+
+    private static readonly TimeSpan _syncTime = TimeSpan.FromTicks(1);
+
+    private bool _isDirect;
+
     public string Name => name;
 
     public long Length => inode.Current.Length;
@@ -15,6 +24,50 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
     {
         disk.Step(DiskOperation.Read, name, offset, destination.Length);
         return inode.Current.Read(destination, offset);
+    }
+
+    public bool ReadsPastCache { get; private set; }
+
+    public int ReadPastCache(Span<byte> destination, long offset)
+    {
+        RequireAligned(destination, offset);
+        ReadsPastCache = true;
+        return Read(destination, offset);
+    }
+
+    public bool TryWriteDirectly(bool isDirect)
+    {
+        if (isDirect && disk.DirectClock is null)
+            return false;
+
+        _isDirect = isDirect;
+        return true;
+    }
+
+    /// <summary>Past the cache it makes these bytes durable, and nothing that was written through it.</summary>
+    public void WriteDurable(ReadOnlySpan<byte> source, long offset)
+    {
+        if (!_isDirect)
+        {
+            Write(source, offset);
+            Sync();
+            disk.DirectClock?.Spend(_syncTime);
+            return;
+        }
+
+        RequireAligned(source, offset);
+        Write(source, offset);
+        try
+        {
+            disk.Step(DiskOperation.Sync, name, offset, source.Length);
+        }
+        catch when (disk.ForgetsDirty)
+        {
+            inode.ForgetDirty(offset, source.Length);
+            throw;
+        }
+
+        inode.Sync(source, offset);
     }
 
     public void Write(ReadOnlySpan<byte> source, long offset)
@@ -63,5 +116,14 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
 
     public void Dispose()
     {
+    }
+
+    private void RequireAligned(ReadOnlySpan<byte> bytes, long offset)
+    {
+        nint address = Unsafe.ByteOffset(ref Unsafe.NullRef<byte>(), ref MemoryMarshal.GetReference(bytes));
+        if (offset % AlignmentBytes != 0 || bytes.Length % AlignmentBytes != 0 || address % AlignmentBytes != 0)
+            throw new InvalidOperationException(
+                $"A call past the cache for {bytes.Length} bytes at {offset} of '{name}', memory at {address:x}, is not aligned "
+                    + $"to {AlignmentBytes} bytes.");
     }
 }

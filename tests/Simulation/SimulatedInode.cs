@@ -85,12 +85,46 @@ internal sealed class SimulatedInode
         _lengths.Clear();
     }
 
+    /// <summary>A write past the cache has ended: these bytes are durable, and nothing else.</summary>
+    public void Sync(ReadOnlySpan<byte> source, long offset)
+    {
+        Durable = Durable.Fork(); // it may be that of an image, which never changes
+        Durable.Write(source, offset);
+        Take(_unsynced, offset, source.Length);
+        Take(_forgotten, offset, source.Length);
+    }
+
+    /// <summary>A write past the cache failed, and may have reached the disk or not; see <see cref="ForgetDirty()"/>.</summary>
+    public void ForgetDirty(long offset, int lengthBytes) => _forgotten.AddRange(Take(_unsynced, offset, lengthBytes));
+
     /// <summary>A sync failed: what was dirty counts as clean from now on, and may or may not have reached the disk.</summary>
     public void ForgetDirty()
     {
         foreach (PendingWrite write in _unsynced)
             _forgotten.AddRange(write.Sectors());
         _unsynced.Clear();
+    }
+
+    /// <summary>Takes sectors out of the writes that wait, and returns them.</summary>
+    private static List<PendingWrite> Take(List<PendingWrite> waiting, long offset, int lengthBytes)
+    {
+        var range = new PendingWrite(0, offset, new byte[lengthBytes]);
+        var taken = new List<PendingWrite>();
+        PendingWrite[] before = [.. waiting];
+        waiting.Clear();
+        foreach (PendingWrite write in before)
+        {
+            if (!range.Overlaps(write))
+            {
+                waiting.Add(write);
+                continue;
+            }
+
+            foreach (PendingWrite sector in write.Sectors())
+                (range.Covers(sector) ? taken : waiting).Add(sector);
+        }
+
+        return taken;
     }
 
     /// <summary>The bytes as an array whose changes are changes of the file, until somebody writes to it.</summary>
@@ -122,6 +156,9 @@ internal sealed record PendingWrite(int Operation, long Offset, byte[] Bytes)
             at += length;
         }
     }
+
+    public bool Overlaps(PendingWrite other) =>
+        Offset < other.Offset + other.Bytes.Length && other.Offset < Offset + Bytes.Length;
 
     public bool Covers(PendingWrite other) =>
         Offset <= other.Offset && Offset + Bytes.Length >= other.Offset + other.Bytes.Length;

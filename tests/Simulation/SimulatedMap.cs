@@ -49,6 +49,14 @@ internal sealed class SimulatedMap : IFileMap
             ShowWritten();
     }
 
+    /// <summary>Advice is taken for what the file has, and changes nothing here.</summary>
+    public void Announce(long offset, long lengthBytes)
+    {
+        if (offset < 0 || lengthBytes < 0 || offset + lengthBytes > _inode.Current.Length)
+            throw new InvalidOperationException(
+                $"Advice for {lengthBytes} bytes at {offset} of '{_name}', which has {_inode.Current.Length}.");
+    }
+
     public bool Load(long offset, long lengthBytes)
     {
         try

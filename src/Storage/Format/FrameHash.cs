@@ -15,6 +15,21 @@ internal static class FrameHash
     private const ulong Prime5 = 0x27D4EB2F165667C5;
     private const int StripeBytes = 32;
 
+    /// <summary>
+    /// Whether a block, the field of its hash taken as 0, has this hash: as it is, since a later format may have more in it, or
+    /// with zeros behind its record, which it has then. So one sector decides whether a block is whole. Otherwise one whose write
+    /// left garbage behind the record would count as damaged until a part of a later write, zeros there again, mended it.
+    /// </summary>
+    public static bool IsRight(Span<byte> block, int recordBytes, ulong hash)
+    {
+        if (hash == Compute(block))
+            return true;
+
+        block[recordBytes..].Clear();
+        return hash == Compute(block);
+    }
+
+    /// <summary>The hash of these bytes.</summary>
     public static ulong Compute(ReadOnlySpan<byte> bytes)
     {
         ulong hash;

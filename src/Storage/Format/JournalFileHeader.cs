@@ -19,7 +19,7 @@ namespace Treepie.Storage.Format;
 ///     80    8 length of the file, durable since before this header was written; 0 where an older program wrote it
 ///     88   40 0
 ///    128  160 wrapped keys, where encrypted (see KeyBlock): salvage finds them here where both meta pages are lost
-///    288      0
+///    288      0; whatever is found there, a reader takes it for 0
 /// </code>
 /// </summary>
 internal readonly record struct JournalFileHeader(
@@ -32,6 +32,7 @@ internal readonly record struct JournalFileHeader(
     private const int HashOffset = 64;
     private const int FileBytesOffset = 80;
     private const int KeysOffset = 128;
+    private const int RecordBytes = 288;
 
     public void Write(Span<byte> block)
     {
@@ -50,7 +51,8 @@ internal readonly record struct JournalFileHeader(
     }
 
     /// <summary>
-    /// Reads a header; false where there is none. The block's hash field is left zero. Throws <see cref="ForeignDataException"/>
+    /// Reads a header; false where there is none. The block's hash field is left zero, and what lies behind the record where it
+    /// is garbage. Throws <see cref="ForeignDataException"/>
     /// for one of a newer format, which must not be taken for a file that is free to use.
     /// </summary>
     public static bool TryRead(Span<byte> block, string file, out JournalFileHeader header)
@@ -61,7 +63,7 @@ internal readonly record struct JournalFileHeader(
 
         ulong hash = BinaryPrimitives.ReadUInt64LittleEndian(block[HashOffset..]);
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], 0);
-        if (hash != FrameHash.Compute(block[..BlockBytes]))
+        if (!FrameHash.IsRight(block[..BlockBytes], RecordBytes, hash))
             return false;
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(block[8..]);

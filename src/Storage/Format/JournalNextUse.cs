@@ -13,7 +13,7 @@ namespace Treepie.Storage.Format;
 ///     24    8 number of its first frame
 ///     32    8 hash of the frame before that
 ///     40    8 XXH64 of this block, this field taken as 0
-///     48      0
+///     48      0; whatever is found there, a reader takes it for 0
 /// </code>
 /// </summary>
 internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstFrame, ulong PreviousHash)
@@ -22,6 +22,7 @@ internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstF
     public const long Magic = 0x465458454E4A5054; // "TPJNEXTF"
 
     private const int HashOffset = 40;
+    private const int RecordBytes = 48;
 
     /// <summary>Where it stands in a file.</summary>
     public static long OffsetIn(long fileBytes) => fileBytes - BlockBytes;
@@ -37,7 +38,7 @@ internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstF
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
     }
 
-    /// <summary>Reads it; false where there is none. The block's hash field is left zero.</summary>
+    /// <summary>Reads it; false where there is none. The block's hash field and garbage behind it are left zero.</summary>
     public static bool TryRead(Span<byte> block, out JournalNextUse next)
     {
         next = default;
@@ -46,7 +47,7 @@ internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstF
 
         ulong hash = BinaryPrimitives.ReadUInt64LittleEndian(block[HashOffset..]);
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], 0);
-        if (hash != FrameHash.Compute(block[..BlockBytes]))
+        if (!FrameHash.IsRight(block[..BlockBytes], RecordBytes, hash))
             return false;
 
         next = new JournalNextUse(

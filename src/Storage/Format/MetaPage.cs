@@ -30,8 +30,10 @@ namespace Treepie.Storage.Format;
 ///    216   32 record of the system tree (see SystemKey): named snapshots and the pages they pin
 ///    248    8 pages whose bit is set in the bitmap
 ///    256  160 keys, where encrypted (see KeyBlock), else 0
-///    416      0
+///    416      0; whatever is found there, a reader takes it for 0
 /// </code>
+/// So one sector decides whether a copy is whole. Otherwise one whose write left garbage behind the record would count as damaged,
+/// and the next write to the page, zeros there again, might mend that alone: the copy would be back when what it names is gone.
 /// </summary>
 internal sealed record MetaPage
 {
@@ -45,6 +47,7 @@ internal sealed record MetaPage
 
     private const int KnownFlags = FlagClean | FlagEncrypted;
     private const int KeysOffset = 256;
+    private const int RecordBytes = 416;
 
     public required Guid StoreId { get; init; }
     public required long Checkpoint { get; init; }
@@ -169,10 +172,24 @@ internal sealed record MetaPage
         BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic
             || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;
 
+    /// <summary>
+    /// Whether a copy has its checksum, as it is or with zeros behind the record. As it is: a later format may have more there,
+    /// and its number is to be told.
+    /// </summary>
+    private static bool HasChecksum(ReadOnlySpan<byte> source, uint checksum)
+    {
+        if (checksum == Page.ComputeChecksum(source))
+            return true;
+
+        Span<byte> rest = stackalloc byte[CopyBytes - RecordBytes];
+        rest.Clear();
+        return checksum == Page.ComputeChecksum(source[..RecordBytes], rest);
+    }
+
     private static MetaPage? TryReadCopy(Span<byte> source, int slot, string file)
     {
         var page = new Page(source);
-        if (BinaryPrimitives.ReadInt64LittleEndian(source[64..]) != Magic || page.Checksum != Page.ComputeChecksum(source))
+        if (BinaryPrimitives.ReadInt64LittleEndian(source[64..]) != Magic || !HasChecksum(source, page.Checksum))
             return null;
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(source[72..]);

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -19,6 +20,7 @@ namespace Treepie.Storage.Paging;
 /// can ask for them again. The number of a page that is forgotten is soon given to another one: its memory is zeroed at once, but
 /// kept while there is room for it, since giving it back and taking it again costs more than decrypting a page. Thread-safe.
 /// Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
+/// Decrypted pages and the memory that is kept are within the budget together, as far as the latter can go.
 /// Invariants. 1. A number of the space in use lies in a place or is a vacancy, never both.
 /// 2. What is no place in any space is zero.
 /// </remarks>
@@ -152,8 +154,8 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             space = _space;
-            ref Place place = ref CollectionsMarshal.GetValueRefOrAddDefault(stripe.Places, number, out bool isThere);
-            if (isThere)
+            ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
+            if (!Unsafe.IsNullRef(ref place))
             {
                 place.Ticket = 0;
                 space.Write(number, _proven);
@@ -161,20 +163,31 @@ internal sealed class DecryptedPages : IDisposable
             }
 
             Debug.Assert(sealedPages.Length > 0 && sealedPages.Length % PageLayout.SizeBytes == 0, "a run is whole pages");
+            int pages = sealedPages.Length / PageLayout.SizeBytes;
             Span<byte> plain = space.Span(number * PageLayout.SizeBytes, sealedPages.Length);
-            if (Open(stripe.Cipher, sealedPages, plain) is { } fault)
+            bool isOpen = false;
+            try
             {
-                stripe.Places.Remove(number);
-                Zero(space.Pages, number, sealedPages.Length / PageLayout.SizeBytes);
-                return fault;
+                if (Open(stripe.Cipher, sealedPages, plain) is { } fault)
+                    return fault;
+
+                stripe.Places.Add(number, new Place(pages, 0));
+                isOpen = true;
+            }
+            finally
+            {
+                if (!isOpen)
+                {
+                    EndVacancy(stripe, number); // its memory goes, too
+                    Zero(space.Pages, number, pages);
+                }
             }
 
-            place = new Place(sealedPages.Length / PageLayout.SizeBytes, 0);
             space.Write(number, _proven);
-            Occupy(stripe, number, place.Pages);
+            Occupy(stripe, number, pages);
         }
 
-        OnLoaded?.Invoke();
+        OnGrown(number);
         return null;
     }
 
@@ -199,7 +212,7 @@ internal sealed class DecryptedPages : IDisposable
             Occupy(stripe, number, pages: 1);
         }
 
-        OnLoaded?.Invoke();
+        OnGrown(number);
     }
 
     /// <summary>What is wrong with a page as it lies in the file, or null; nothing of it is kept.</summary>
@@ -230,6 +243,8 @@ internal sealed class DecryptedPages : IDisposable
                 if (places.Remove(number, out place))
                     Drop(range, number, place.Pages);
         }
+
+        FitVacant(number); // what waits for a checkpoint may have taken of the budget since
     }
 
     /// <summary>
@@ -303,6 +318,30 @@ internal sealed class DecryptedPages : IDisposable
                 DropAll(range, places);
             stripe.Behind.Clear();
             stripe.Cipher.Dispose();
+        }
+    }
+
+    private void OnGrown(long number)
+    {
+        FitVacant(number);
+        OnLoaded?.Invoke();
+    }
+
+    /// <summary>
+    /// Gives back as much of the memory that is kept for pages to come as is over the budget, from the stripe of a number on.
+    /// Without a lock.
+    /// </summary>
+    private void FitVacant(long number)
+    {
+        for (int i = 0; i < _stripes.Length; i++)
+        {
+            long over = Math.Min(HeldBytes - BudgetBytes, Interlocked.Read(ref _vacantBytes));
+            if (over <= 0)
+                return;
+
+            Stripe stripe = StripeOf(number + i);
+            lock (stripe.Sync)
+                GiveBackVacant(stripe, all: true, over);
         }
     }
 
@@ -421,16 +460,20 @@ internal sealed class DecryptedPages : IDisposable
         Interlocked.Add(ref _vacantBytes, PageLayout.SizeBytes);
     }
 
-    private void GiveBackVacant(Stripe stripe, bool all)
+    private void GiveBackVacant(Stripe stripe, bool all, long atLeastBytes = long.MaxValue)
     {
         foreach ((long number, bool isOld) in stripe.Vacant)
         {
+            if (atLeastBytes <= 0)
+                return;
+
             if (!all && !isOld)
             {
                 CollectionsMarshal.GetValueRefOrNullRef(stripe.Vacant, number) = true;
                 continue;
             }
 
+            atLeastBytes -= PageLayout.SizeBytes;
             stripe.Vacant.Remove(number); // allowed while it is enumerated
             _space.Pages.DiscardLocked(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
             Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);

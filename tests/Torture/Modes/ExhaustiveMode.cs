@@ -139,6 +139,7 @@ internal sealed class ExhaustiveMode : IMode
                 Clients = [steps],
                 IsEncrypted = isEncrypted,
                 MapsSeeWrites = (kind + length) % 2 == 0,
+                WritesDirectly = (kind + (2 * length)) % 3 == 0,
                 Options = Scenario.SmallOptions with { Durability = durability }
             }, kind);
     }

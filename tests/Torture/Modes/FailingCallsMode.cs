@@ -166,6 +166,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             IsEncrypted = isEncrypted,
             PagesPerBitmap = Scenario.GroupOf(seed),
             MapsSeeWrites = random.Next(2) == 0,
+            WritesDirectly = (seed & 4) != 0,
             Options = Scenario.SmallOptions with { Durability = random.Next(5) == 0 ? Durability.Relaxed : Durability.Durable },
         };
         return bases.Begin(scenario, random.Next(Bases.Count));

@@ -115,6 +115,7 @@ internal sealed class KillsMode(Bases bases) : IMode
             Clients = [steps],
             IsEncrypted = isEncrypted,
             MapsSeeWrites = random.Next(2) == 0,
+            WritesDirectly = (life & 4) != 0,
             Options = Scenario.SmallOptions with
             {
                 Durability = random.Next(3) == 0 ? Durability.Relaxed : Durability.Durable,

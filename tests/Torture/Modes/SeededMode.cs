@@ -49,6 +49,7 @@ internal sealed class SeededMode(Bases bases) : IMode
             IsEncrypted = isEncrypted,
             PagesPerBitmap = Scenario.GroupOf(seed),
             MapsSeeWrites = random.Next(3) > 0,
+            WritesDirectly = (seed & 4) != 0,
             HasThreads = hasThreads,
             IsScrubbed = true,
             CapacityBytes = random.Next(12) == 0 ? (512 << 10) + random.Next(1 << 20) : long.MaxValue,

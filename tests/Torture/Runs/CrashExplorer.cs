@@ -90,8 +90,16 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
             yield break;
 
         // A sector alone on its way, as that of a meta page is: torn at many places.
-        for (int i = 0; loss.Sectors <= FewSectors && i < loss.Sectors * TearsOfSector && shape.Drawn > 0; i++)
-            yield return loss.All().With(i / TearsOfSector, CrashOutcome.Damage(_random));
+        int[] changed = [.. loss.ChangedSectors.Take(FewSectors + 1)];
+        for (int i = 0; changed.Length <= FewSectors && i < changed.Length * TearsOfSector && shape.Drawn > 0; i++)
+            yield return loss.All().With(changed[i / TearsOfSector], CrashOutcome.Damage(_random));
+        if (loss.Sectors > 0 && shape.Drawn > 0)
+        {
+            yield return loss.Heads(areKept: true);
+            yield return loss.Heads(areKept: false);
+            yield return loss.Rewritten(_random, isAll: _random.Next(2) == 0);
+        }
+
         for (int i = 0; i < shape.Drawn; i++)
             yield return loss.Draw(_random, withDamage: i % 2 == 0);
     }

@@ -103,7 +103,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
 
         foreach (CrashOutcome outcome in (CrashOutcome[])
         [
-            loss.None(), loss.All(), loss.Draw(random, true), loss.Draw(random, true)
+            loss.None(), loss.All(), loss.Heads(areKept: false), loss.Draw(random, true), loss.Draw(random, true)
         ])
         {
             DiskImage image = outcome.Build();
@@ -151,7 +151,9 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         Action<SimulatedDisk, StorageEnvironment, History, long, IReadOnlyList<int>>? goOn)
     {
         wasThere = disk.List().Contains("data.treepie");
-        var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false)
+        var clock = new SimulatedClock();
+        disk.DirectClock = scenario.WritesDirectly ? clock : null;
+        var world = new World(disk, clock, new Random(7), IsBackgroundAllowed: false)
         {
             PagesPerBitmap = scenario.PagesPerBitmap,
             Secrets = SecretDraw.Of(scenario.Seed, disk.Image().Hash, _openings++).Fill,

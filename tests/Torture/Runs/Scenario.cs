@@ -8,6 +8,9 @@ namespace Treepie.Torture.Runs;
 /// <summary>All that a run follows from: the same scenario gives the same run.</summary>
 internal sealed record Scenario
 {
+    /// <summary>A journal file in which the ways to write it can be timed.</summary>
+    private const long ProbedFileBytes = 32 << 10;
+
     /// <summary>Draws ids, salts, what crashes leave, and the order of clients.</summary>
     public required int Seed { get; init; }
 
@@ -36,6 +39,9 @@ internal sealed record Scenario
     /// </summary>
     public bool RefusesAllocation => (Seed & 3) == 3;
 
+    /// <summary>Whether frames are written past the system's cache, as on most real disks.</summary>
+    public bool WritesDirectly { get; init; }
+
     /// <summary>Whether checkpoints and the like run on threads of their own, which the seed interleaves.</summary>
     public bool HasThreads { get; init; }
 
@@ -57,7 +63,17 @@ internal sealed record Scenario
     public long CapacityBytes { get; init; } = long.MaxValue;
 
     /// <summary>The options with one of the users' keys, where the environment is encrypted.</summary>
-    public StorageOptions OptionsWith(int key) => IsEncrypted ? Options with { EncryptionKey = UserKeys.Of(key) } : Options;
+    public StorageOptions OptionsWith(int key)
+    {
+        StorageOptions options = WritesDirectly
+            ? Options with
+            {
+                FirstJournalFileBytes = Math.Max(Options.FirstJournalFileBytes, ProbedFileBytes),
+                MaxJournalFileBytes = Math.Max(Options.MaxJournalFileBytes, ProbedFileBytes),
+            }
+            : Options;
+        return IsEncrypted ? options with { EncryptionKey = UserKeys.Of(key) } : options;
+    }
 
     /// <summary>Small, so that files change and checkpoints run all the time.</summary>
     public static StorageOptions SmallOptions { get; } = new()
@@ -74,10 +90,13 @@ internal sealed record Scenario
 
     /// <summary>The disk that it runs on.</summary>
     /// <param name="random">What the disk does with what is not synced.</param>
+    /// <param name="clock">Its time.</param>
     /// <param name="acting">Told before each operation.</param>
     /// <param name="story">Where operations are written down, or null.</param>
-    public SimulatedDisk MakeDisk(Random random, Action<DiskOperation, string> acting, List<string>? story) => new(random, Start)
+    public SimulatedDisk MakeDisk(
+        Random random, SimulatedClock clock, Action<DiskOperation, string> acting, List<string>? story) => new(random, Start)
     {
+        DirectClock = WritesDirectly ? clock : null,
         MapsSeeWrites = MapsSeeWrites,
         RefusesAllocation = RefusesAllocation,
         CapacityBytes = CapacityBytes,
@@ -91,7 +110,7 @@ internal sealed record Scenario
     {
         yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, "
         + $"{(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps "
-        + $"{(MapsSeeWrites ? "see" : "do not see")} writes{(RefusesAllocation ? ", no blocks ahead" : "")}"
+        + $"{(MapsSeeWrites ? "see" : "do not see")} writes{(RefusesAllocation ? ", no blocks ahead" : "")}{(WritesDirectly ? ", past the cache" : "")}"
             + $"{(HasThreads ? ", with threads" : "")}"
             + $"{(PagesPerBitmap < FormatLimits.PagesPerBitmap ? $", {PagesPerBitmap} pages to a bitmap page" : "")}"
             + $"{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";

@@ -49,7 +49,7 @@ internal sealed class SimulatedRun
         _commandDraw = new Random(scenario.Seed + 2);
         _history = new History(scenario.StartTransaction, scenario.StartModel);
         _story = isTold ? [] : null;
-        _disk = scenario.MakeDisk(_draw, OnDisk, _story);
+        _disk = scenario.MakeDisk(_draw, _clock, OnDisk, _story);
         _isCrashDue = _isKillDue = scenario.Fault is { KillAfter: >= 0 };
         _state = new RunState(scenario, _disk, _history, _story);
         _readers = new HeldReaders(_state);
