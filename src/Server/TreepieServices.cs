@@ -27,7 +27,8 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
         ILoggerFactory loggers = provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
         var context = new ServerContext(source, options, options.Database.TimeProvider, loggers, _telemetry)
         {
-            Control = control
+            Control = control,
+            Stopping = provider.GetService<IHostApplicationLifetime>()?.ApplicationStopping ?? CancellationToken.None,
         };
         _contexts.Add(context);
         return context;

@@ -23,11 +23,16 @@ public static class Requirement
     /// <summary>Needs a program on the path; returns its full path.</summary>
     public static string Program(string name, string howToGetIt)
     {
-        string? found = (Environment.GetEnvironmentVariable("PATH") ?? "")
-            .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
-            .Select(folder => Path.Combine(folder, name))
-            .FirstOrDefault(File.Exists);
+        string? found = Find(name);
         Needs(found is not null, $"The program '{name}'", howToGetIt);
         return found!; // Needs does not return without it
     }
+
+    /// <summary>Whether a program is on the path, for tests that not even CI has what they need for.</summary>
+    public static bool Finds(string name) => Find(name) is not null;
+
+    private static string? Find(string name) => (Environment.GetEnvironmentVariable("PATH") ?? "")
+        .Split(Path.PathSeparator, StringSplitOptions.RemoveEmptyEntries)
+        .Select(folder => Path.Combine(folder, name))
+        .FirstOrDefault(File.Exists);
 }

@@ -40,7 +40,7 @@ internal static class CompletionScript
     private static string Fish(CompletionWords words) => $$"""
         function __treepie_words
           switch "$argv[1]"
-        {{Lines(words, (path, list) => $"    case '{path}'\n      string split ' ' '{string.Join(' ', list)}'")}}    case '*'
+        {{Lines(words, (path, list) => $"    case '{path}'\n      string split -- ' ' '{string.Join(' ', list)}'")}}    case '*'
               return 1
           end
         end

@@ -413,7 +413,11 @@ public sealed class BackupScheduler : IAsyncDisposable
                         next = coming.At;
                 }
             }
-            catch (Exception error) when (error is ObjectDisposedException || IsOurs(error))
+            catch (ObjectDisposedException)
+            {
+                // Closed meanwhile: its tasks are read when it is open again.
+            }
+            catch (Exception error) when (IsOurs(error))
             {
                 Warn?.Invoke($"The backup tasks of database '{name}' cannot be read: {error.Message}");
             }

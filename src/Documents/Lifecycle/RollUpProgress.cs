@@ -14,6 +14,12 @@ internal sealed class RollUpProgress
 
     public long Etag { get; set; }
 
+    /// <summary>
+    /// The key of the document whose time had come and whose series are being rolled up, in pieces, and a segment of the last one
+    /// that is done. Null between documents.
+    /// </summary>
+    public (byte[] DueKey, byte[] Segment)? Place { get; set; }
+
     /// <summary>The latest time of a run (UTC ticks): a clock that is set back brings nothing back.</summary>
     public long Ticks { get; private set; }
 
@@ -37,6 +43,8 @@ internal sealed class RollUpProgress
         using var json = JsonDocument.Parse(bytes.ToArray());
         progress.Etag = json.RootElement.GetProperty("Etag"u8).GetInt64();
         progress.Ticks = json.RootElement.GetProperty("Ticks"u8).GetInt64();
+        if (json.RootElement.TryGetProperty("Place"u8, out JsonElement place))
+            progress.Place = (place[0].GetBytesFromBase64(), place[1].GetBytesFromBase64());
         foreach (JsonProperty cut in json.RootElement.GetProperty("Cuts"u8).EnumerateObject())
             progress._cuts[cut.Name] = cut.Value.GetInt64();
         return progress;
@@ -51,6 +59,14 @@ internal sealed class RollUpProgress
         foreach ((string name, long ticks) in _cuts)
             json.WriteNumber(name, ticks);
         json.WriteEndObject();
+        if (Place is { } place)
+        {
+            json.WriteStartArray("Place"u8);
+            json.WriteBase64StringValue(place.DueKey);
+            json.WriteBase64StringValue(place.Segment);
+            json.WriteEndArray();
+        }
+
         json.WriteEndObject();
     });
 }

@@ -17,7 +17,13 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <summary>The number of segments processed before the position in the log is stored.</summary>
     private const int SegmentsPerRead = 256;
 
+    /// <summary>Documents whose time has come that are looked up at once.</summary>
     private const int DuePerRead = 64;
+
+    /// <summary>
+    /// Series of a document whose time has come that are held in memory at once; behind them it is remembered how far it is.
+    /// </summary>
+    internal const int SeriesPerPiece = 256;
 
     private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
@@ -104,20 +110,34 @@ public sealed class TimeSeriesPolicies : IDisposable
 
         while (Due() is { Count: > 0 } due)
         {
-            foreach ((byte[] key, List<Stretch> series) in due)
-            {
-                foreach (Stretch one in series)
-                    steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
-                await _host.WriteAsync(
-                    writer =>
-                    {
-                        writer.Due.Delete(key);
-                        return true;
-                    },
-                    cancellationToken).ConfigureAwait(false);
-            }
+            foreach (byte[] key in due)
+                steps += await RollUpDueAsync(key, configuration, cancellationToken).ConfigureAwait(false);
         }
 
+        return steps;
+    }
+
+    /// <summary>Rolls up the series of a document whose time has come, piece by piece, from where an earlier run stopped.</summary>
+    private async Task<long> RollUpDueAsync(
+        byte[] key, TimeSeriesConfiguration configuration, CancellationToken cancellationToken)
+    {
+        long steps = 0;
+        while (SeriesOf(key) is { Count: > 0 } series)
+        {
+            foreach ((_, Stretch one) in series)
+                steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
+            (byte[] DueKey, byte[] Segment) place = (key, series[^1].First);
+            await _host.WriteAsync(
+                writer => SetProgress(writer, progress => progress.Place = place), cancellationToken).ConfigureAwait(false);
+        }
+
+        await _host.WriteAsync(
+            writer =>
+            {
+                writer.Due.Delete(key);
+                return SetProgress(writer, static progress => progress.Place = null);
+            },
+            cancellationToken).ConfigureAwait(false);
         return steps;
     }
 
@@ -160,19 +180,25 @@ public sealed class TimeSeriesPolicies : IDisposable
         return changed;
     }
 
-    /// <summary>Returns documents that are due, with their series: the finest first, which the others aggregate.</summary>
-    private List<(byte[] Key, List<Stretch> Series)> Due()
+    /// <summary>Returns the keys of documents that are due.</summary>
+    private List<byte[]> Due()
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
-        long now = RollUpProgress.Read(snapshot.Due.RollUps).Ticks;
-        var due = new List<(byte[], List<Stretch>)>();
-        foreach (byte[] key in snapshot.Due.Due(DueAction.RollUp, now, DuePerRead))
-        {
-            byte[] folded = DueIndex.IdOf(key).ToArray();
-            due.Add((key, [.. snapshot.Kinds.FirstSegments(folded).Select(first => Whole(snapshot, first))]));
-        }
+        return snapshot.Due.Due(DueAction.RollUp, RollUpProgress.Read(snapshot.Due.RollUps).Ticks, DuePerRead);
+    }
 
-        return due;
+    /// <summary>The next series of a document whose time has come, each with its first segment.</summary>
+    private List<(byte[] First, Stretch Series)> SeriesOf(byte[] dueKey)
+    {
+        using DatabaseSnapshot snapshot = _host.BeginRead();
+        byte[]? after = RollUpProgress.Read(snapshot.Due.RollUps).Place is { } place && place.DueKey.AsSpan().SequenceEqual(dueKey)
+            ? place.Segment
+            : null;
+        return
+        [
+            .. snapshot.Kinds.FirstSegments(DueIndex.IdOf(dueKey).ToArray(), after, SeriesPerPiece)
+                .Select(first => (first, Whole(snapshot, first))),
+        ];
     }
 
     /// <summary>Returns a series from its last roll-up period on, if nothing of it has changed.</summary>

@@ -190,19 +190,25 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     }
 
     /// <summary>Returns the first segment of each time series of a document, sorted by name.</summary>
-    public List<byte[]> FirstSegments(byte[] foldedId)
+    /// <param name="foldedId">Its id.</param>
+    /// <param name="after">A segment of a series: only those behind that series. Null: all.</param>
+    /// <param name="limit">At most so many.</param>
+    public List<byte[]> FirstSegments(byte[] foldedId, byte[]? after = null, int limit = int.MaxValue)
     {
         var keys = new List<byte[]>();
         byte[] owner = KindKey.Prefix(Kind.TimeSeries, foldedId);
-        for (byte[]? key = SegmentAfter(owner, -1); key is not null;)
-        {
+        for (byte[]? key = after is null ? SegmentAfter(owner, -1) : FirstOfNextSeries(after, owner);
+             key is not null && keys.Count < limit;
+             key = FirstOfNextSeries(key, owner))
             keys.Add(key);
-            byte[] next = key[..^TreeNames.EtagKeyBytes];
-            next[^1] = 1; // behind all of this one
-            key = FirstFrom(next, owner);
-        }
-
         return keys;
+    }
+
+    private byte[]? FirstOfNextSeries(byte[] segment, byte[] owner)
+    {
+        byte[] next = segment[..^TreeNames.EtagKeyBytes];
+        next[^1] = 1; // behind all of this one
+        return FirstFrom(next, owner);
     }
 
     private byte[]? FirstFrom(byte[] from, byte[] prefix)

@@ -1,6 +1,8 @@
+using System.Runtime.ExceptionServices;
 using System.Text.Json;
 using Treepie.BackupTasks;
 using Treepie.Destinations;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
 using Treepie.Server.Smuggler;
@@ -21,9 +23,15 @@ internal sealed class BackupService : IAsyncDisposable
         Scheduler = new BackupScheduler(
             new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(options)), server.Clock)
         {
-            Around = run => RunOperation(
-                operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
-                    ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
+            Around = async run =>
+            {
+                Exception? failure = await RunOperation(
+                    operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
+                        ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)),
+                    lease: null).ConfigureAwait(false);
+                if (failure is not null)
+                    ExceptionDispatchInfo.Throw(failure); // the scheduler keeps it and warns of it
+            },
             KeySources = new NamedKeySources(options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
@@ -32,21 +40,20 @@ internal sealed class BackupService : IAsyncDisposable
     public BackupScheduler Scheduler { get; }
 
     /// <summary>Begins work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
+    /// <param name="owner">Whose operation it is.</param>
+    /// <param name="what">What it does, for the log: "compaction".</param>
+    /// <param name="work">Does it, and gives what writes its result.</param>
+    /// <param name="lease">The database it works on, which <paramref name="work"/> leaves; null: it enters databases by
+    /// itself.</param>
     public Operation Start(
-        OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+        OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work,
+        DatabaseLease? lease = null)
     {
         Operation operation = owner.Begin();
         _ = Task.Run(async () =>
         {
-            try
-            {
-                await RunOperation(operation, what, work).ConfigureAwait(false);
-            }
-            catch (Exception exception)
-            {
-                if (!operation.Killed.IsCancellationRequested)
-                    _server.Logger.LogWarning(exception, "The {What}, operation {OperationId}, failed", what, operation.Id);
-            }
+            if (await RunOperation(operation, what, work, lease).ConfigureAwait(false) is { } failure)
+                _server.Logger.LogWarning(failure, "The {What}, operation {OperationId}, failed", what, operation.Id);
         });
         return operation;
     }
@@ -80,27 +87,23 @@ internal sealed class BackupService : IAsyncDisposable
 
     public ValueTask DisposeAsync() => Scheduler.DisposeAsync();
 
-    private static async Task RunOperation(
-        Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    /// <summary>Gives what the work failed with; null where it is done, or was ended before time.</summary>
+    private async Task<Exception?> RunOperation(
+        Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work,
+        DatabaseLease? lease)
     {
         try
         {
             operation.Complete(await work(operation, operation.Killed).ConfigureAwait(false));
-        }
-        catch (OperationCanceledException)
-        {
-            operation.Cancel();
-            throw;
+            return null;
         }
         catch (Exception exception)
         {
-            operation.Fail(
-                ErrorAnswer.ForOperation(
-                    BackupException.From(exception)
-                        ?? (exception is ArgumentException
-                            ? WireException.BadRequest($"The {what} failed: {exception.Message}", exception)
-                            : exception)));
-            throw;
+            return operation.EndsAsFailure(exception, _server, lease, error => Answer(what, error)) ? exception : null;
         }
     }
+
+    private static ErrorAnswer Answer(string what, Exception error) => ErrorAnswer.ForOperation(
+        BackupException.From(error)
+            ?? (error is ArgumentException ? WireException.BadRequest($"The {what} failed: {error.Message}", error) : error));
 }

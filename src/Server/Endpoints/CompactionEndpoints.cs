@@ -51,7 +51,8 @@ internal static class CompactionEndpoints
                 using var either = CancellationTokenSource.CreateLinkedTokenSource(stop, lease.Closing);
                 CompactionReport report = lease.Database.Compact(options, new Watcher(operation), either.Token);
                 return Task.FromResult<Action<Utf8JsonWriter>>(json => Write(json, report));
-            });
+            },
+            lease);
         await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
     }
 

@@ -186,7 +186,7 @@ internal static class RevisionsEndpoints
                 json.WriteNumber(counted, count);
                 json.WriteEndObject();
             };
-        });
+        }, lease);
         return OperationsEndpoints.WriteStartedAsync(request, operation);
     }
 

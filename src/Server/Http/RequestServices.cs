@@ -55,6 +55,9 @@ internal abstract class RequestServices
     /// <summary>The log of slow requests; null: there is none.</summary>
     public SlowLog? SlowLog { get; }
 
+    /// <summary>Cancelled when the program around the API stops: databases are closed next, under whatever still works.</summary>
+    public CancellationToken Stopping { get; init; }
+
     /// <summary>Whether it finds out who sends a request; if not, another program decides who is let in.</summary>
     public abstract bool KnowsCallers { get; }
 }

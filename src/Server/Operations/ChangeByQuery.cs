@@ -114,15 +114,12 @@ internal sealed class ChangeByQuery
             var result = new ChangeResult(_changed, _command.Request.Text, _details);
             _operation.Complete(result.Write);
         }
-        catch (OperationCanceledException)
-        {
-            _operation.Cancel();
-        }
         catch (Exception exception)
         {
-            _operation.Fail(Answer(ErrorAnswer.ForOperation(exception)));
-            _server.Logger.LogWarning(
-                exception, "Change by query, operation {OperationId}, failed after {Changed} documents", _operation.Id, _changed);
+            if (_operation.EndsAsFailure(exception, _server, _lease, error => Answer(ErrorAnswer.ForOperation(error))))
+                _server.Logger.LogWarning(
+                    exception, "Change by query, operation {OperationId}, failed after {Changed} documents", _operation.Id,
+                    _changed);
         }
     }
 

@@ -42,16 +42,12 @@ internal sealed class KeyRotation(RequestServices server, Operation operation, D
             else
                 operation.Fail(ErrorAnswer.ForOperation(StillHeld(report)));
         }
-        catch (OperationCanceledException)
-        {
-            operation.Cancel();
-        }
         catch (Exception exception)
         {
-            operation.Fail(ErrorAnswer.ForOperation(exception));
-            server.Logger.LogWarning(
-                exception, "Rotation of the data keys of {Database}, operation {OperationId}, failed", lease.Database.Name,
-                operation.Id);
+            if (operation.EndsAsFailure(exception, server, lease, ErrorAnswer.ForOperation))
+                server.Logger.LogWarning(
+                    exception, "Rotation of the data keys of {Database}, operation {OperationId}, failed", lease.Database.Name,
+                    operation.Id);
         }
     }
 }

@@ -1,14 +1,10 @@
 using System.Globalization;
 using System.Text;
-using Treepie.Documents.Tests.Backups;
 using Treepie.Documents.Tests.BackupTasks;
+using Treepie.Documents.Tests.Store;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
-using Treepie.Storage;
-using Treepie.Storage.Files;
-using Treepie.Storage.Simulation;
 using Treepie.Store;
-using Treepie.Tests.Support;
 using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Kinds;
@@ -18,101 +14,55 @@ namespace Treepie.Documents.Tests.Kinds;
 /// power is told what was acknowledged: after each loss the database is, to the last byte that can be seen of it, what the twin
 /// is, or what it becomes by the one change that was under way.
 /// </summary>
-public sealed class KindsCrashTests : IDisposable
+public sealed class KindsCrashTests
 {
     private const int Rounds = 60, LeastCrashes = 15;
 
-    private readonly TemporaryDirectory _indexes = new();
-    private readonly TemporaryDirectory _indexesOfTwin = new();
-    private readonly ManualClock _clock = new();
-    private readonly EncryptionKey _key = EncryptionKey.Generate();
-
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
-
-    public void Dispose()
-    {
-        _indexes.Dispose();
-        _indexesOfTwin.Dispose();
-        _key.Dispose();
-    }
 
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
     public async Task A_database_that_lost_power_again_and_again_equals_its_twin(bool isEncrypted)
     {
-        int seed = Seed.Next();
-        var random = new Random(seed);
-        var disk = new SimulatedDisk(new Random(seed)) { MapsSeeWrites = random.Next(2) == 0 };
-        await using Database twin = Open(
-            new SimulatedDisk(new Random(seed)), new Random(seed), isEncrypted: false, _indexesOfTwin.Path);
-        Database? database = Open(disk, new Random(seed), isEncrypted, _indexes.Path); // the same draw: of one id
-        Assert.Equal(twin.Id, database.Id);
-        await ConfigureAsync(twin);
-        await ConfigureAsync(database);
-        int crashes = 0;
+        await using var twins = new PowerLossTwins(isEncrypted);
+        Random random = twins.Random;
+        await ConfigureAsync(twins.Twin);
+        await ConfigureAsync(twins.Reopen());
         for (int round = 0; round < Rounds; round++)
         {
             Change? under = null;
-            disk.CrashAt = disk.Operations + random.Next(60);
-            try
+            await twins.RunAsync(60, async database =>
             {
-                database ??= Open(disk, new Random(seed + round), isEncrypted, _indexes.Path);
-                Assert.Equal(DatabaseText.Of(twin), DatabaseText.Of(database));
+                twins.AssertEqual();
                 for (int step = random.Next(4, 16); step > 0; step--)
                 {
-                    under = Draw(random, twin);
+                    under = Draw(random, twins);
                     await under.Run(database);
-                    await under.Run(twin);
+                    await under.Run(twins.Twin);
                     under = null;
                     if (random.Next(6) == 0)
                         database.Environment.Checkpoint(Cancel);
                 }
-            }
-            catch (Exception) when (disk.HasCrashed)
-            {
-                crashes++;
-            }
-
-            if (!disk.HasCrashed && random.Next(2) == 0)
+            });
+            if (!twins.Disk.HasCrashed && random.Next(2) == 0)
                 continue; // it goes on as it is
-            await CloseAsync(database, disk);
-            database = null;
-            if (disk.HasCrashed || random.Next(2) == 0)
-                disk.Crash();
-            else
-                disk.Resume();
-            disk.CrashAt = -1;
+            await twins.CloseAsync(losesPower: twins.Disk.HasCrashed || random.Next(2) == 0);
             if (under is null)
                 continue;
-            await using Database after = Open(disk, new Random(seed + round), isEncrypted, _indexes.Path);
             if (under.HasSteps)
-                await under.Run(after); // what of it is done stays so, and it goes on
-            if (under.HasSteps || !DatabaseText.Of(twin).SequenceEqual(DatabaseText.Of(after)))
-                await under.Run(twin);
-            Assert.Equal(DatabaseText.Of(twin), DatabaseText.Of(after));
-            KindInvariants.Check(after);
+                await under.Run(twins.Reopen()); // what of it is done stays so, and it goes on
+            if (under.HasSteps || !twins.AreEqual())
+                await under.Run(twins.Twin);
+            twins.AssertEqual();
+            KindInvariants.Check(twins.Reopen());
         }
 
-        disk.CrashAt = -1;
-        database ??= Open(disk, new Random(seed), isEncrypted, _indexes.Path);
-        Assert.Equal(DatabaseText.Of(twin), DatabaseText.Of(database));
-        KindInvariants.Check(database);
-        Assert.Empty(database.Environment.Check(Cancel).Problems);
-        await database.DisposeAsync();
-        Assert.True(crashes >= LeastCrashes, $"seed {seed}: only {crashes} crashes");
-    }
-
-    private static async Task CloseAsync(Database? database, SimulatedDisk disk)
-    {
-        try
-        {
-            if (database is not null)
-                await database.DisposeAsync();
-        }
-        catch (Exception) when (disk.HasCrashed)
-        {
-        }
+        twins.Disk.CrashAt = -1;
+        twins.AssertEqual();
+        KindInvariants.Check(twins.Reopen());
+        Assert.Empty(twins.Reopen().Environment.Check(Cancel).Problems);
+        Assert.True(twins.Crashes >= LeastCrashes, $"seed {twins.Seed}: only {twins.Crashes} crashes");
     }
 
     private static async Task ConfigureAsync(Database database)
@@ -136,26 +86,11 @@ public sealed class KindsCrashTests : IDisposable
         await database.Lifecycle.SetAsync(LifecycleTask.Refresh, new LifecycleSettings(), Cancel);
     }
 
-    private Database Open(SimulatedDisk disk, Random random, bool isEncrypted, string indexes)
-    {
-        StorageEnvironment environment = StorageEnvironment.Open(
-            new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false) { PagesPerBitmap = 64 },
-            new StorageOptions { EncryptionKey = isEncrypted ? _key : null, ScratchBudgetBytes = 1 << 20 });
-        try
-        {
-            return new Database(indexes, environment, new DatabaseOptions { TimeProvider = _clock, Name = "storm" });
-        }
-        catch
-        {
-            environment.Dispose();
-            throw;
-        }
-    }
-
     /// <summary>A change, with all that is random of it drawn, so that both databases get the same.</summary>
-    private Change Draw(Random random, Database twin)
+    private static Change Draw(Random random, PowerLossTwins twins)
     {
-        _clock.Now = _clock.Now.AddMinutes(random.Next(40));
+        (Database twin, ManualClock clock) = (twins.Twin, twins.Clock);
+        clock.Now = clock.Now.AddMinutes(random.Next(40));
         string id = Invariant($"users/{random.Next(6)}"), other = Invariant($"users/{random.Next(6)}");
         string name = Invariant($"n{random.Next(3)}");
         bool isThere = Holds(twin, id), isOtherThere = Holds(twin, other), hasAttachment = HasAttachment(twin, id, name);
@@ -182,7 +117,7 @@ public sealed class KindsCrashTests : IDisposable
             case 5 when isThere && hasAttachment:
                 return Of(batch => batch.DeleteAttachment(id, name));
             case 6 or 7 when isThere:
-                DateTime from = _clock.Now.UtcDateTime.AddMinutes(-random.Next(3000));
+                DateTime from = clock.Now.UtcDateTime.AddMinutes(-random.Next(3000));
                 TimeSeriesPoint[] points =
                     [.. Enumerable.Range(0, random.Next(1, 200)).Select(i => new TimeSeriesPoint(from.AddSeconds(i * 40), [i, number]))];
                 (DateTime, DateTime)[] deletes = random.Next(4) == 0 ? [(from.AddMinutes(-60), from.AddMinutes(30))] : [];
@@ -219,7 +154,7 @@ public sealed class KindsCrashTests : IDisposable
             case 12:
                 return new Change(database => database.TimeSeriesPolicies.RunAsync(Cancel), HasSteps: true);
             default:
-                string when = _clock.Now.UtcDateTime.AddMinutes(random.Next(-60, 200)).ToString("O", CultureInfo.InvariantCulture);
+                string when = clock.Now.UtcDateTime.AddMinutes(random.Next(-60, 200)).ToString("O", CultureInfo.InvariantCulture);
                 string time = random.Next(4) switch { 0 => $",\"@expires\":\"{when}\"", 1 => $",\"@refresh\":\"{when}\"", _ => "" };
                 byte[] json = Encoding.UTF8.GetBytes(
                     $"{{\"N\":{number},\"T\":\"{new string('x', random.Next(400))}\",\"@metadata\":{{\"@collection\":\"Users\"{time}}}}}");
@@ -227,14 +162,8 @@ public sealed class KindsCrashTests : IDisposable
         }
     }
 
-    private static Change Of(Action<WriteBatch> write) => new(
-        async database =>
-        {
-            using var batch = new WriteBatch(database.Options);
-            write(batch);
-            await database.WriteAsync(batch, Cancel);
-        },
-        HasSteps: false);
+    private static Change Of(Action<WriteBatch> write) =>
+        new(database => PowerLossTwins.WriteAsync(database, write), HasSteps: false);
 
     private static async Task AttachAsync(Database database, string id, string name, string text)
     {

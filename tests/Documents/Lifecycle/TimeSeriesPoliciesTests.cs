@@ -2,6 +2,7 @@ using System.Text.Json;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Kinds;
+using Treepie.Lifecycle;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -102,6 +103,57 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         Assert.Equal(Expected(model.Values, 24, 0, hour.Date), Pairs(database, "Heart@By1Day"), Same);
         Assert.Equal(0, await StepsThatWriteAsync(database));
         KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task More_series_than_are_held_at_once_are_rolled_up_and_a_run_goes_on_where_another_stopped()
+    {
+        const int Piece = TimeSeriesPolicies.SeriesPerPiece, Series = (2 * Piece) + 10;
+        await using Database database = await OpenAsync(Rules());
+        string[] names = [.. Enumerable.Range(0, Series).Select(static i => $"S{i:D4}")];
+        var batch = new WriteBatch();
+        foreach (string name in names)
+            batch.TimeSeries("users/1", name, [new TimeSeriesPoint(Time(1), [7])]);
+        await database.WriteAsync(batch, Cancel);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.All(names, name => Assert.Empty(Read(database, name + "@By1Hour")));
+
+        _clock.Now = _start.AddMinutes(61); // the time alone makes the hour be over
+        using var stop = new CancellationTokenSource();
+        var host = new SteppingHost(database);
+        host.StopAfter(Piece + 20, stop);
+        using (var stopped = new TimeSeriesPolicies(host))
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => stopped.RunAsync(stop.Token));
+        string[] done = [.. names.TakeWhile(name => Read(database, name + "@By1Hour").Length > 0)];
+        Assert.InRange(done.Length, Piece, Piece + 20);
+
+        // Of the first piece only the roll-ups are looked at, which changed.
+        long steps = await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.All(names, name => Assert.Single(Read(database, name + "@By1Hour")));
+        Assert.InRange(steps, Series - Piece, Series + 30 + (Piece / 2));
+        Assert.Equal(0, await StepsThatWriteAsync(database));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_step_of_short_stretches_writes_a_few_segments_at_most()
+    {
+        const int Seconds = 20_000;
+        await using Database database = await OpenAsync(new TimeSeriesRules
+        {
+            Policies = [new TimeSeriesPolicy("BySecond", TimeSeriesPeriod.Of(TimeSpan.FromSeconds(1)))],
+        });
+        await AppendAsync(
+            database,
+            [.. Enumerable.Range(0, Seconds).Select(static i => new TimeSeriesPoint(_start.UtcDateTime.AddSeconds(i), [i, 1]))]);
+        _clock.Now = _start.AddDays(1);
+        var host = new SteppingHost(database);
+        using (var policies = new TimeSeriesPolicies(host))
+            await policies.RunAsync(Cancel);
+        Assert.InRange(host.MostChangesInStep, 1, 64);
+        TimeSeriesPoint[] seconds = Read(database, "Heart@BySecond");
+        Assert.Equal(Enumerable.Range(0, Seconds).Select(static i => (double)i), seconds.Select(static point => point.Values[0]));
+        Assert.Equal(0, await StepsThatWriteAsync(database));
     }
 
     [Fact]

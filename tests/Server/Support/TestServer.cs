@@ -49,12 +49,15 @@ internal sealed class TestServer : IAsyncDisposable
 
     public static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
-    public static async Task<TestServer> StartAsync(Action<TreepieServerOptions>? configure = null)
+    public static async Task<TestServer> StartAsync(
+        Action<TreepieServerOptions>? configure = null, ILoggerProvider? log = null)
     {
         var directory = new TemporaryDirectory();
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Logging.ClearProviders();
+        if (log is not null)
+            builder.Logging.AddProvider(log);
         builder.Services.AddTreepie(options =>
         {
             options.DataDirectory = directory.Path;
