@@ -17,7 +17,8 @@ internal sealed class ForgeriesMode : IMode
 {
     public const string ModeName = "forgeries";
 
-    private const int ForgeriesOfPiece = 12;
+    private const int MostPagesMore = 8;
+    private const int ForgeriesOfPiece = 14;
 
     private static readonly string[] _words =
         ["someone", "it says it is page", "it says its value has", "EncryptionKeyException", "is cut short"];
@@ -56,10 +57,10 @@ internal sealed class ForgeriesMode : IMode
         for (int i = 0; i < ForgeriesOfPiece; i++)
         {
             tally.AddRecovery(isEncrypted: true);
-            switch (i % 6)
+            switch (i % 7)
             {
                 case 0 or 1:
-                    ForgePage(target, random, target.Pages[random.Next(target.Pages.Count)], isHeader: i % 6 == 0);
+                    ForgePage(target, random, target.Pages[random.Next(target.Pages.Count)], isHeader: i % 7 == 0);
                     break;
                 case 2:
                     ForgePage(target, random, target.Image.Meta().Bitmap.First, isHeader: false);
@@ -69,6 +70,9 @@ internal sealed class ForgeriesMode : IMode
                     break;
                 case 4 when target.Frames.Count > 0:
                     ForgeFrame(target, random);
+                    break;
+                case 5 when target.Values.Count > 0:
+                    LengthenValue(target, random);
                     break;
                 default:
                     MovePage(target, random);
@@ -95,6 +99,23 @@ internal sealed class ForgeriesMode : IMode
         Verify(
             target, target.Image.WithPage(number, page), $"bit {bit} of byte {offset} of page {number} changed",
             mustBeSaid: !isOtherRun);
+    }
+
+    private static void LengthenValue(Target target, Random random)
+    {
+        long number = target.Values[random.Next(target.Values.Count)];
+        int length = new Page(target.Image.PageAt(number)!).ValueLength; // as above
+        long room = target.Image.Files[FormatLimits.DataFileName].Length - (number * PageLayout.SizeBytes);
+        int more = random.Next(1, MostPagesMore + 1) * PageLayout.SizeBytes;
+        if (PageLayout.RunPages(length + more) * (long)PageLayout.SizeBytes > room)
+            return;
+
+        byte[] run = new byte[PageLayout.RunPages(length + more) * PageLayout.SizeBytes];
+        target.Image.Files[FormatLimits.DataFileName].Read(run, number * PageLayout.SizeBytes);
+        var header = new Page(run);
+        header.ValueLength += more;
+        Verify(
+            target, target.Image.WithPage(number, run), $"the value at page {number} longer by {more} bytes", mustBeSaid: true);
     }
 
     private static void ForgeMeta(Target target, Random random)
@@ -200,14 +221,18 @@ internal sealed class ForgeriesMode : IMode
             throw new TortureFailure(
                 $"With {what} transaction {read.TransactionId} is found, {oldest} to {target.History.Last} were there.");
 
-        try
+        // A second time: looking at what was forged must leave what was read before it as it was.
+        for (int pass = 0; pass < 2; pass++)
         {
-            if (target.History.At(read.TransactionId).Difference(read) is { } difference)
-                throw new TortureFailure($"With {what} something else is read: {difference}.");
-        }
-        catch (CorruptionException error)
-        {
-            said.Add(error.Message);
+            try
+            {
+                if (target.History.At(read.TransactionId).Difference(read) is { } difference)
+                    throw new TortureFailure($"With {what} something else is read: {difference}.");
+            }
+            catch (CorruptionException error)
+            {
+                said.Add(error.Message);
+            }
         }
     }
 
@@ -217,6 +242,10 @@ internal sealed class ForgeriesMode : IMode
     private sealed record Target(
         Scenario Scenario, DiskImage Image, History History, List<long> Pages, List<(string File, long Offset)> Frames)
     {
+        /// <summary>Among the pages those that begin a long value.</summary>
+        public List<long> Values { get; } =
+            [.. Pages.Where(number => new Page(Image.PageAt(number)!).Type == PageType.Overflow)]; // they are in their places
+
         public static Target Of(Scenario scenario, History history)
         {
             DiskImage image = scenario.Start;
