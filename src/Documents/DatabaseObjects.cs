@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Text.Json;
 using Treepie.Linq;
 using Treepie.Queries;
 using Treepie.Sessions;
@@ -69,6 +70,46 @@ public static class DatabaseObjects
     /// <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>.
     /// </summary>
     /// <param name="database">Where.</param>
+    /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > 10</c>.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, CancellationToken cancellationToken = default) =>
+        database.DeleteByQueryAsync(rql, default(JsonElement), cancellationToken);
+
+    /// <summary>As <see cref="DeleteByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where.</param>
+    /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">A JSON object of values by name, without <c>$</c>; undefined: none. It is read until this
+    /// completes.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, JsonElement parameters, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return QueryChange.DeleteAsync(database, Query(rql, parameters), cancellationToken);
+    }
+
+    /// <summary>As <see cref="DeleteByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where.</param>
+    /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">Values by name: texts, numbers, truth values, times, GUIDs, JSON, sequences of them, and what
+    /// <see cref="DatabaseOptions.Json"/> knows.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A parameter is of another type; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, IReadOnlyDictionary<string, object?>? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.DeleteByQueryAsync(
+            rql, QueryParameterJson.WithoutReflection(parameters, database.Options.Json), cancellationToken);
+    }
+
+    /// <summary>As <see cref="DeleteByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where.</param>
     /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
     /// <param name="parameters">As of
     /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
@@ -77,10 +118,10 @@ public static class DatabaseObjects
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> DeleteByQueryAsync(
-        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
+        this Database database, string rql, object? parameters, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(database);
-        return QueryChange.DeleteAsync(database, Query(database, rql, parameters), cancellationToken);
+        return database.DeleteByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
     }
 
     /// <summary>
@@ -136,6 +177,52 @@ public static class DatabaseObjects
     /// </summary>
     /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
     /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <exception cref="ScriptException">The script is none, or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, CancellationToken cancellationToken = default) =>
+        database.PatchByQueryAsync(rql, default(JsonElement), cancellationToken);
+
+    /// <summary>As <see cref="PatchByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">A JSON object of values by name, without <c>$</c>; undefined: none. The script has them as
+    /// <c>args</c>. It is read until this completes.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <exception cref="ScriptException">The script is none, or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, JsonElement parameters, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        PatchQuery compiled = PatchQuery.Compile(Query(rql, parameters), database.Options);
+        return QueryChange.PatchAsync(
+            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
+            cancellationToken);
+    }
+
+    /// <summary>As <see cref="PatchByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">Values by name: texts, numbers, truth values, times, GUIDs, JSON, sequences of them, and what
+    /// <see cref="DatabaseOptions.Json"/> knows. The script has them as <c>args</c>.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">A parameter is of another type; nothing was changed.</exception>
+    /// <exception cref="ScriptException">The script is none, or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, IReadOnlyDictionary<string, object?>? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.PatchByQueryAsync(
+            rql, QueryParameterJson.WithoutReflection(parameters, database.Options.Json), cancellationToken);
+    }
+
+    /// <summary>As <see cref="PatchByQueryAsync(Database, string, CancellationToken)"/>, with parameters.</summary>
+    /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
     /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>; the
     /// script has them as <c>args</c>.</param>
     /// <param name="cancellationToken">Ends it between two batches.</param>
@@ -144,13 +231,10 @@ public static class DatabaseObjects
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> PatchByQueryAsync(
-        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
+        this Database database, string rql, object? parameters, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(database);
-        PatchQuery compiled = PatchQuery.Compile(Query(database, rql, parameters), database.Options);
-        return QueryChange.PatchAsync(
-            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
-            cancellationToken);
+        return database.PatchByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
     }
 
     private static QueryRequest Query<T>(Database database, Expression<Func<T, bool>> where, SessionOptions options)
@@ -161,15 +245,14 @@ public static class DatabaseObjects
         return new QueryRequest { Text = rql.Text, Parameters = rql.Parameters };
     }
 
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
-    private static QueryRequest Query(Database database, string rql, object? parameters)
+    private static QueryRequest Query(string rql, JsonElement parameters)
     {
         ArgumentNullException.ThrowIfNull(rql);
-        return new QueryRequest
-        {
-            Text = rql,
-            Parameters = parameters is null ? default : QueryParameterJson.From(parameters, database.DefaultSession.Json),
-        };
+        return new QueryRequest { Text = rql, Parameters = parameters };
     }
+
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    private static JsonElement Reflected(Database database, object? parameters) =>
+        parameters is null ? default : QueryParameterJson.From(parameters, database.DefaultSession.Json);
 }

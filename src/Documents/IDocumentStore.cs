@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Text.Json;
 using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Sessions;
@@ -84,9 +85,23 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
 
     /// <summary>Deletes the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(string rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters: a JSON object of values by name, without <c>$</c>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters by name, of types that need no reflection; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A parameter is of another type; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an object of parameters: <c>new { least = 10 }</c>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> DeleteByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
+    Task<long> DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Changes members of the documents of a type for which a condition holds; see <see cref="DatabaseObjects"/>.
@@ -100,9 +115,23 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
 
     /// <summary>Runs a script over the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync(string rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters: a JSON object of values by name, without <c>$</c>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters by name, of types that need no reflection; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">A parameter is of another type; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an object of parameters: <c>new { least = 10 }</c>.</summary>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> PatchByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
+    Task<long> PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
     /// <summary>Begins to store many objects in durable batches; to be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
