@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Text.Json;
 using System.Runtime.CompilerServices;
 using Treepie.Archiving;
 using Treepie.Encryption;
@@ -339,6 +340,16 @@ public sealed class Database : IDocumentStore, ISessionHost
     Task<long> IDocumentStore.DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken) =>
         this.DeleteByQueryAsync(where, cancellationToken);
 
+    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(rql, cancellationToken);
+
+    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
+
+    Task<long> IDocumentStore.DeleteByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
+
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> IDocumentStore.DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>
         this.DeleteByQueryAsync(rql, parameters, cancellationToken);
@@ -347,6 +358,16 @@ public sealed class Database : IDocumentStore, ISessionHost
     Task<long> IDocumentStore.PatchByQueryAsync<T>(
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken) =>
         this.PatchByQueryAsync(where, change, cancellationToken);
+
+    Task<long> IDocumentStore.PatchByQueryAsync(string rql, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(rql, cancellationToken);
+
+    Task<long> IDocumentStore.PatchByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(rql, parameters, cancellationToken);
+
+    Task<long> IDocumentStore.PatchByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(rql, parameters, cancellationToken);
 
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> IDocumentStore.PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Text.Json;
 using Treepie.Linq;
 using Treepie.Queries;
 using Treepie.Sessions;
@@ -68,18 +69,58 @@ public static class DatabaseObjects
     /// <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>.
     /// </summary>
     /// <param name="database">The database.</param>
+    /// <param name="rql">An RQL query that returns whole documents: <c>from Orders where Freight > 10</c>.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, CancellationToken cancellationToken = default) =>
+        database.DeleteByQueryAsync(rql, default(JsonElement), cancellationToken);
+
+    /// <summary>Deletes the documents that match a query with parameters.</summary>
+    /// <param name="database">The database.</param>
     /// <param name="rql">An RQL query that returns whole documents: <c>from Orders where Freight > $least</c>.</param>
-    /// <param name="parameters">The values of the parameters; see
+    /// <param name="parameters">A JSON object of values by name, without <c>$</c>; undefined: none. It must stay valid
+    /// until the operation completes.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, JsonElement parameters, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return QueryChange.DeleteAsync(database, Query(rql, parameters), cancellationToken);
+    }
+
+    /// <summary>Deletes the documents that match a query with parameters.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="rql">An RQL query that returns whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">Values by name: strings, numbers, Booleans, dates, GUIDs, JSON, sequences of them, and types that
+    /// <see cref="DatabaseOptions.Json"/> has metadata for.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A parameter has another type; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, IReadOnlyDictionary<string, object?>? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.DeleteByQueryAsync(
+            rql, QueryParameterJson.WithoutReflection(parameters, database.Options.Json), cancellationToken);
+    }
+
+    /// <summary>Deletes the documents that match a query with parameters.</summary>
+    /// <param name="database">The database.</param>
+    /// <param name="rql">An RQL query that returns whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">As of
     /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
     /// <param name="cancellationToken">Cancels the operation between two batches.</param>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> DeleteByQueryAsync(
-        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
+        this Database database, string rql, object? parameters, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(database);
-        return QueryChange.DeleteAsync(database, Query(database, rql, parameters), cancellationToken);
+        return database.DeleteByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
     }
 
     /// <summary>
@@ -136,8 +177,66 @@ public static class DatabaseObjects
     /// <param name="database">The database, with an engine that compiles scripts:
     /// <see cref="DatabaseOptions.Computing"/>.</param>
     /// <param name="rql">An RQL query that ends in <c>update { … }</c>.</param>
-    /// <param name="parameters">The values of the parameters, which the script accesses as <c>args</c>; see
-    /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    /// <exception cref="ScriptException">The script is not valid or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, CancellationToken cancellationToken = default) =>
+        database.PatchByQueryAsync(rql, default(JsonElement), cancellationToken);
+
+    /// <summary>
+    /// Patches the documents that match a query with parameters with a script, and returns the number of changed documents.
+    /// </summary>
+    /// <param name="database">The database, with an engine that compiles scripts:
+    /// <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">An RQL query that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">A JSON object of values by name, without <c>$</c>; undefined: none. The script accesses them
+    /// as <c>args</c>. It must stay valid until the operation completes.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    /// <exception cref="ScriptException">The script is not valid or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, JsonElement parameters, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        PatchQuery compiled = PatchQuery.Compile(Query(rql, parameters), database.Options);
+        return QueryChange.PatchAsync(
+            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
+            cancellationToken);
+    }
+
+    /// <summary>
+    /// Patches the documents that match a query with parameters with a script, and returns the number of changed documents.
+    /// </summary>
+    /// <param name="database">The database, with an engine that compiles scripts:
+    /// <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">An RQL query that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">Values by name: strings, numbers, Booleans, dates, GUIDs, JSON, sequences of them, and types that
+    /// <see cref="DatabaseOptions.Json"/> has metadata for. The script accesses them as <c>args</c>.</param>
+    /// <param name="cancellationToken">Cancels the operation between two batches.</param>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    /// <exception cref="NotSupportedException">A parameter has another type; nothing was changed.</exception>
+    /// <exception cref="ScriptException">The script is not valid or failed; nothing of its batch was changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, IReadOnlyDictionary<string, object?>? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.PatchByQueryAsync(
+            rql, QueryParameterJson.WithoutReflection(parameters, database.Options.Json), cancellationToken);
+    }
+
+    /// <summary>
+    /// Patches the documents that match a query with parameters with a script, and returns the number of changed documents.
+    /// </summary>
+    /// <param name="database">The database, with an engine that compiles scripts:
+    /// <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">An RQL query that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>; the
+    /// script has them as <c>args</c>.</param>
     /// <param name="cancellationToken">Cancels the operation between two batches.</param>
     /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
     /// changed.</exception>
@@ -145,13 +244,10 @@ public static class DatabaseObjects
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> PatchByQueryAsync(
-        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
+        this Database database, string rql, object? parameters, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(database);
-        PatchQuery compiled = PatchQuery.Compile(Query(database, rql, parameters), database.Options);
-        return QueryChange.PatchAsync(
-            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
-            cancellationToken);
+        return database.PatchByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
     }
 
     private static QueryRequest Query<T>(Database database, Expression<Func<T, bool>> where, SessionOptions options)
@@ -162,15 +258,14 @@ public static class DatabaseObjects
         return new QueryRequest { Text = rql.Text, Parameters = rql.Parameters };
     }
 
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
-    private static QueryRequest Query(Database database, string rql, object? parameters)
+    private static QueryRequest Query(string rql, JsonElement parameters)
     {
         ArgumentNullException.ThrowIfNull(rql);
-        return new QueryRequest
-        {
-            Text = rql,
-            Parameters = parameters is null ? default : QueryParameterJson.From(parameters, database.DefaultSession.Json),
-        };
+        return new QueryRequest { Text = rql, Parameters = parameters };
     }
+
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    private static JsonElement Reflected(Database database, object? parameters) =>
+        parameters is null ? default : QueryParameterJson.From(parameters, database.DefaultSession.Json);
 }

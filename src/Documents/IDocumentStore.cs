@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Text.Json;
 using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Sessions;
@@ -86,11 +87,25 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     Task<long> DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class;
 
-    /// <summary>Deletes the documents that match a query; see <see cref="DatabaseObjects"/>.</summary>
+    /// <summary>Deletes the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(string rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters: a JSON object of values by name, without <c>$</c>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters by name, of types that need no reflection; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A parameter has another type; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an object of parameters: <c>new { least = 10 }</c>.</summary>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> DeleteByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
+    Task<long> DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Patches the documents of a type that match a condition; see <see cref="DatabaseObjects"/>.
@@ -102,12 +117,29 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken = default)
         where T : class;
 
-    /// <summary>Patches the documents that match a query with a script; see <see cref="DatabaseObjects"/>.</summary>
+    /// <summary>Runs a script over the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    Task<long> PatchByQueryAsync(string rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters: a JSON object of values by name, without <c>$</c>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    Task<long> PatchByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with parameters by name, of types that need no reflection; see <see cref="DatabaseObjects"/>.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    /// <exception cref="NotSupportedException">A parameter has another type; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync(
+        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an object of parameters: <c>new { least = 10 }</c>.</summary>
     /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
     /// changed.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> PatchByQueryAsync(string rql, object? parameters = null, CancellationToken cancellationToken = default);
+    Task<long> PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
     /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

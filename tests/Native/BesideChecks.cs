@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Sessions;
 using static Treepie.NativeProgram.Check;
@@ -166,6 +167,27 @@ internal static class BesideChecks
             p => p.Name == "Laon", patch => patch.Set(p => p.Country, "Italy").Increment(p => p.Visits, 4), options);
         await other.Advanced.RefreshAsync(other.Load<Place>("places/made")!); // it was loaded above
         Require(changed == 1 && other.Load<Place>("places/made") is { Country: "Italy", Visits: 5 }, "patches by query");
+        Require(
+            await database.DeleteByQueryAsync(
+                "from Places where Name = $name and Visits in ($visits)",
+                new Dictionary<string, object?> { ["name"] = "Laon", ["visits"] = new[] { 5, 6 } }) == 1,
+            "deletions by query in text");
+        using var parameters = JsonDocument.Parse("""{"name":"Laon"}""");
+        Require(
+            await database.DeleteByQueryAsync("from Places where Name = $name", parameters.RootElement) == 0
+                && await database.DeleteByQueryAsync("from Places where Name = 'Laon'") == 0,
+            "parameters as JSON");
+        try
+        {
+            await database.PatchByQueryAsync(
+                "from Places where Name = $name update { this.Visits = args.visits; }",
+                new Dictionary<string, object?> { ["name"] = "Sens", ["visits"] = 12 });
+            Require(false, "scripts without an engine");
+        }
+        catch (ScriptException)
+        {
+            // The program has no engine: an engine compiles by reflection.
+        }
     }
 
     private static async Task DeriveAsync(Database database, SessionOptions options)

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Collections;
 using System.Globalization;
 using System.Text.Json;
+using System.Text.Json.Nodes;
 using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
@@ -27,8 +28,8 @@ internal sealed class ParameterBag : IDisposable
     /// <summary>Adds a value and returns its name in the text.</summary>
     public string Add(object? value) => Add(string.Create(CultureInfo.InvariantCulture, $"p{_count++}"), value);
 
-    /// <summary>Adds JSON and returns its name in the text.</summary>
-    public string AddJson(System.Text.Json.Nodes.JsonNode value)
+    /// <summary>Adds JSON; gives the name by which the text calls it.</summary>
+    public string AddJson(JsonNode value)
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"p{_count++}");
         _writer.WritePropertyName(name);
@@ -64,6 +65,10 @@ internal sealed class ParameterBag : IDisposable
         else if (value is JsonElement element)
         {
             element.WriteTo(_writer);
+        }
+        else if (value is JsonNode node)
+        {
+            node.WriteTo(_writer);
         }
         else if (value is IEnumerable values and not (string or byte[] or IDictionary))
         {
@@ -113,8 +118,8 @@ internal sealed class ParameterBag : IDisposable
                 break;
             default:
                 throw new NotSupportedException(
-                    $"A value of type {value.GetType()} cannot be written as a parameter: the JSON options of the session do not "
-                        + $"know the type. Add it to the JsonSerializerContext with [JsonSerializable].");
+                    $"A value of type {value.GetType()} cannot be written as a parameter: the JSON options do not know "
+                        + "the type. Add it to the JsonSerializerContext with [JsonSerializable].");
         }
     }
 }

@@ -2,6 +2,8 @@ using System.Buffers;
 using System.Collections;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using System.Text.Json.Serialization.Metadata;
+using Treepie.Linq;
 
 namespace Treepie.Sessions;
 
@@ -15,6 +17,22 @@ internal static class QueryParameterJson
         IEnumerable<KeyValuePair<string, object?>> members => FromMembers(members, options),
         _ => JsonSerializer.SerializeToElement(parameters, options.GetTypeInfo(parameters.GetType())),
     };
+
+    /// <summary>
+    /// The members of a dictionary, whose values are of plain types or of such as the options, if there are any, know.
+    /// </summary>
+    /// <exception cref="NotSupportedException">A value is of another type.</exception>
+    public static JsonElement WithoutReflection(
+        IReadOnlyDictionary<string, object?>? parameters, JsonSerializerOptions? options)
+    {
+        if (parameters is null)
+            return default;
+        using var bag = new ParameterBag(
+            options ?? new JsonSerializerOptions { TypeInfoResolver = JsonTypeInfoResolver.Combine() });
+        foreach ((string name, object? value) in parameters)
+            bag.Add(name.StartsWith('$') ? name[1..] : name, value);
+        return bag.ToJson();
+    }
 
     private static JsonElement FromMembers(IEnumerable<KeyValuePair<string, object?>> parameters, JsonSerializerOptions options)
     {

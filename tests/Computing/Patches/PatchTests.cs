@@ -40,6 +40,17 @@ public sealed class PatchTests : IAsyncDisposable
         await Assert.ThrowsAsync<InvalidQueryException>(
             () => store.PatchByQueryAsync("from Items", cancellationToken: Cancel));
         Assert.Equal("{\"price\":301}", Body("items/300"));
+        Assert.Equal(
+            2,
+            await store.PatchByQueryAsync(
+                "from Items as i where i.price in ($prices) update { i.price = args.to; }",
+                new Dictionary<string, object?> { ["prices"] = new[] { 298, 301 }, ["to"] = 7 }, Cancel));
+        using var parameters = JsonDocument.Parse("""{"price":299,"to":"none"}""");
+        Assert.Equal(
+            1,
+            await store.PatchByQueryAsync(
+                "from Items as i where i.price = $price update { i.price = args.to; }", parameters.RootElement, Cancel));
+        Assert.Equal(("{\"price\":7}", "{\"price\":\"none\"}"), (Body("items/300"), Body("items/299")));
     }
 
     [Fact]

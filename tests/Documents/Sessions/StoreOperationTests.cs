@@ -1,4 +1,6 @@
 using System.Collections.Concurrent;
+using System.Text.Json;
+using System.Text.Json.Nodes;
 using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Tests.Support;
@@ -58,6 +60,28 @@ public sealed class StoreOperationTests : IDisposable
         await Assert.ThrowsAsync<InvalidQueryException>(
             () => Store.DeleteByQueryAsync("from Accounts select Owner", null, Token));
         await Assert.ThrowsAsync<InvalidQueryException>(() => Store.PatchByQueryAsync("from Accounts", null, Token));
+    }
+
+    [Fact]
+    public async Task Parameters_need_no_reflection()
+    {
+        await FillAsync(40);
+        using var json = JsonDocument.Parse("""{"owners":["odd"],"ids":["accounts/1","accounts/3","accounts/4"]}""");
+        Assert.Equal(
+            2, await Store.DeleteByQueryAsync("from Accounts where id() in ($ids) and Owner in ($owners)", json.RootElement, Token));
+        Dictionary<string, object?> values = new()
+        {
+            ["owner"] = "odd", ["$balances"] = new List<object> { 10, 10.5, 11m, 12L }, ["node"] = new JsonArray("accounts/5"),
+        };
+        Assert.Equal(
+            1,
+            await Store.DeleteByQueryAsync(
+                "from Accounts where Owner = $owner and Balance in ($balances) and id() in ($node)", values, Token));
+        await Assert.ThrowsAsync<NotSupportedException>(() => Store.DeleteByQueryAsync(
+            "from Accounts where Owner = $owner", new Dictionary<string, object?> { ["owner"] = new Account() }, Token));
+        await Assert.ThrowsAsync<NotSupportedException>(() => Store.PatchByQueryAsync(
+            "from Accounts where Owner = $owner update { }", new Dictionary<string, object?> { ["owner"] = new Account() }, Token));
+        Assert.Equal(37, await Store.DeleteByQueryAsync("from Accounts", Token));
     }
 
     [Fact]
