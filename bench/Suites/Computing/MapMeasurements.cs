@@ -180,7 +180,7 @@ internal static class MapMeasurements
     private sealed class OrdersByClass : Index<OrdersByClass.Order>
     {
         public OrdersByClass() => Map = static orders =>
-            from o in orders select new { City = o.City.ToUpper(), Freight = o.Freight * 2, o.Company };
+            from o in orders select new { City = o.City.ToUpperInvariant(), Freight = o.Freight * 2, o.Company };
 
         public IndexDefinition ToDefinition() => ToDefinition(_options with { CollectionOf = static _ => "Orders" });
 
@@ -190,7 +190,7 @@ internal static class MapMeasurements
     private sealed class FilmsByClass : Index<FilmsByClass.Film>
     {
         public FilmsByClass() => Map = static films =>
-            from m in films select new { Title = m.Title.ToUpper(), Year = m.Year + 1, m.Genres };
+            from m in films select new { Title = m.Title.ToUpperInvariant(), Year = m.Year + 1, m.Genres };
 
         public IndexDefinition ToDefinition() => ToDefinition(
             _options with { CollectionOf = static _ => "Movies", Json = JsonSerializerOptions.Web });

@@ -12,8 +12,8 @@ internal abstract class IndexReduce
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
-    /// Whether its result follows from what it is given alone, to the last byte, and not from the parts in which it is given: then
-    /// what comes is added to a result, and not all of it is looked at again.
+    /// Whether its result is the same to the last byte in whatever parts it is given its objects: then what comes is added to a
+    /// result, and not all of it is reduced again.
     /// </summary>
     public virtual bool AddsUp => false;
 

@@ -117,7 +117,9 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    /// <summary>Rolls up the series of a document whose time has come, piece by piece, from where an earlier run stopped.</summary>
+    /// <summary>
+    /// Rolls up the series of a document that is due, piece by piece, from where an earlier run stopped.
+    /// </summary>
     private async Task<long> RollUpDueAsync(
         byte[] key, TimeSeriesConfiguration configuration, CancellationToken cancellationToken)
     {
@@ -191,9 +193,10 @@ public sealed class TimeSeriesPolicies : IDisposable
     private List<(byte[] First, Stretch Series)> SeriesOf(byte[] dueKey)
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
-        byte[]? after = RollUpProgress.Read(snapshot.Due.RollUps).Place is { } place && place.DueKey.AsSpan().SequenceEqual(dueKey)
-            ? place.Segment
-            : null;
+        byte[]? after = RollUpProgress.Read(snapshot.Due.RollUps).Place is { } place
+            && place.DueKey.AsSpan().SequenceEqual(dueKey)
+                ? place.Segment
+                : null;
         return
         [
             .. snapshot.Kinds.FirstSegments(DueIndex.IdOf(dueKey).ToArray(), after, SeriesPerPiece)

@@ -5,8 +5,8 @@ using Treepie.Indexing.Analysis;
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// Orders by the position of a value in a list, without regard to case; values that are not in the list by their texts, behind all
-/// others or in front of them. Immutable.
+/// Orders by the position of a value in a list, without regard to case; values that are not in the list by their texts, behind
+/// all others or in front of them. Immutable.
 /// </summary>
 public sealed class ListOrder : ICustomOrder
 {

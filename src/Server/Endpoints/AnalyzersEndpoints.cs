@@ -6,7 +6,9 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Analyzers and sorters stored in a database, as clients put and delete them: descriptions in JSON, never code.</summary>
+/// <summary>
+/// Analyzers and sorters stored in a database, as clients put and delete them: descriptions in JSON, never code.
+/// </summary>
 internal static class AnalyzersEndpoints
 {
     /// <summary>All that a database can have of either stays below.</summary>

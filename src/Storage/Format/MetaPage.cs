@@ -32,8 +32,9 @@ namespace Treepie.Storage.Format;
 ///    256  160 keys, where encrypted (see KeyBlock), else 0
 ///    416      0; whatever is found there, a reader takes it for 0
 /// </code>
-/// So one sector decides whether a copy is whole. Otherwise one whose write left garbage behind the record would count as damaged,
-/// and the next write to the page, zeros there again, might mend that alone: the copy would be back when what it names is gone.
+/// So one sector decides whether a copy is whole. Otherwise one whose write left garbage behind the record would count as
+/// damaged, and the next write to the page, zeros there again, might mend that alone: the copy would be back when what it names
+/// is gone.
 /// </summary>
 internal sealed record MetaPage
 {

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -154,10 +153,9 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             space = _space;
-            ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
-            if (!Unsafe.IsNullRef(ref place))
+            if (stripe.Places.ContainsKey(number))
             {
-                place.Ticket = 0;
+                CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number).Ticket = 0; // it is there
                 space.Write(number, _proven);
                 return null;
             }

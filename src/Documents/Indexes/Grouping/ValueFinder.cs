@@ -82,5 +82,6 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
         Add(default);
     }
 
-    private void Add(JsonElement value) => found.Add(new FoundValue(value, _elements is { Count: > 0 } elements ? elements.ToArray() : []));
+    private void Add(JsonElement value) =>
+        found.Add(new FoundValue(value, _elements is { Count: > 0 } elements ? elements.ToArray() : []));
 }

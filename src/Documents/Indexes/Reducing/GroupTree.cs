@@ -62,7 +62,9 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         }
 
         // Children of what was a leaf are not stored: for them, all results below it are new.
-        ReadOnlySpan<GroupChange> changesBelow = isBranch && !wasBranch ? CollectionsMarshal.AsSpan(Below(level, first)) : changes;
+        ReadOnlySpan<GroupChange> changesBelow = isBranch && !wasBranch
+            ? CollectionsMarshal.AsSpan(Below(level, first))
+            : changes;
         List<ReadOnlyMemory<byte>>? parts = AddedTo(old, changes);
         GroupNode node = isBranch ? ReduceBranch(level, first, count, changesBelow, parts)
             : Reduce(count, parts ?? Leaf(level, first, count));

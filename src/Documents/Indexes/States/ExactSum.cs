@@ -70,7 +70,8 @@ internal sealed class ExactSum
     private bool TryAddSmall(ReadOnlySpan<byte> number)
     {
         Span<byte> digits = stackalloc byte[DigitsOfLong];
-        if (_great is not null || !CanonicalJson.TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent))
+        if (_great is not null
+            || !CanonicalJson.TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent))
             return false;
         if (length == 0)
             return true;

@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Queries;
 
 /// <summary>
-/// The sorters stored in a database: orders defined as data, which queries name in <c>order by custom(Field, 'Name')</c>. They are
-/// durable with the documents and part of every backup and dump. A query started after a change uses the new definition.
+/// The sorters stored in a database: orders defined as data, which queries name in <c>order by custom(Field, 'Name')</c>. They
+/// are durable with the documents and part of every backup and dump. A query started after a change uses the new definition.
 /// Thread-safe.
 /// </summary>
 public sealed class DatabaseSorters
@@ -34,7 +34,8 @@ public sealed class DatabaseSorters
     }
 
     /// <summary>Returns all sorters, ordered by name.</summary>
-    public IReadOnlyList<SorterDefinition> List() => [.. Read().All.Select(static one => new SorterDefinition(one.Name, one.Code))];
+    public IReadOnlyList<SorterDefinition> List() =>
+        [.. Read().All.Select(static one => new SorterDefinition(one.Name, one.Code))];
 
     /// <summary>Checks whether definitions are valid, without storing them.</summary>
     /// <param name="definitions">The definitions.</param>
