@@ -118,7 +118,9 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    /// <summary>Rolls up the series of a document whose time has come, piece by piece, from where an earlier run stopped.</summary>
+    /// <summary>
+    /// Rolls up the series of a document whose time has come, piece by piece, from where an earlier run stopped.
+    /// </summary>
     private async Task<long> RollUpDueAsync(
         byte[] key, TimeSeriesConfiguration configuration, CancellationToken cancellationToken)
     {
@@ -192,7 +194,8 @@ public sealed class TimeSeriesPolicies : IDisposable
     private List<(byte[] First, Stretch Series)> SeriesOf(byte[] dueKey)
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
-        byte[]? after = RollUpProgress.Read(snapshot.Due.RollUps).Place is { } place && place.DueKey.AsSpan().SequenceEqual(dueKey)
+        byte[]? after = RollUpProgress.Read(snapshot.Due.RollUps).Place is { } place
+            && place.DueKey.AsSpan().SequenceEqual(dueKey)
             ? place.Segment
             : null;
         return
