@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
-using System.Text.Json;
 using System.Runtime.CompilerServices;
+using System.Text.Json;
 using Treepie.Archiving;
 using Treepie.Encryption;
 using Treepie.IndexClasses;

@@ -1,9 +1,9 @@
 using System.Collections.Frozen;
 using System.Text.Json;
 using Treepie.Indexes;
-using Treepie.Queries;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
+using Treepie.Queries;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;

@@ -71,7 +71,9 @@ public sealed class StoreOperationTests : IDisposable
             2, await Store.DeleteByQueryAsync("from Accounts where id() in ($ids) and Owner in ($owners)", json.RootElement, Token));
         Dictionary<string, object?> values = new()
         {
-            ["owner"] = "odd", ["$balances"] = new List<object> { 10, 10.5, 11m, 12L }, ["node"] = new JsonArray("accounts/5"),
+            ["owner"] = "odd",
+            ["$balances"] = new List<object> { 10, 10.5, 11m, 12L },
+            ["node"] = new JsonArray("accounts/5"),
         };
         Assert.Equal(
             1,

@@ -95,15 +95,15 @@ internal sealed record Scenario
     /// <param name="story">Where operations are written down, or null.</param>
     public SimulatedDisk MakeDisk(
         Random random, SimulatedClock clock, Action<DiskOperation, string> acting, List<string>? story) => new(random, Start)
-    {
-        DirectClock = WritesDirectly ? clock : null,
-        MapsSeeWrites = MapsSeeWrites,
-        RefusesAllocation = RefusesAllocation,
-        CapacityBytes = CapacityBytes,
-        Fault = Fault,
-        Acting = acting,
-        Story = story,
-    };
+        {
+            DirectClock = WritesDirectly ? clock : null,
+            MapsSeeWrites = MapsSeeWrites,
+            RefusesAllocation = RefusesAllocation,
+            CapacityBytes = CapacityBytes,
+            Fault = Fault,
+            Acting = acting,
+            Story = story,
+        };
 
     /// <summary>The scenario in lines.</summary>
     public IEnumerable<string> Tell()
