@@ -60,22 +60,33 @@ public sealed class Database : IDocumentStore, ISessionHost
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted
             ? new SealedDefinitions(environment, options.DecryptedBudgetBytes)
             : null;
-        Indexes = IndexCatalogue.Open(
-            IndexesDirectory,
-            new IndexingContext(
-                BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing,
-                (batch, stop) => WriteAsync(batch, wantsResults: false, stop))
-            {
-                WriteSetting = WriteSetting
-            },
-            new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions, new IndexSettingsStore(environment));
+        Compression = new DocumentCompression(this, _dictionaries);
+        try
+        {
+            // Indexes are at work from here on, and may write documents: what WriteAsync uses is there.
+            Indexes = IndexCatalogue.Open(
+                IndexesDirectory,
+                new IndexingContext(
+                    BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing,
+                    (batch, stop) => WriteAsync(batch, wantsResults: false, stop))
+                {
+                    WriteSetting = WriteSetting
+                },
+                new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions,
+                new IndexSettingsStore(environment));
+        }
+        catch
+        {
+            Compression.Dispose();
+            throw;
+        }
+
         Sorters = new DatabaseSorters(BeginRead, WriteSetting, Options.CustomOrders);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Sorters.Orders, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
         TimeSeriesPolicies = new TimeSeriesPolicies(this);
-        Compression = new DocumentCompression(this, _dictionaries);
         Settings = new DatabaseSettings(this);
     }
 

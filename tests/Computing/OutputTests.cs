@@ -3,6 +3,7 @@ using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Lifecycle;
 using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Tests.Support;
@@ -102,6 +103,25 @@ public sealed class OutputTests : IDisposable
         Assert.Equal(2, (await OutputsAsync("Sums")).Count); // they stay, as documents
         Define("Totals", "Sums", null);
         Assert.Equal(["Oslo 2026-01 2", "Rome 2026-02 2"], await OutputsAsync("Sums"));
+    }
+
+    [Fact]
+    public async Task Outputs_are_written_while_the_rest_of_the_database_is_still_opened()
+    {
+        var cancel = TestContext.Current.CancellationToken;
+        await PutAsync("orders/1", "Bern", 1, 2);
+        Define("Totals", "Sums", Pattern);
+        string output = Assert.Single(await ReadAsync("Sums")).GetProperty("@metadata").GetProperty("@id").GetString() ?? "?";
+        await _run.Database.Lifecycle.SetAsync(LifecycleTask.Expiration, new LifecycleSettings(), cancel); // which has a timer
+        await _run.DeleteAsync(output);
+        _run.Database.Dispose();
+        var clock = new SlowToOpen();
+        using var database = Database.Open(
+            _run.Folder, new DatabaseOptions { Computing = new TextComputingEngine(), TimeProvider = clock });
+        clock.IsOpen = true;
+        Assert.True(await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromSeconds(30), null, cancel));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet(output, out _));
     }
 
     [Fact]
@@ -387,5 +407,20 @@ public sealed class OutputTests : IDisposable
         string month = output.GetProperty("Month").GetString() ?? "";
         return $"{output.GetProperty("City").GetString()} {(month.Length > 7 ? month[..7] : month)} "
             + output.GetProperty("Total").GetRawText();
+    }
+
+    /// <summary>Makes whoever opens wait at each timer, so that indexes are ahead of what is opened behind them.</summary>
+    private sealed class SlowToOpen : TimeProvider
+    {
+        private readonly int _opens = Environment.CurrentManagedThreadId;
+
+        public bool IsOpen { get; set; }
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            if (!IsOpen && Environment.CurrentManagedThreadId == _opens)
+                Thread.Sleep(500);
+            return base.CreateTimer(callback, state, dueTime, period);
+        }
     }
 }
