@@ -77,7 +77,7 @@ internal sealed class PowerLossTwins : IAsyncDisposable
         }
 
         Database = null;
-        if (losesPower)
+        if (losesPower || Disk.HasCrashed) // closing may be when it fails
             Disk.Crash();
         else
             Disk.Resume();
