@@ -59,7 +59,7 @@ internal sealed class GroupMap : IndexMap
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(copy);
+            ArrayPool<byte>.Shared.Return(copy, clearArray: true); // the database may be encrypted
         }
     }
 
