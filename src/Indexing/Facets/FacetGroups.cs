@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
 using Treepie.Indexing.Analysis;
@@ -7,6 +6,7 @@ using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Facets;
 
@@ -28,7 +28,7 @@ internal sealed class FacetGroups
     {
         _numbers = numbers;
         _mostTerms = mostTerms;
-        _places = new Dictionary<byte[], int>(new ByBytes());
+        _places = new Dictionary<byte[], int>(TermEquality.Instance);
         _bySpan = _places.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
@@ -134,23 +134,5 @@ internal sealed class FacetGroups
         }
 
         return _last;
-    }
-
-    private sealed class ByBytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
-    {
-        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
-
-        public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
-
-        public int GetHashCode([DisallowNull] byte[] obj) => GetHashCode(obj.AsSpan());
-
-        public int GetHashCode(ReadOnlySpan<byte> alternate)
-        {
-            var hash = new HashCode();
-            hash.AddBytes(alternate);
-            return hash.ToHashCode();
-        }
-
-        public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
     }
 }

@@ -1,24 +1,25 @@
 using System.Buffers.Binary;
 using System.Text;
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// Orders by the position of a value in a list, without regard to case; values that are not in the list by their texts, behind
-/// all others or in front of them. Immutable.
+/// Orders by the position of a value in a list, ignoring case. Values that are not in the list come last, or first, ordered by
+/// their text. Immutable.
 /// </summary>
 public sealed class ListOrder : ICustomOrder
 {
     private const ushort Front = 0, Back = ushort.MaxValue;
 
-    private readonly Dictionary<byte[], ushort> _positions = new(Bytes.Instance);
+    private readonly Dictionary<byte[], ushort> _positions = new(TermEquality.Instance);
     private readonly Dictionary<byte[], ushort>.AlternateLookup<ReadOnlySpan<byte>> _lookup;
     private readonly ushort _others;
 
     /// <summary>Creates the order.</summary>
     /// <param name="name">Its name, for plans.</param>
-    /// <param name="values">The values, at most 65,534. Of a value given twice the first position counts.</param>
+    /// <param name="values">The values, at most 65,534. If a value is listed twice, its first position counts.</param>
     /// <param name="othersFirst">Whether values that are not in the list come first.</param>
     public ListOrder(string name, IReadOnlyList<string> values, bool othersFirst = false)
     {
@@ -54,25 +55,5 @@ public sealed class ListOrder : ICustomOrder
         ReadOnlySpan<byte> text = value.Text[..Math.Min(value.Text.Length, key.Length - sizeof(ushort))];
         text.CopyTo(key[sizeof(ushort)..]);
         return sizeof(ushort) + text.Length;
-    }
-
-    private sealed class Bytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
-    {
-        public static readonly Bytes Instance = new();
-
-        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
-
-        public int GetHashCode(byte[] obj) => GetHashCode(obj.AsSpan());
-
-        public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
-
-        public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
-
-        public int GetHashCode(ReadOnlySpan<byte> alternate)
-        {
-            var hash = default(HashCode);
-            hash.AddBytes(alternate);
-            return hash.ToHashCode();
-        }
     }
 }

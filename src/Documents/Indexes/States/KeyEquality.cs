@@ -1,16 +1,22 @@
 namespace Treepie.Indexes.States;
 
-/// <summary>Keys are equal when their bytes are.</summary>
-internal sealed class KeyEquality : IEqualityComparer<byte[]>
+/// <summary>Compares keys by their bytes, and looks them up by spans. Hash codes differ from process to process.</summary>
+internal sealed class KeyEquality : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static readonly KeyEquality Instance = new();
 
     public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
 
-    public int GetHashCode(byte[] key)
+    public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
+
+    public int GetHashCode(byte[] key) => GetHashCode(key.AsSpan());
+
+    public int GetHashCode(ReadOnlySpan<byte> alternate)
     {
         var hash = default(HashCode);
-        hash.AddBytes(key);
+        hash.AddBytes(alternate);
         return hash.ToHashCode();
     }
+
+    public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
 }

@@ -1,4 +1,5 @@
 using System.Security.Cryptography;
+using Treepie.Indexes.States;
 
 namespace Treepie.Queries.Projecting;
 
@@ -13,7 +14,7 @@ internal sealed class DistinctFilter(int most)
     private const int MostShort = 1_024, ShortBytes = 64;
 
     private readonly HashSet<UInt128> _seen = [];
-    private readonly HashSet<byte[]> _short = new(new ByBytes());
+    private readonly HashSet<byte[]> _short = new(KeyEquality.Instance);
 
     /// <summary>Whether this is seen for the first time.</summary>
     /// <exception cref="InvalidQueryException">More different rows were seen than are remembered.</exception>
@@ -35,23 +36,5 @@ internal sealed class DistinctFilter(int most)
             : throw new InvalidQueryException(
                 $"'select distinct' found more than {most:N0} different rows (MaxDistinctResults). Narrow the condition, or "
                     + $"count the values with facet().");
-    }
-
-    private sealed class ByBytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
-    {
-        public bool Equals(byte[]? x, byte[]? y) => x.AsSpan().SequenceEqual(y);
-
-        public bool Equals(ReadOnlySpan<byte> alternate, byte[] other) => alternate.SequenceEqual(other);
-
-        public int GetHashCode(byte[] obj) => GetHashCode(obj.AsSpan());
-
-        public int GetHashCode(ReadOnlySpan<byte> alternate)
-        {
-            var hash = new HashCode(); // it begins with a number drawn for the process
-            hash.AddBytes(alternate);
-            return hash.ToHashCode();
-        }
-
-        public byte[] Create(ReadOnlySpan<byte> alternate) => alternate.ToArray();
     }
 }
