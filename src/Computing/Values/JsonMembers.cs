@@ -16,12 +16,12 @@ internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
 
     public Value Get(string name)
     {
-        ReadOnlySpan<byte> bytes = json.Span;
         foreach (Place place in Places())
         {
-            ReadOnlySpan<byte> known = bytes[place.Name..place.NameEnd];
-            if (Ascii.Equals(known, name) || ((!Ascii.IsValid(name) || known.Contains((byte)'\\')) && NameOf(known) == name))
-                return JsonValues.Read(json[place.Start..place.End]);
+            ReadOnlySpan<byte> quoted = json.Span[place.Name], known = quoted[1..^1];
+            if (Ascii.Equals(known, name)
+                || ((!Ascii.IsValid(name) || known.Contains((byte)'\\')) && JsonValues.ReadText(quoted) == name))
+                return JsonValues.Read(json[place.Value]);
         }
 
         return Value.Missing;
@@ -29,18 +29,7 @@ internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
 
     public IEnumerable<KeyValuePair<string, Value>> All() =>
         Places().Select(place => new KeyValuePair<string, Value>(
-            NameOf(json.Span[place.Name..place.NameEnd]), JsonValues.Read(json[place.Start..place.End])));
-
-    /// <summary>A name as it stands between its quotes.</summary>
-    private static string NameOf(ReadOnlySpan<byte> name)
-    {
-        if (!name.Contains((byte)'\\'))
-            return Encoding.UTF8.GetString(name);
-        byte[] quoted = [(byte)'"', .. name, (byte)'"'];
-        var reader = new Utf8JsonReader(quoted);
-        reader.Read();
-        return reader.GetString() ?? "";
-    }
+            JsonValues.ReadText(json.Span[place.Name]), JsonValues.Read(json[place.Value])));
 
     private List<Place> Places()
     {
@@ -51,16 +40,16 @@ internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
         reader.Read();
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            int name = (int)reader.TokenStartIndex + 1, nameEnd = name + reader.ValueSpan.Length;
+            int name = (int)reader.TokenStartIndex, nameEnd = name + reader.ValueSpan.Length + 2;
             reader.Read();
-            int start = (int)reader.TokenStartIndex;
+            int value = (int)reader.TokenStartIndex;
             reader.Skip();
-            places.Add(new Place(name, nameEnd, start, (int)reader.BytesConsumed));
+            places.Add(new Place(name..nameEnd, value..(int)reader.BytesConsumed));
         }
 
         return _places = places;
     }
 
-    /// <summary>Where a member stands: its name without quotes, and its value.</summary>
-    private readonly record struct Place(int Name, int NameEnd, int Start, int End);
+    /// <summary>The positions of a member's name, with its quotes, and of its value.</summary>
+    private readonly record struct Place(Range Name, Range Value);
 }

@@ -123,7 +123,8 @@ internal static class JsonValues
             json.WriteNumberValue(value);
     }
 
-    private static string ReadText(ReadOnlySpan<byte> json)
+    /// <summary>Returns the text of a JSON string, given with its quotes.</summary>
+    public static string ReadText(ReadOnlySpan<byte> json)
     {
         ReadOnlySpan<byte> inside = json[1..^1];
         if (!inside.Contains((byte)'\\'))
