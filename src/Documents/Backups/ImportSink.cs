@@ -103,23 +103,22 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> key = item.Key;
-        BackupContent content = DumpKinds.All.First(known => known.Kind == KindKey.KindOf(key.Span)).Content;
+        Kind kind = KindKey.KindOf(key.Span);
+        BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
 
-        if (KindKey.KindOf(key.Span) == Kind.Setting && item.Name.Span.SequenceEqual(_analyzers))
+        Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null
+            : item.Name.Span.SequenceEqual(_analyzers) ? database.Indexes.Analyzers.Merge
+            : item.Name.Span.SequenceEqual(_sorters) ? database.Sorters.Merge
+            : null;
+        if (merge is not null)
         {
-            database.Indexes.Analyzers.Merge(item.Value);
+            merge(item.Value);
             return true;
         }
 
-        if (KindKey.KindOf(key.Span) == Kind.Setting && item.Name.Span.SequenceEqual(_sorters))
-        {
-            database.Sorters.Merge(item.Value);
-            return true;
-        }
-
-        if (KindKey.KindOf(key.Span) == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
+        if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
         using var batch = new WriteBatch(database.Options);

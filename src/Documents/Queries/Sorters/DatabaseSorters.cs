@@ -88,18 +88,8 @@ public sealed class DatabaseSorters
     }
 
     /// <summary>The sorters of a dump that can be used here.</summary>
-    internal static NamedCode Usable(NamedCode given) => given.Where(static (name, code) =>
-    {
-        try
-        {
-            SorterParts.Read(name, code);
-            return NamedCode.IsName(name);
-        }
-        catch (InvalidSorterException)
-        {
-            return false;
-        }
-    });
+    internal static NamedCode Usable(NamedCode given) =>
+        given.Where(static (name, code) => NamedCode.IsName(name) && TryMake(name, code) is not null);
 
     /// <summary>Adds those of an import, as far as there is room for all of them.</summary>
     internal void Merge(ReadOnlyMemory<byte> json)
@@ -121,12 +111,26 @@ public sealed class DatabaseSorters
             return kept.Orders;
         var orders = new Dictionary<string, ICustomOrder>(StringComparer.OrdinalIgnoreCase);
         if (json is not null)
-            foreach ((string name, string code) in Usable(NamedCode.FromJson(json)).All)
-                orders[name] = SorterParts.Read(name, code);
+            foreach ((string name, string code) in NamedCode.FromJson(json).All)
+                if (TryMake(name, code) is { } order)
+                    orders[name] = order;
         foreach ((string name, ICustomOrder order) in _ofProgram)
             orders[name] = order;
         Volatile.Write(ref _kept, new Kept(json, orders));
         return orders;
+    }
+
+    /// <summary>Returns the order that a definition describes; null if it cannot be used on this machine.</summary>
+    private static ICustomOrder? TryMake(string name, string code)
+    {
+        try
+        {
+            return SorterParts.Read(name, code);
+        }
+        catch (InvalidSorterException)
+        {
+            return null;
+        }
     }
 
     private static InvalidSorterException TooMany(string name) =>
