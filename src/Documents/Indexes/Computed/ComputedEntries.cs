@@ -78,8 +78,6 @@ internal sealed class ComputedEntries(
     /// <summary>Removes entries that documents of the batch have had and have no more.</summary>
     public void RemoveLeftOver(OutputCounts counts)
     {
-        if (map.IsSingle)
-            return;
         foreach ((byte[] document, int count) in _counts)
         {
             document.CopyTo(_key, 0);
