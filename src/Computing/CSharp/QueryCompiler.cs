@@ -25,8 +25,7 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
     }
 
     /// <summary>
-    /// Runs something for every element: a loop within the text that is compiled, as a delegate would be made anew for every
-    /// document.
+    /// Compiles a loop over the elements into the expression itself: a nested lambda would create a delegate for every document.
     /// </summary>
     private BlockExpression From(string name, Expression items, Scope scope, Func<Scope, Expression> follow)
     {

@@ -12,8 +12,8 @@ internal abstract class IndexReduce
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
-    /// Whether its result is the same to the last byte in whatever parts it is given its objects: then what comes is added to a
-    /// result, and not all of it is reduced again.
+    /// Whether the result does not depend, to the last byte, on how the objects are split into partial results. New objects are
+    /// then reduced with the existing result, instead of reducing all objects of a leaf again.
     /// </summary>
     public virtual bool AddsUp => false;
 

@@ -73,8 +73,8 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     }
 
     /// <summary>
-    /// What a node had and what came to it, where the one reduced with the other gives what it has now; null: all of it has to be
-    /// reduced again.
+    /// Returns the existing result of a node and the objects added to it, where reducing them gives the new result; null where
+    /// the node must be reduced from its objects or children.
     /// </summary>
     private List<ReadOnlyMemory<byte>>? AddedTo(GroupNode old, ReadOnlySpan<GroupChange> changes)
     {

@@ -10,7 +10,7 @@ namespace Treepie.Indexes.States;
 /// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the
 /// same whatever the order of its numbers. Not thread-safe.
 /// </summary>
-/// <remarks>A sum of up to 18 digits, as most are, is a 64-bit integer; only a greater one has memory of its own.</remarks>
+/// <remarks>The digits are a 64-bit integer as long as they fit, and a <see cref="BigInteger"/> from then on.</remarks>
 internal sealed class ExactSum
 {
     /// <summary>Most digits of one number: a double that is written out has at most 767.</summary>
@@ -20,7 +20,7 @@ internal sealed class ExactSum
     public const int MaxExponent = 1_100;
 
     /// <summary>
-    /// Most digits of a sum: those of its numbers begin below 10^2,200 and end at 10^-2,200, and fewer than 10^19 are added.
+    /// Maximum digits of a sum: the digits of its numbers lie between 10^-2,200 and 10^2,200, and fewer than 10^19 are added.
     /// </summary>
     private const int MaxDigitsOfSum = (4 * MaxExponent) + 19;
 
@@ -34,7 +34,7 @@ internal sealed class ExactSum
     ];
 
     private long _small;
-    private BigInteger? _great; // the digits, where they are too many for _small
+    private BigInteger? _great; // the digits, once they do not fit in _small
     private int _exponent;
 
     /// <summary>Adds a number of a document.</summary>

@@ -35,7 +35,9 @@ internal sealed record RqlQuery
     /// <summary>A number or a parameter.</summary>
     public Expression? FilterLimit { get; init; }
 
-    /// <summary>The same with all of its condition in <see cref="Where"/>: <c>from Users (Age > 3)</c> is said there too.</summary>
+    /// <summary>
+    /// Returns the query with its whole condition in <see cref="Where"/>, including that of <c>from Users (Age > 3)</c>.
+    /// </summary>
     public RqlQuery WithWholeCondition() => From.PreFilter is not { } first ? this : this with
     {
         From = From with { PreFilter = null },
