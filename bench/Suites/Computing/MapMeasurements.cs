@@ -98,8 +98,8 @@ internal static class MapMeasurements
             foreach ((string name, Func<IndexDefinition> definition) in maps)
             {
                 progress.WriteLine($"computing: {what} mapped by {name}, {threads} thread(s), round {round + 1} of {rounds}");
-                double seconds = await BuildAsync(database, definition() with { Name = name }, documents.Length, cancellationToken)
-                    .ConfigureAwait(false);
+                IndexDefinition named = definition() with { Name = name };
+                double seconds = await BuildAsync(database, named, documents.Length, cancellationToken).ConfigureAwait(false);
                 rates[name].Add(documents.Length / seconds);
                 database.Indexes.Delete(name);
             }

@@ -67,8 +67,8 @@ public sealed class ExactSumTests
     /// <summary>A number in a spelling of JSON, and what it is, times 10^<see cref="Scale"/>.</summary>
     private static (string Text, BigInteger Value) Number(Random random, int kind)
     {
-        string digits = string.Concat(
-            Enumerable.Range(0, random.Next(1, kind == 3 ? 900 : kind == 2 ? 25 : 10)).Select(_ => (char)('0' + random.Next(10))));
+        int length = random.Next(1, kind == 3 ? 900 : kind == 2 ? 25 : 10);
+        string digits = string.Concat(Enumerable.Range(0, length).Select(_ => (char)('0' + random.Next(10))));
         int exponent = kind == 0 ? -random.Next(3) : random.Next(kind == 3 ? -1_000 : -30, kind == 3 ? 1_000 : 30);
         string sign = random.Next(3) == 0 ? "-" : "";
         digits = digits.TrimStart('0') is { Length: > 0 } plain ? plain : "0";

@@ -69,8 +69,8 @@ public sealed class SorterTests : IAsyncLifetime
         Assert.Equal("people/8 people/1", string.Join(' ', (await _database.AskAsync(Query)).Ids));
         _database.Sorters.Put(new SorterDefinition("ByName", """{"Language":"de"}"""));
         Assert.Equal("people/8 people/1", string.Join(' ', (await _database.AskAsync(Query)).Ids));
-        Assert.Equal(
-            "people/1 people/8", string.Join(' ', (await _database.AskAsync(Query.Replace("'ByName')", "'ByName') desc", StringComparison.Ordinal))).Ids));
+        string descending = Query.Replace("'ByName')", "'ByName') desc", StringComparison.Ordinal);
+        Assert.Equal("people/1 people/8", string.Join(' ', (await _database.AskAsync(descending)).Ids));
     }
 
     [Fact]
@@ -146,17 +146,14 @@ public sealed class SorterTests : IAsyncLifetime
     [Fact]
     public void A_database_has_64_sorters_and_one_of_64_KiB()
     {
-        _database.Sorters.Put([.. Enumerable.Range(0, 64).Select(static i => new SorterDefinition($"s{i}", """{"Language":"sv"}"""))]);
-        Assert.Contains(
-            "at most 64",
-            Assert.Throws<InvalidSorterException>(() => _database.Sorters.Put(new SorterDefinition("more", """{"Language":"sv"}""")))
-                .Message,
-            StringComparison.Ordinal);
+        const string Swedish = """{"Language":"sv"}""";
+        _database.Sorters.Put([.. Enumerable.Range(0, 64).Select(static i => new SorterDefinition($"s{i}", Swedish))]);
+        AssertRefused("more", Swedish, "at most 64");
         _database.Sorters.Put(new SorterDefinition("S7", """{"Language":"de"}""")); // in the place of another
-        Assert.Contains(
-            "65,536 bytes",
-            Assert.Throws<InvalidSorterException>(
-                () => _database.Sorters.Put(new SorterDefinition("s0", $$"""{"Values":["{{new string('x', 70_000)}}"]}"""))).Message,
+        AssertRefused("s0", $$"""{"Values":["{{new string('x', 70_000)}}"]}""", "65,536 bytes");
+        void AssertRefused(string name, string code, string reason) => Assert.Contains(
+            reason,
+            Assert.Throws<InvalidSorterException>(() => _database.Sorters.Put(new SorterDefinition(name, code))).Message,
             StringComparison.Ordinal);
     }
 
