@@ -114,8 +114,29 @@ internal sealed class ForgeriesMode : IMode
         target.Image.Files[FormatLimits.DataFileName].Read(run, number * PageLayout.SizeBytes);
         var header = new Page(run);
         header.ValueLength += more;
-        Verify(
-            target, target.Image.WithPage(number, run), $"the value at page {number} longer by {more} bytes", mustBeSaid: true);
+        DiskImage image = target.Image.WithPage(number, run);
+        string what = $"the value at page {number} longer by {more} bytes";
+        Verify(target, image, what, mustBeSaid: true);
+        VerifyOthers(target, image, what, number);
+    }
+
+    /// <summary>Verifies that reading a forged page leaves the decrypted copies of the other pages unchanged.</summary>
+    private static void VerifyOthers(Target target, DiskImage image, string what, long forged)
+    {
+        var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0));
+        using ReadTransaction read = environment.BeginRead();
+        var before = new Dictionary<long, ulong>();
+        foreach (long number in target.Pages)
+            if (number != forged && environment.State.Store.TryRead(number, out Span<byte> bytes))
+                before.Add(number, FrameHash.Compute(bytes));
+        Read(target, environment, what, []);
+        _ = environment.State.Store.TryRead(forged, out _);
+        foreach ((long number, ulong hash) in before)
+            if (!environment.State.Store.TryRead(number, out Span<byte> bytes) || FrameHash.Compute(bytes) != hash)
+                throw new TortureFailure($"With {what} page {number} changed in memory when that value was read.");
+        disk.PowerOff();
     }
 
     private static void ForgeMeta(Target target, Random random)
