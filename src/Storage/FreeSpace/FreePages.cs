@@ -72,7 +72,21 @@ internal sealed class FreePages
     public HeldPages Held { get; } = new();
 
     /// <summary>Number of bitmap pages that cover all pages.</summary>
-    public int BitmapPages => (int)((PageCount + _pagesPerGroup - 1) / _pagesPerGroup);
+    public int BitmapPages => GroupsOf(PageCount);
+
+    /// <summary>
+    /// Pages of a new bitmap: one for each group there is, and for each that its own pages would begin at the end of the file.
+    /// </summary>
+    public int NewBitmapPages
+    {
+        get
+        {
+            int pages = BitmapPages;
+            while (GroupsOf(PageCount + pages) > pages)
+                pages++;
+            return pages;
+        }
+    }
 
     /// <summary>Pages that one bitmap page covers.</summary>
     public int PagesPerGroup => _pagesPerGroup;
@@ -294,6 +308,8 @@ internal sealed class FreePages
         for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)
             MarkDirty(group, place);
     }
+
+    private int GroupsOf(long pages) => (int)((pages + _pagesPerGroup - 1) / _pagesPerGroup);
 
     private long FindSingle()
     {

@@ -250,7 +250,8 @@ internal sealed class Checkpointer(
         if (isLarge && run.First < MoveBitmapsFrom)
             return run;
 
-        int pages = isLarge ? state.Space.BitmapPages : Math.Max(state.Space.BitmapPages + 1, run.Pages * 2);
+        int needed = state.Space.NewBitmapPages;
+        int pages = isLarge ? needed : Math.Max(needed + 1, run.Pages * 2);
         var other = new PageRun(state.Space.Allocate(pages), pages);
         try
         {

@@ -93,6 +93,24 @@ public sealed class ShrinkTests
     }
 
     [Fact]
+    public void A_bitmap_that_moves_to_the_end_of_the_file_covers_the_pages_that_it_takes_there()
+    {
+        var disk = new SimulatedDisk(new Random(1));
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false) { PagesPerBitmap = 64 },
+            SmallDisk.Options);
+        for (int key = 0; key < 400; key++)
+        {
+            environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[30_000]));
+            environment.Checkpoints.RunToShrink(0, CancellationToken.None); // both bitmaps are too far out
+            int covered = environment.State.Durable.Bitmap.Pages * environment.State.Space.PagesPerGroup;
+            Assert.InRange(environment.State.Durable.PageCount, 0, covered);
+        }
+
+        Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+    }
+
+    [Fact]
     public void A_shrink_cut_off_anywhere_leaves_the_state_as_it_was()
     {
         int seed = Seed.Next();
