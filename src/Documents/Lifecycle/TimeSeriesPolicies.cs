@@ -14,7 +14,7 @@ namespace Treepie.Lifecycle;
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
-    /// <summary>The number of segments processed before the position in the log is stored.</summary>
+    /// <summary>Changed segments that are looked up at once.</summary>
     private const int SegmentsPerRead = 256;
 
     /// <summary>Documents whose time has come that are looked up at once.</summary>
@@ -99,19 +99,20 @@ public sealed class TimeSeriesPolicies : IDisposable
         long now = _host.Options.TimeProvider.GetUtcNow().UtcTicks;
         await _host.WriteAsync(writer => SetProgress(writer, progress => progress.Advance(now)), cancellationToken)
             .ConfigureAwait(false);
-        while (Changed() is { Count: > 0 } changed)
+        for (bool more = true; more;)
         {
-            foreach (Stretch one in changed)
-                steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
-            await _host.WriteAsync(
-                writer => SetProgress(writer, progress => progress.Etag = Math.Max(progress.Etag, changed[^1].Etag)),
-                cancellationToken).ConfigureAwait(false);
-        }
+            while (Changed() is { Count: > 0 } changed)
+            {
+                foreach (Stretch one in changed)
+                    steps += await RollUpAsync(
+                        one, configuration, progress => progress.Etag = Math.Max(progress.Etag, one.Etag), cancellationToken)
+                        .ConfigureAwait(false);
+            }
 
-        while (Due() is { Count: > 0 } due)
-        {
+            List<byte[]> due = Due();
             foreach (byte[] key in due)
                 steps += await RollUpDueAsync(key, configuration, cancellationToken).ConfigureAwait(false);
+            more = due.Count > 0; // what this has changed is looked at in this run, as it would be after an interruption
         }
 
         return steps;
@@ -126,11 +127,9 @@ public sealed class TimeSeriesPolicies : IDisposable
         long steps = 0;
         while (SeriesOf(key) is { Count: > 0 } series)
         {
-            foreach ((_, Stretch one) in series)
-                steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
-            (byte[] DueKey, byte[] Segment) place = (key, series[^1].First);
-            await _host.WriteAsync(
-                writer => SetProgress(writer, progress => progress.Place = place), cancellationToken).ConfigureAwait(false);
+            foreach ((byte[] first, Stretch one) in series)
+                steps += await RollUpAsync(one, configuration, progress => progress.Place = (key, first), cancellationToken)
+                    .ConfigureAwait(false);
         }
 
         await _host.WriteAsync(
@@ -143,7 +142,11 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    private async Task<long> RollUpAsync(Stretch one, TimeSeriesConfiguration configuration, CancellationToken cancellationToken)
+    /// <summary>
+    /// Rolls up a stretch; its last step also stores that it is done, so that a run which is stopped goes on behind it.
+    /// </summary>
+    private async Task<long> RollUpAsync(
+        Stretch one, TimeSeriesConfiguration configuration, Action<RollUpProgress> done, CancellationToken cancellationToken)
     {
         long steps = 0;
         for (long? from = one.From; from is { } at;)
@@ -158,6 +161,8 @@ public sealed class TimeSeriesPolicies : IDisposable
                         .Run(at, Math.Max(at, one.To));
                     if (due > 0)
                         writer.Due.Put(DueAction.RollUp, due, one.FoldedId);
+                    if (next is null)
+                        done(progress);
                     if (!progress.ToJson().AsSpan().SequenceEqual(before))
                         writer.Due.SetRollUps(progress.ToJson());
                     writer.Save();
