@@ -150,7 +150,7 @@ public sealed class ComputedCrashTests
             more = feed.MoveNext();
         }
 
-        batch.Commit(more ? reached : snapshot.LastEtag, TestContext.Current.CancellationToken);
+        Assert.True(batch.TryCommit(more ? reached : snapshot.LastEtag, TestContext.Current.CancellationToken));
         return more;
     }
 

@@ -8,10 +8,11 @@ internal sealed class CSharpReduce : IndexReduce
 {
     private readonly Func<Run, Value> _compiled;
 
-    private CSharpReduce(IReadOnlyList<string> keys, IReadOnlyList<MappedField> fields, Func<Run, Value> compiled)
+    private CSharpReduce(IReadOnlyList<string> keys, TextShape shape, Func<Run, Value> compiled)
     {
         Keys = keys;
-        Fields = fields;
+        Fields = shape.Fields;
+        HasDynamicFields = shape.HasDynamicFields;
         _compiled = compiled;
     }
 
@@ -19,14 +20,17 @@ internal sealed class CSharpReduce : IndexReduce
 
     public override IReadOnlyList<MappedField> Fields { get; }
 
+    public override bool HasDynamicFields { get; }
+
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
     public static CSharpReduce Compile(IndexTexts index, string text)
     {
         TextSource source = TextSource.OfReduce(index, text);
         TextShape shape = TextShape.Of(source);
-        return new CSharpReduce(TextShape.KeysOf(source), shape.Fields, new TextCompiler(source).Compile(source.Text));
+        return new CSharpReduce(TextShape.KeysOf(source), shape, new TextCompiler(source).Compile(source.Text));
     }
 
     public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) =>
-        TextResults.Write(new Run(null, Value.Of(values.Select(JsonValues.Read).ToList())), _compiled, output);
+        TextResults.Write(
+            new Run(null, Value.Of(values.Select(JsonValues.Read).ToList())), _compiled, output, HasDynamicFields);
 }

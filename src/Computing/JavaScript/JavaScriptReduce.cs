@@ -17,7 +17,7 @@ internal sealed class JavaScriptReduce : IndexReduce
         Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
         _engines = new MapEngines(limits, granted => MapEngine.OfReduce(texts, granted));
         ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // it was parsed
-        (Keys, Fields) = (shape.Keys, shape.Fields);
+        (Keys, Fields, HasDynamicFields) = (shape.Keys, shape.Fields, shape.HasDynamicFields);
         try
         {
             _engines.MakeFirst();
@@ -32,10 +32,12 @@ internal sealed class JavaScriptReduce : IndexReduce
 
     public override IReadOnlyList<MappedField> Fields { get; }
 
+    public override bool HasDynamicFields { get; }
+
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
     public static JavaScriptReduce Compile(IndexTexts index, string text, ScriptLimits limits) =>
         new(index, text, MapScripts.Parse(index, "Reduce", text), limits);
 
     public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) =>
-        _engines.Run(output, engine => engine.Reduce(values, output));
+        _engines.Run(output, engine => engine.Reduce(values, output, HasDynamicFields));
 }

@@ -83,8 +83,7 @@ internal sealed class MapEngine : IDisposable
                 JsValue value = Parse(document);
                 if (Source == IndexSourceType.TimeSeries)
                     value = _sandbox.Engine.Invoke(_withTimes, value);
-                JsValue results = _sandbox.Engine.Invoke(_function, value);
-                Add(namesFields ? _sandbox.Engine.Invoke(_withFields, results) : results, output);
+                AddResults(_sandbox.Engine.Invoke(_function, value), output, namesFields);
             });
         }
         finally
@@ -94,7 +93,7 @@ internal sealed class MapEngine : IDisposable
     }
 
     /// <summary>Adds the results of objects of one group.</summary>
-    public void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) => Limited(() =>
+    public void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output, bool namesFields) => Limited(() =>
     {
         DefineAnew();
         Engine engine = _sandbox.Engine;
@@ -102,7 +101,7 @@ internal sealed class MapEngine : IDisposable
         var group = new JsObject(engine);
         group.Set("key", engine.Invoke(_function, parsed[0]));
         group.Set("values", new JsArray(engine, parsed));
-        Add(engine.Invoke(_aggregate, group), output);
+        AddResults(engine.Invoke(_aggregate, group), output, namesFields);
     });
 
     public void Dispose() => _sandbox.Dispose();
@@ -126,6 +125,9 @@ internal sealed class MapEngine : IDisposable
             _sandbox.End();
         }
     }
+
+    private void AddResults(JsValue results, MapOutput output, bool namesFields) =>
+        Add(namesFields ? _sandbox.Engine.Invoke(_withFields, results) : results, output);
 
     private static void Add(JsValue value, MapOutput output)
     {

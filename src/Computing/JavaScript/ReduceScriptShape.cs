@@ -3,8 +3,11 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What a reduce in JavaScript says without being run: by which members it groups, and what it gives.</summary>
-internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyList<MappedField> Fields)
+/// <summary>What a reduce in JavaScript says without being run.</summary>
+/// <param name="Keys">The members by which it groups.</param>
+/// <param name="Fields">The fields of its results.</param>
+/// <param name="HasDynamicFields">Whether its results also have fields made by <c>createField</c>.</param>
+internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyList<MappedField> Fields, bool HasDynamicFields)
 {
     private const string Form = "a reduce is 'groupBy(x => ({ City: x.City })).aggregate(g => ({ City: g.key.City, … }))'";
 
@@ -44,7 +47,8 @@ internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyLi
                         : throw Refuse(index, member, Form + "."))],
             _ => [Member(index, by)],
         };
-        return new ReduceScriptShape(keys, MapScriptShape.ResultsOf(index, aggregate));
+        return new ReduceScriptShape(
+            keys, MapScriptShape.ResultsOf(index, aggregate), MapScriptShape.Of(index, [script]).HasDynamicFields);
     }
 
     private static string Member(IndexTexts index, Node node) =>

@@ -17,6 +17,11 @@ internal abstract class IndexReduce
     /// </summary>
     public virtual bool AddsUp => false;
 
+    /// <summary>
+    /// Whether its objects may have fields with names computed from their values, see <see cref="MappedField.Dynamic"/>.
+    /// </summary>
+    public virtual bool HasDynamicFields => false;
+
     /// <summary>Reduces objects of one key, which may be results of earlier reduces.</summary>
     /// <param name="values">JSON objects, one or more.</param>
     /// <param name="output">Takes the results.</param>

@@ -12,6 +12,9 @@ namespace Treepie.Indexes;
 /// </summary>
 internal static class ComputedDefinition
 {
+    /// <summary>The member that usually takes what <c>CreateField</c> returns.</summary>
+    private const string PlaceOfDynamicFields = "_";
+
     /// <summary>The mapping of a definition, compiled where it computes.</summary>
     /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
     /// with.</exception>
@@ -40,11 +43,6 @@ internal static class ComputedDefinition
                 $"one of its maps is over {NameOf(maps[0].Source)}, another over {NameOf(another.Source)}: all maps of an index "
                     + "are over the same. Define an index for each.");
         var map = new MapSet(maps);
-        if (map.HasDynamicFields && definition.Reduce is not null)
-            throw new InvalidIndexDefinitionException(
-                definition.Name, "Maps",
-                "it reduces, and its map makes fields whose names only the documents say (CreateField): what is reduced has the "
-                    + "fields that map and reduce both name. Give an index without a reduce these fields.");
         if (definition.Reduce is { } text)
             return CompileReduce(definition, map, engine.CompileReduce(texts, text));
         return new StaticIndexMapping(Complete(definition, map), map);
@@ -92,6 +90,13 @@ internal static class ComputedDefinition
         // What is reduced may be reduced again, so a reduce gives what maps give.
         HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)],
             reduced = [.. reduce.Fields.Select(field => field.Name)];
+        if (map.HasDynamicFields && !reduce.HasDynamicFields)
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Reduce",
+                "its map makes fields with CreateField and its reduce does not: only fields of the reduce are indexed. Let the map "
+                    + "give names and values as ordinary members, and call CreateField in the reduce.");
+        if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
+            mapped.Remove(PlaceOfDynamicFields); // stands there so that both give objects of one type
         if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
@@ -110,7 +115,8 @@ internal static class ComputedDefinition
                 $"its references name the field '{missing}', which it does not give; it gives {Names(mapped)}.");
         IndexDefinition complete = WireDefinition.WithFields(
             definition with { Collections = map.Collections, Boost = null },
-            [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);
+            [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))],
+            mayHaveMore: reduce.HasDynamicFields, reduce.HasDynamicFields);
         return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
     }
 

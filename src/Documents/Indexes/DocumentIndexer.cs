@@ -249,7 +249,7 @@ internal sealed class DocumentIndexer
             QuietJob<MappedBatch> next = _context.Workers.Run(() => Map(room, reached, stop));
             try
             {
-                Commit(batch, tell, stop);
+                _ = Commit(batch, tell, stop); // no group has fields with computed names: it is the batch that was written
             }
             finally
             {
@@ -259,13 +259,14 @@ internal sealed class DocumentIndexer
             batch = Named(next.Wait(), room, reached, stop);
         }
 
-        Commit(batch, tell, stop);
+        batch = Commit(batch, tell, stop);
         return (batch.Reached, batch.IsComplete);
     }
 
     /// <summary>Whether it may go on without giving the turn back.</summary>
     private bool IsFree =>
         !_index.Definition.HasReferences
+            && _index.Definition.Reduction is not { Reduce.HasDynamicFields: true }
             && _outputs is null
             && _index.Writer.Pending is null
             && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count
@@ -293,14 +294,19 @@ internal sealed class DocumentIndexer
         return batch;
     }
 
-    private void Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
+    /// <summary>
+    /// Writes a batch and returns it, or the one that was mapped in its place because its groups had fields which the index did
+    /// not have.
+    /// </summary>
+    private MappedBatch Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
     {
         // Changes of other collections are no reason to write.
         int changes = batch.Batch.Count;
         if (changes > 0)
         {
             long begun = _context.TimeProvider.GetTimestamp();
-            batch.Batch.Commit(batch.Reached, stop);
+            while (!batch.Batch.TryCommit(batch.Reached, stop))
+                batch = Named(batch, 0, _index.Writer.LastEtag, stop);
             Report(changes, batch, begun);
         }
 
@@ -308,6 +314,7 @@ internal sealed class DocumentIndexer
             tell(() => _index.Progress.ReportReached(batch.Reached, batch.IsComplete));
         else
             _unreported = (batch.Reached, batch.IsComplete);
+        return batch;
     }
 
     /// <summary>Gives some entries the fields they have not. False if there are more.</summary>

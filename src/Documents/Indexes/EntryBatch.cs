@@ -23,6 +23,9 @@ internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapB
 
     public override void Clear() => Entries.Clear();
 
-    public override void Commit(long etag, CancellationToken cancellationToken) =>
+    public override bool TryCommit(long etag, CancellationToken cancellationToken)
+    {
         writer.Commit(Entries, etag, cancellationToken);
+        return true;
+    }
 }

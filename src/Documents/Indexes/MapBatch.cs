@@ -32,6 +32,9 @@ internal abstract class MapBatch
     /// <summary>Forgets what it holds.</summary>
     public abstract void Clear();
 
-    /// <summary>Writes it, with how far the index is then. Afterwards it is empty.</summary>
-    public abstract void Commit(long etag, CancellationToken cancellationToken);
+    /// <summary>
+    /// Writes it, with how far the index is then. Afterwards it is empty. Returns false, with nothing written, if only now
+    /// <see cref="NewFields"/> were found.
+    /// </summary>
+    public abstract bool TryCommit(long etag, CancellationToken cancellationToken);
 }

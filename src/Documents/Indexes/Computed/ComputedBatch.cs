@@ -35,10 +35,11 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
         _again.Clear();
     }
 
-    public override void Commit(long etag, CancellationToken cancellationToken)
+    public override bool TryCommit(long etag, CancellationToken cancellationToken)
     {
         writer.Commit(entries.Batch, etag, Prepare, cancellationToken);
         Clear();
+        return true;
     }
 
     private ComputedEntries Entries => entries;

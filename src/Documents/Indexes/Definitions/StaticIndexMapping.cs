@@ -99,8 +99,8 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// <summary>The definition.</summary>
     public IndexDefinition Definition { get; }
 
-    /// <summary>Whether documents say names of fields.</summary>
-    public bool HasDynamicFields => Map is { HasDynamicFields: true };
+    /// <summary>Whether documents, or the groups of a reduce, say names of fields.</summary>
+    public bool HasDynamicFields => Map is { HasDynamicFields: true } || Reduction is { Reduce.HasDynamicFields: true };
 
     /// <summary>Fields whose names documents have said, in the order in which they were met.</summary>
     public IReadOnlyList<DynamicField> DynamicFields { get; }

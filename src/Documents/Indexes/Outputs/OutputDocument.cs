@@ -3,6 +3,7 @@ using System.Buffers.Binary;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using Treepie.Computations;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Outputs;
@@ -30,7 +31,7 @@ internal static class OutputDocument
         return Write(collection, writer =>
         {
             foreach (JsonProperty member in result.EnumerateObject())
-                if (member.Name != "@metadata")
+                if (member.Name is not ("@metadata" or MappedField.Dynamic))
                     member.WriteTo(writer);
         });
     }

@@ -3,6 +3,7 @@ using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using System.Text;
 using Treepie.Computations;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Outputs;
@@ -28,6 +29,9 @@ internal sealed class Reducer(
     private const byte EntryMark = 0xFE;
 
     private readonly ObjectAsDocument _document = new();
+
+    /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
+    public HashSet<DynamicField> NewFields => extractor.NewFields;
 
     /// <summary>Applies changes of documents, the last of each, to the state, and the changed groups to the batch.</summary>
     /// <param name="state">The state.</param>
@@ -166,7 +170,7 @@ internal sealed class Reducer(
     private void PutEntry(byte[] key, ReadOnlySpan<byte> json, IndexBatch batch)
     {
         batch.BeginEntry(key);
-        batch.AddStored(ObjectSlot, json);
+        batch.AddStored(ObjectSlot, extractor.ToKeep(json));
         try
         {
             extractor.Extract(_document.Of(json), batch);

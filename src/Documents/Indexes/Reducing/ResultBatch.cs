@@ -1,4 +1,5 @@
 using Treepie.Indexes.Computed;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Outputs;
 using Treepie.Indexes.States;
 using Treepie.Indexing;
@@ -16,6 +17,8 @@ internal sealed class ResultBatch(
     public override int Count => _documents.Count;
 
     public override long SizeBytes => _documents.SizeBytes;
+
+    public override IReadOnlyCollection<DynamicField> NewFields => reducer.NewFields;
 
     public override bool Add(MappedChanges feed)
     {
@@ -35,30 +38,49 @@ internal sealed class ResultBatch(
         _documents.Clear();
         _entries.Clear();
         again.Clear();
+        reducer.NewFields.Clear();
     }
 
-    public override void Commit(long etag, CancellationToken cancellationToken)
+    public override bool TryCommit(long etag, CancellationToken cancellationToken)
     {
+        try
+        {
+            Commit(etag, cancellationToken);
+        }
+        catch (NewFieldsException)
+        {
+            return false;
+        }
+
+        Clear();
+        return true;
+    }
+
+    private void Commit(long etag, CancellationToken cancellationToken) =>
         writer.Commit(
             _entries,
             etag,
             (transaction, entries) =>
             {
                 entries.Clear(); // of what was done in vain
+                reducer.NewFields.Clear();
                 StateTree? references = outputs?.Target.Pattern is null
                     ? null
                     : new StoredStateTree(transaction.GetOrCreateTree(ReduceOutputs.ReferencesTree));
                 reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken, references);
+                if (reducer.NewFields.Count > 0)
+                    throw new NewFieldsException();
                 again.Write(transaction, _documents.References());
                 maps.Write(transaction, reduces);
             },
             cancellationToken);
-        Clear();
-    }
 
     private void AddAgain(MappedChanges feed, byte[] foldedId)
     {
         if (results.MapAgain(feed, foldedId) is { } document)
             _documents.Add(document);
     }
+
+    /// <summary>Undoes a transaction in which groups had fields that the index does not have.</summary>
+    private sealed class NewFieldsException : Exception;
 }
