@@ -70,7 +70,8 @@ public sealed class Database : IDocumentStore, ISessionHost
                     BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing,
                     (batch, stop) => WriteAsync(batch, wantsResults: false, stop))
                 {
-                    WriteSetting = WriteSetting
+                    WriteSetting = WriteSetting,
+                    SharedAnalyzers = () => Options.Shared?.Analyzers ?? [],
                 },
                 new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions,
                 new IndexSettingsStore(environment));
@@ -81,13 +82,18 @@ public sealed class Database : IDocumentStore, ISessionHost
             throw;
         }
 
-        Sorters = new DatabaseSorters(BeginRead, WriteSetting, Options.CustomOrders);
+        Sorters = new DatabaseSorters(BeginRead, WriteSetting, () => Options.Shared?.Sorters ?? [], Options.CustomOrders);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Sorters.Orders, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
         TimeSeriesPolicies = new TimeSeriesPolicies(this);
         Settings = new DatabaseSettings(this);
+        if (Options.Shared is not { } shared)
+            return;
+        shared.AnalyzersChanged += RefreshAnalyzers;
+        if (shared.Analyzers.Count > 0)
+            RefreshAnalyzers(); // they may have changed while the database was closed
     }
 
     /// <summary>The name of the database; that of the directory unless the options specify one.</summary>
@@ -502,6 +508,8 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return false;
+        if (Options.Shared is { } shared)
+            shared.AnalyzersChanged -= RefreshAnalyzers;
         Lifecycle.Dispose(); // it writes
         TimeSeriesPolicies.Dispose();
         Compression.Dispose();
@@ -528,6 +536,18 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
+    }
+
+    private void RefreshAnalyzers()
+    {
+        try
+        {
+            Indexes.Analyzers.Refresh();
+        }
+        catch (ObjectDisposedException)
+        {
+            // It is being closed; its next opening looks at shared analyzers.
+        }
     }
 
     /// <summary>Stores a setting, or deletes it if null; durable when the method returns.</summary>

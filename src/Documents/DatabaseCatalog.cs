@@ -50,6 +50,8 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         _folder = new CatalogFolder(DataDirectory, _options.TimeProvider);
         try
         {
+            Shared = new SharedDefinitions(DataDirectory, _options);
+            _options = _options with { Shared = Shared };
             _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);
             _opener = new EntryOpener(_options, _keys);
             foreach (CatalogEntry entry in _folder.Scan())
@@ -65,6 +67,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 
     /// <summary>The full path of the directory.</summary>
     public string DataDirectory { get; }
+
+    /// <summary>Analyzers, sorters and settings that all databases share.</summary>
+    public SharedDefinitions Shared { get; }
 
     /// <summary>The names of all databases, sorted.</summary>
     public IReadOnlyList<string> Names => [.. Created().Select(entry => entry.Name)];
@@ -431,6 +436,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             }
         }
 
+        Shared.Dispose();
         _keys.Dispose();
         _folder.Dispose();
     }
@@ -451,6 +457,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 await database.DisposeAsync().ConfigureAwait(false);
         }
 
+        Shared.Dispose();
         _keys.Dispose();
         _folder.Dispose();
     }

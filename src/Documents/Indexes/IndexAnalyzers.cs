@@ -106,9 +106,26 @@ public sealed class IndexAnalyzers
         }
     }
 
-    /// <summary>Returns the definition of an index with the current analyzers that it refers to.</summary>
-    internal StaticIndexMapping Attach(StaticIndexMapping mapping) =>
-        mapping.WithAnalyzers(Kept().UsedBy(mapping.Definition, _context.Analyzers));
+    /// <summary>
+    /// Returns the definition of an index with the current analyzers that it refers to. One that it was built with and that was
+    /// shared, but is no longer, stays.
+    /// </summary>
+    internal StaticIndexMapping Attach(StaticIndexMapping mapping)
+    {
+        var used = new Dictionary<string, string>(mapping.Analyzers, StringComparer.OrdinalIgnoreCase);
+        foreach ((string name, string code) in _context.CustomAnalyzers().UsedBy(mapping.Definition, _context.Analyzers))
+            used[name] = code;
+        return mapping.WithAnalyzers(used);
+    }
+
+    /// <summary>Rebuilds indexes whose shared analyzers have changed.</summary>
+    internal void Refresh()
+    {
+        lock (_definitionsLock)
+            Rebuild();
+    }
+
+    private void Rebuild() => _build([.. _indexes().OfType<StaticIndexMapping>().Select(Attach)]);
 
     private static InvalidAnalyzerException TooMany(string name) =>
         new(name, $"a database has at most {CustomAnalyzers.MaxCount} analyzers. Delete one first.");
@@ -124,6 +141,6 @@ public sealed class IndexAnalyzers
         if (_context.WriteSetting is not { } write)
             throw new InvalidOperationException("These indexes have no place for analyzers.");
         write(CustomAnalyzers.SettingName, analyzers.ToJson());
-        _build([.. _indexes().OfType<StaticIndexMapping>().Select(Attach)]);
+        Rebuild();
     }
 }

@@ -329,21 +329,25 @@ public sealed class IndexCatalogue : IDisposable
 
     private void OpenAll()
     {
-        Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? [])
-            .ToDictionary(
-                definition => definition.Name, definition => (IndexMapping)Analyzers.Attach(new StaticIndexMapping(definition)),
-                StringComparer.OrdinalIgnoreCase);
-        var built = new List<(IndexDirectory Place, IndexMapping Definition)>();
+        var built = new List<(IndexDirectory Place, StaticIndexMapping Definition)>();
         foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed))
         {
             _generation = Math.Max(_generation, place.Generation);
-            if (definition is StaticIndexMapping)
-                built.Add((place, definition));
+            if (definition is StaticIndexMapping byHand)
+                built.Add((place, byHand));
             else
                 Add(_indexers, OpenIndex(definition, place));
         }
 
-        foreach (IGrouping<string, (IndexDirectory Place, IndexMapping Definition)> versions in built.GroupBy(
+        Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? []).ToDictionary(
+            static definition => definition.Name,
+            definition => (IndexMapping)Analyzers.Attach(
+                new StaticIndexMapping(definition).WithAnalyzers(
+                    built.LastOrDefault(one => IndexDefinitionJson.AreSame(one.Definition.Definition, definition))
+                        .Definition?.Analyzers ?? new Dictionary<string, string>())),
+            StringComparer.OrdinalIgnoreCase);
+
+        foreach (IGrouping<string, (IndexDirectory Place, StaticIndexMapping Definition)> versions in built.GroupBy(
             b => b.Definition.Name, StringComparer.OrdinalIgnoreCase))
             if (!wanted.ContainsKey(versions.Key))
                 foreach ((IndexDirectory place, _) in versions)
@@ -355,10 +359,10 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>Resumes the index of a definition, and the previous one until the former has caught up.</summary>
-    private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, IndexMapping Definition)> versions)
+    private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, StaticIndexMapping Definition)> versions)
     {
-        (IndexDirectory Place, IndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
-        (IndexDirectory Place, IndexMapping Definition) before = versions.LastOrDefault(v => v.Place != current.Place);
+        (IndexDirectory Place, StaticIndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
+        (IndexDirectory Place, StaticIndexMapping Definition) before = versions.LastOrDefault(v => v.Place != current.Place);
         foreach ((IndexDirectory place, _) in versions)
             if (place != current.Place && place != before.Place)
                 place.Discard();

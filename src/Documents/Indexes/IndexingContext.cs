@@ -29,12 +29,17 @@ internal sealed record IndexingContext(
     /// <summary>Keeps something that is set of the database, or forgets it; null: nothing is kept.</summary>
     public Action<string, byte[]?>? WriteSetting { get; init; }
 
-    /// <summary>
-    /// The analyzers that fields can name now: those of the program, and those that are kept with the database.
-    /// </summary>
-    public AnalyzerSet AllAnalyzers()
+    /// <summary>The analyzers that the database shares with others.</summary>
+    public Func<IReadOnlyCollection<AnalyzerDefinition>> SharedAnalyzers { get; init; } = static () => [];
+
+    /// <summary>The custom analyzers that fields can refer to now: shared ones, and those of the database, which take
+    /// precedence.</summary>
+    public CustomAnalyzers CustomAnalyzers()
     {
         using DatabaseSnapshot snapshot = BeginRead();
-        return CustomAnalyzers.Of(snapshot).Over(Analyzers);
+        return Definitions.CustomAnalyzers.Of(snapshot).Over(SharedAnalyzers());
     }
+
+    /// <summary>All analyzers that fields can refer to now: those of the program, and custom ones.</summary>
+    public AnalyzerSet AllAnalyzers() => CustomAnalyzers().Over(Analyzers);
 }

@@ -10,6 +10,8 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 {
     public IReadOnlyList<string> Names => catalog.Names;
 
+    public SharedDefinitions? Shared => catalog.Shared;
+
     public IBackupSource Backups { get; } = new CatalogBackupSource(catalog);
 
     public Database? Find(string name) => catalog.Find(name);

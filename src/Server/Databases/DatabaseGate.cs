@@ -24,6 +24,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     /// <summary>The databases for who backs them up, without the gate.</summary>
     public IBackupSource Backups => source.Backups;
 
+    /// <summary>What the databases share; null: there is only one.</summary>
+    public SharedDefinitions? Shared => source.Shared;
+
     /// <summary>
     /// Whether there is no room for one more open database. Null where none is closed for another, because the program around
     /// the API may use databases without entering.

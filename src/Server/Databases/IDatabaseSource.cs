@@ -10,6 +10,9 @@ internal interface IDatabaseSource
     /// <summary>Names of all databases, sorted.</summary>
     IReadOnlyList<string> Names { get; }
 
+    /// <summary>What the databases share; null: there is only one.</summary>
+    SharedDefinitions? Shared { get; }
+
     /// <summary>The same databases for who backs them up.</summary>
     IBackupSource Backups { get; }
 

@@ -10,6 +10,8 @@ internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
 {
     public IReadOnlyList<string> Names { get; } = [database.Name];
 
+    public SharedDefinitions? Shared => null;
+
     public IBackupSource Backups { get; } = new SingleBackupSource(database);
 
     public Database? Find(string name) =>

@@ -7,7 +7,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Analyzers and sorters stored in a database, as clients put and delete them: descriptions in JSON, never code.
+/// Analyzers and sorters stored in a database or shared by all, as clients put and delete them: descriptions in JSON, never
+/// code.
 /// </summary>
 internal static class AnalyzersEndpoints
 {
@@ -24,8 +25,12 @@ internal static class AnalyzersEndpoints
         routes.Database("GET", "/sorters", AccessLevel.DatabaseRead, ListSorters);
         routes.Database("PUT", "/admin/sorters", AccessLevel.DatabaseAdmin, PutSorters);
         routes.Database("DELETE", "/admin/sorters", AccessLevel.DatabaseAdmin, DeleteSorter);
-        routes.Server("PUT", "/admin/analyzers", AccessLevel.Operator, static request => RefuseForServer(request, Analyzers));
-        routes.Server("PUT", "/admin/sorters", AccessLevel.Operator, static request => RefuseForServer(request, Sorters));
+        routes.Server("GET", "/analyzers", AccessLevel.ValidUser, ListSharedAnalyzers);
+        routes.Server("PUT", "/admin/analyzers", AccessLevel.Operator, PutSharedAnalyzers);
+        routes.Server("DELETE", "/admin/analyzers", AccessLevel.Operator, DeleteSharedAnalyzer);
+        routes.Server("GET", "/sorters", AccessLevel.ValidUser, ListSharedSorters);
+        routes.Server("PUT", "/admin/sorters", AccessLevel.Operator, PutSharedSorters);
+        routes.Server("DELETE", "/admin/sorters", AccessLevel.Operator, DeleteSharedSorter);
     }
 
     /// <summary>Writes them as members of a database record.</summary>
@@ -108,16 +113,43 @@ internal static class AnalyzersEndpoints
         return request.NoContentAsync();
     }
 
-    private static async Task RefuseForServer(HttpServerRequest request, string what)
+    private static Task ListSharedAnalyzers(HttpServerRequest request) => List(
+        request, Analyzers, SharedOf(request, Analyzers).Analyzers.Select(static one => (one.Name, one.Code)));
+
+    private static Task ListSharedSorters(HttpServerRequest request) => List(
+        request, Sorters, SharedOf(request, Sorters).Sorters.Select(static one => (one.Name, one.Code)));
+
+    private static async Task PutSharedAnalyzers(HttpServerRequest request)
     {
-        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, what).ConfigureAwait(false);
-        string one = what == Analyzers ? "an analyzer" : "a sorter";
-        throw new WireException(
-            Microsoft.AspNetCore.Http.StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
-            $"{what} ({string.Join(", ", given.Take(8).Select(static one => $"'{one.Name}'"))}) for all databases are not taken "
-                + $"here: {one} belongs to a database and is in its backups. Put it in each database that uses it (PUT "
-                + $"/databases/{{name}}/admin/{what.ToLowerInvariant()}). Nothing was changed.");
+        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, Analyzers).ConfigureAwait(false);
+        SharedOf(request, Analyzers).PutAnalyzers([.. given.Select(static one => new AnalyzerDefinition(one.Name, one.Code))]);
+        await request.NoContentAsync().ConfigureAwait(false);
     }
+
+    private static async Task PutSharedSorters(HttpServerRequest request)
+    {
+        IReadOnlyList<(string Name, string Code)> given = await ReadAsync(request, Sorters).ConfigureAwait(false);
+        SharedOf(request, Sorters).PutSorters([.. given.Select(static one => new SorterDefinition(one.Name, one.Code))]);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static Task DeleteSharedAnalyzer(HttpServerRequest request)
+    {
+        SharedOf(request, Analyzers).DeleteAnalyzer(request.RequiredParameter("name")); // deleting one that is missing succeeds
+        return request.NoContentAsync();
+    }
+
+    private static Task DeleteSharedSorter(HttpServerRequest request)
+    {
+        SharedOf(request, Sorters).DeleteSorter(request.RequiredParameter("name")); // as above
+        return request.NoContentAsync();
+    }
+
+    private static SharedDefinitions SharedOf(HttpServerRequest request, string what) =>
+        request.Server.Databases.Shared ?? throw new WireException(
+            StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
+            $"{what} for all databases are not available here, as this server has one database, given by the program it is part "
+                + $"of. Put them in that database: PUT /databases/{{name}}/admin/{what.ToLowerInvariant()}. Nothing was changed.");
 
     private static async Task<IReadOnlyList<(string Name, string Code)>> ReadAsync(HttpServerRequest request, string member)
     {

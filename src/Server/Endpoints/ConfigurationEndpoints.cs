@@ -15,6 +15,8 @@ internal static class ConfigurationEndpoints
 
     public static void Map(Routes routes)
     {
+        routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, GetSharedClient);
+        routes.Server("PUT", "/admin/configuration/client", AccessLevel.Operator, PutSharedClient);
         routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, GetClient);
         routes.Database(
             "PUT", "/admin/configuration/client", AccessLevel.DatabaseAdmin,
@@ -34,7 +36,7 @@ internal static class ConfigurationEndpoints
     public static void Announce(HttpServerRequest request, Database database)
     {
         if (request.Header("Client-Configuration-Etag") is { Length: > 0 } known
-            && known.Trim('"') != database.Settings.Etag(Client).ToString(System.Globalization.CultureInfo.InvariantCulture))
+            && known.Trim('"') != EtagOfClient(request, database).ToString(System.Globalization.CultureInfo.InvariantCulture))
             request.SetHeader("Refresh-Client-Configuration", "true");
     }
 
@@ -55,19 +57,61 @@ internal static class ConfigurationEndpoints
         }
     }
 
+    /// <summary>
+    /// The configuration of the database or, where it has none or has disabled it, the one shared by all databases.
+    /// </summary>
+    private static Task GetClient(HttpServerRequest request, Database database)
+    {
+        ReadOnlyMemory<byte>? own = database.Settings.Get(Client), shared = SharedClient(request).Json;
+        bool isShared = shared is { } all && !IsDisabled(all) && (own is not { } given || IsDisabled(given));
+        return WriteClient(request, isShared ? shared : own, EtagOfClient(request, database));
+    }
+
+    private static Task GetSharedClient(HttpServerRequest request)
+    {
+        (ReadOnlyMemory<byte>? json, long etag) = SharedClient(request);
+        return WriteClient(request, json, etag);
+    }
+
     // Clients read the etag with a regular expression that allows no space after the colon.
-    private static Task GetClient(HttpServerRequest request, Database database) => request.JsonAsync(
-        (Etag: database.Settings.Etag(Client), Json: database.Settings.Get(Client)), static (json, state) =>
+    private static Task WriteClient(HttpServerRequest request, ReadOnlyMemory<byte>? configuration, long etag) =>
+        request.JsonAsync((etag, configuration), static (json, state) =>
         {
             json.WriteStartObject();
-            json.WriteNumber("Etag", state.Etag);
+            json.WriteNumber("Etag", state.etag);
             json.WritePropertyName("Configuration");
-            if (state.Json is { } given)
+            if (state.configuration is { } given)
                 json.WriteRawValue(given.Span);
             else
                 json.WriteNullValue();
             json.WriteEndObject();
         });
+
+    /// <summary>Grows with each change of either configuration.</summary>
+    private static long EtagOfClient(HttpServerRequest request, Database database) =>
+        database.Settings.Etag(Client) + SharedClient(request).Etag;
+
+    private static (ReadOnlyMemory<byte>? Json, long Etag) SharedClient(HttpServerRequest request) =>
+        request.Server.Databases.Shared?.Setting(Client) ?? (null, 0);
+
+    private static bool IsDisabled(ReadOnlyMemory<byte> configuration)
+    {
+        using var json = JsonDocument.Parse(configuration);
+        return json.RootElement.TryGetProperty("Disabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True;
+    }
+
+    private static async Task PutSharedClient(HttpServerRequest request)
+    {
+        SharedDefinitions shared = request.Server.Databases.Shared ?? throw new WireException(
+            StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
+            "A configuration of clients for all databases is not available here, as this server has one database, given by the "
+                + "program it is part of. Put it in that database. Nothing was changed.");
+        using RequestBody body = await request.ReadBodyAsync(DatabaseSettings.MaxBytes).ConfigureAwait(false);
+        using (JsonDocument json = WireJson.ParseObject(body, "a configuration"))
+            _ = json;
+        await shared.SetSettingAsync(Client, body.Memory, request.Aborted).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
 
     private static Task GetStudio(HttpServerRequest request, Database database) => database.Settings.Get(Studio) is { } given
         ? request.JsonAsync(given, static (json, given) => json.WriteRawValue(given.Span))

@@ -9,7 +9,6 @@ internal static class ServerInfoEndpoints
     public static void Map(Routes routes)
     {
         routes.Server("GET", "/build/version", AccessLevel.ValidUser, BuildVersion);
-        routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, ClientConfiguration);
         routes.Server("GET", "/setup/alive", AccessLevel.Anyone, static request => request.NoContentAsync());
         routes.Database("GET", "/healthcheck", AccessLevel.DatabaseRead, static (request, _) => request.NoContentAsync());
     }
@@ -27,11 +26,4 @@ internal static class ServerInfoEndpoints
     });
 
     // Clients read the etag with a regular expression that allows no space after the colon.
-    private static Task ClientConfiguration(ServerRequest request) => request.JsonAsync(static json =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber("Etag", 0);
-        json.WriteNull("Configuration");
-        json.WriteEndObject();
-    });
 }

@@ -8,10 +8,6 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class UnbuiltEndpoints
 {
-    private const string Analyzers = "Analyzers of all databases (each database has its own: /databases/{name}/admin/analyzers)";
-
-    private const string Sorters = "Sorters of all databases (each database has its own: /databases/{name}/admin/sorters)";
-
     private static readonly (string Pattern, string Feature)[] _ofDatabases =
     [
         ("/attachments/{**rest}", "Other requests about attachments"),
@@ -46,7 +42,6 @@ internal static class UnbuiltEndpoints
         ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
         ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"),
         ("/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/replication/{**rest}", "Replication"),
-        ("/admin/analyzers", Analyzers), ("/admin/sorters", Sorters),
         ("/info/{**rest}", "TCP connections"),
     ];
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    CreateDatabaseOperation, DeleteAnalyzerOperation, DeleteDatabasesOperation, DeleteIndexOperation, DeleteSorterOperation, GetDatabaseRecordOperation, IndexDefinition, PutAnalyzersOperation,
+    CreateDatabaseOperation, DeleteAnalyzerOperation, DeleteDatabasesOperation, DeleteIndexOperation, DeleteServerWideAnalyzerOperation, DeleteServerWideSorterOperation,
+    DeleteSorterOperation, GetDatabaseRecordOperation, IndexDefinition, PutAnalyzersOperation,
     PutIndexesOperation, PutServerWideAnalyzersOperation, PutServerWideSortersOperation, PutSortersOperation,
 } from "ravendb";
 import { openStore, seed, User, withDatabase } from "./support.mjs";
@@ -73,15 +74,34 @@ test("a sorter of values is put, orders a query, and is deleted", () => withData
     await assert.rejects(names(), /no order 'ByLevel'/);
 }));
 
-test("sorters in C# and what is meant for the whole server are refused by name, and say what there is", () => withDatabase(async store => {
+test("analyzers and sorters of the whole server are those of each database that has no own of their name", () => withDatabase(async store => {
+    const name = `Everywhere${process.pid}`, server = store.maintenance.server;
+    await seed(store, { "users/1": new User({ name: "Zoë" }), "users/2": new User({ name: "abc" }) });
+    await server.send(new PutServerWideAnalyzersOperation(parts(name, { Filters: ["LowerCase", "Accents"] })));
+    await store.maintenance.send(new PutIndexesOperation(define("ByName", name)));
+    assert.deepEqual(await find(store, "ByName", "zoe"), ["Zoë"]);
+    await store.maintenance.send(new PutAnalyzersOperation(parts(name, { Filters: ["LowerCase"] })));
+    await new Promise(resolve => setTimeout(resolve, 200));
+    assert.deepEqual(await find(store, "ByName", "zoë"), ["Zoë"]);
+    await server.send(new PutServerWideSortersOperation(parts(name, { Values: ["Zoë", "abc"] })));
+    const names = async () => (await store.openSession().query({ documentType: User }).waitForNonStaleResults()
+        .orderBy("name", { sorterName: name }).all()).map(u => u.name);
+    assert.deepEqual(await names(), ["Zoë", "abc"]);
+    await server.send(new DeleteServerWideSorterOperation(name));
+    await assert.rejects(names(), /no order/);
+    await server.send(new DeleteServerWideAnalyzerOperation(name));
+    assert.deepEqual(await find(store, "ByName", "zoë"), ["Zoë"]);
+}));
+
+test("sorters in C# are refused by name, and say what there is", () => withDatabase(async store => {
     const sharp = { name: "Mine", code: "class Mine {}" };
     await assert.rejects(store.maintenance.send(new PutSortersOperation(sharp)), error => {
         assert.equal(error.name, "SorterCompilationException");
         assert.match(error.message, /'Mine'.*"Values"/s);
         return true;
     });
-    await assert.rejects(store.maintenance.server.send(new PutServerWideSortersOperation(sharp)), /'Mine'.*each database/s);
-    await assert.rejects(store.maintenance.server.send(new PutServerWideAnalyzersOperation(parts("Names", {}))), /'Names'.*each database/s);
+    await assert.rejects(store.maintenance.server.send(new PutServerWideSortersOperation(sharp)), /'Mine'.*"Values"/s);
+    await assert.rejects(store.maintenance.server.send(new PutServerWideAnalyzersOperation(sharp)), /'Mine'.*"Tokenizer"/s);
 }));
 
 test("a database is created with the analyzers of its record", async () => {

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    ConfigureRevisionsForConflictsOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, ModifyConflictSolverOperation,
-    PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, ReorderDatabaseMembersOperation, SetDatabaseDynamicDistributionOperation,
+    ConfigureRevisionsForConflictsOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, GetServerWideClientConfigurationOperation, ModifyConflictSolverOperation,
+    PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, PutServerWideClientConfigurationOperation, ReorderDatabaseMembersOperation,
+    SetDatabaseDynamicDistributionOperation,
     SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateUnusedDatabasesOperation,
 } from "ravendb";
 import { User, openStore, seed, url, withDatabase } from "./support.mjs";
@@ -24,6 +25,24 @@ test("clients are configured, and read it when it changes", () => withDatabase(a
         await assert.rejects(session.query(User).whereEquals("name", "x").all(), /maximum number of requests/i);
     } finally {
         other.dispose();
+    }
+}));
+
+test("clients of all databases are configured where a database says nothing else", () => withDatabase(async store => {
+    const server = store.maintenance.server, seed = process.pid; // which changes nothing for other tests
+    await server.send(new PutServerWideClientConfigurationOperation({ loadBalancerContextSeed: seed, disabled: false, etag: 0 }));
+    try {
+        assert.equal((await server.send(new GetServerWideClientConfigurationOperation())).loadBalancerContextSeed, seed);
+        const shared = await store.maintenance.send(new GetClientConfigurationOperation());
+        assert.equal(shared.configuration.loadBalancerContextSeed, seed);
+        await store.maintenance.send(new PutClientConfigurationOperation({ loadBalancerContextSeed: 1, disabled: false, etag: 0 }));
+        const own = await store.maintenance.send(new GetClientConfigurationOperation());
+        assert.equal(own.configuration.loadBalancerContextSeed, 1);
+        assert.ok(own.etag > shared.etag);
+        await store.maintenance.send(new PutClientConfigurationOperation({ loadBalancerContextSeed: 1, disabled: true, etag: 0 }));
+        assert.equal((await store.maintenance.send(new GetClientConfigurationOperation())).configuration.loadBalancerContextSeed, seed);
+    } finally {
+        await server.send(new PutServerWideClientConfigurationOperation({ disabled: true, etag: 0 }));
     }
 }));
 

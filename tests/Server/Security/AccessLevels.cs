@@ -51,10 +51,12 @@ internal static class AccessLevels
         * /databases/{database}/timeseries/{**rest} DatabaseRead
         * /info/{**rest} ValidUser
         * /periodic-backup/{**rest} ValidUser
+        DELETE /admin/analyzers Operator
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
         DELETE /admin/databases/orchestrator Operator
         DELETE /admin/databases/shard Operator
+        DELETE /admin/sorters Operator
         DELETE /admin/tokens Operator
         DELETE /databases/{database}/admin/analyzers DatabaseAdmin
         DELETE /databases/{database}/admin/revisions DatabaseAdmin
@@ -74,6 +76,7 @@ internal static class AccessLevels
         GET /admin/operations/next-operation-id Operator
         GET /admin/secrets/generate Operator
         GET /admin/tokens Operator
+        GET /analyzers ValidUser
         GET /build/version ValidUser
         GET /certificates/whoami ValidUser
         GET /cluster/node-info ValidUser
@@ -207,6 +210,7 @@ internal static class AccessLevels
         POST /databases/{database}/timeseries/names/config DatabaseReadWrite
         PUT /admin/analyzers Operator
         PUT /admin/certificates Operator
+        PUT /admin/configuration/client Operator
         PUT /admin/databases Operator
         PUT /admin/databases/node Operator
         PUT /admin/databases/orchestrator Operator

@@ -46,6 +46,10 @@ internal sealed class CustomAnalyzers
     public CustomAnalyzers With(IEnumerable<AnalyzerDefinition> others) =>
         new(_definitions.With(others.Select(static one => (one.Name, one.Code))));
 
+    /// <summary>Others and these, which take the place of those of their names.</summary>
+    public CustomAnalyzers Over(IReadOnlyCollection<AnalyzerDefinition> others) =>
+        others.Count == 0 ? this : new CustomAnalyzers(NamedCode.Empty).With(others).With(All);
+
     /// <summary>These without the one of a name; null if there is none.</summary>
     public CustomAnalyzers? Without(string name) => _definitions.Without(name) is { } others ? new CustomAnalyzers(others) : null;
 

@@ -20,17 +20,20 @@ public sealed class DatabaseSorters
 
     private readonly Func<DatabaseSnapshot> _beginRead;
     private readonly Action<string, byte[]?> _write;
+    private readonly Func<IReadOnlyList<SorterDefinition>> _shared;
     private readonly IReadOnlyDictionary<string, ICustomOrder> _ofProgram;
     private readonly Lock _changing = new();
     private Kept _kept;
 
     internal DatabaseSorters(
-        Func<DatabaseSnapshot> beginRead, Action<string, byte[]?> write, IReadOnlyDictionary<string, ICustomOrder> ofProgram)
+        Func<DatabaseSnapshot> beginRead, Action<string, byte[]?> write, Func<IReadOnlyList<SorterDefinition>> shared,
+        IReadOnlyDictionary<string, ICustomOrder> ofProgram)
     {
         _beginRead = beginRead;
         _write = write;
+        _shared = shared;
         _ofProgram = ofProgram;
-        _kept = new Kept(null, ofProgram);
+        _kept = new Kept(null, [], ofProgram);
     }
 
     /// <summary>Returns all sorters, ordered by name.</summary>
@@ -102,21 +105,28 @@ public sealed class DatabaseSorters
         }
     }
 
-    /// <summary>The orders of the program, and those that are stored now.</summary>
+    /// <summary>
+    /// The orders of the program, those stored now, and shared ones; of one name the first of these takes precedence.
+    /// </summary>
     internal IReadOnlyDictionary<string, ICustomOrder> Orders()
     {
         byte[]? json = Setting();
+        IReadOnlyList<SorterDefinition> shared = _shared();
         Kept kept = Volatile.Read(ref _kept);
-        if (json is null ? kept.Json is null : kept.Json.AsSpan().SequenceEqual(json))
+        bool isSame = json is null ? kept.Json is null : kept.Json.AsSpan().SequenceEqual(json);
+        if (isSame && (ReferenceEquals(shared, kept.Shared) || shared.SequenceEqual(kept.Shared)))
             return kept.Orders;
         var orders = new Dictionary<string, ICustomOrder>(StringComparer.OrdinalIgnoreCase);
+        foreach (SorterDefinition one in shared)
+            if (TryMake(one.Name, one.Code) is { } order)
+                orders[one.Name] = order;
         if (json is not null)
             foreach ((string name, string code) in NamedCode.FromJson(json).All)
                 if (TryMake(name, code) is { } order)
                     orders[name] = order;
         foreach ((string name, ICustomOrder order) in _ofProgram)
             orders[name] = order;
-        Volatile.Write(ref _kept, new Kept(json, orders));
+        Volatile.Write(ref _kept, new Kept(json, shared, orders));
         return orders;
     }
 
@@ -144,5 +154,6 @@ public sealed class DatabaseSorters
         return snapshot.Setting(SettingName);
     }
 
-    private sealed record Kept(byte[]? Json, IReadOnlyDictionary<string, ICustomOrder> Orders);
+    private sealed record Kept(
+        byte[]? Json, IReadOnlyList<SorterDefinition> Shared, IReadOnlyDictionary<string, ICustomOrder> Orders);
 }
