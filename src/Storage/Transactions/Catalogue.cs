@@ -28,8 +28,9 @@ internal static class Catalogue
     public static ReadOnlySpan<byte> KeyOf(string name, Span<byte> room) =>
         Encoding.UTF8.TryGetBytes(name, room, out int length) ? room[..length] : KeyOf(name);
 
-    /// <summary>Returns the record of a name, or null if there is none. Does not allocate for names of ordinary
-    /// length.</summary>
+    /// <summary>
+    /// Returns the record of a name, or null if there is none. Does not allocate for names of ordinary length.
+    /// </summary>
     public static TreeRecord? Find(PageStore store, in TreeRecord catalogue, string name)
     {
         Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[StackBytes] : new byte[Tree.MaxKeyBytes];
@@ -39,9 +40,7 @@ internal static class Catalogue
             : null;
     }
 
-    /// <summary>
-    /// Parses a catalogue value; throws <see cref="CorruptionException"/> if it is not a valid record.
-    /// </summary>
+    /// <summary>Parses a catalogue value; throws <see cref="CorruptionException"/> if it is not a valid record.</summary>
     public static TreeRecord ReadRecord(PageStore store, string name, ReadOnlySpan<byte> value) =>
         TreeRecord.FindFault(value) is { } fault
             ? throw store.CorruptTree(name, fault)

@@ -11,9 +11,7 @@ internal sealed class CheckpointRunner(
     StorageOptions options, JournalWriter? journal,
     TimeProvider clock) : IDisposable
 {
-    /// <summary>
-    /// An idle environment leaves at most this fraction of its memory budget unwritten.
-    /// </summary>
+    /// <summary>An idle environment leaves at most this fraction of its memory budget unwritten.</summary>
     private const int IdleDivisor = 16;
 
     private readonly Gate _gate = new(background.Scheduler);
@@ -218,8 +216,9 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Tries to run a checkpoint; a failure is recorded in <see cref="Health"/>. Must not be called by the
-    /// leader.</summary>
+    /// <summary>
+    /// Tries to run a checkpoint; a failure is recorded in <see cref="Health"/>. Must not be called by the leader.
+    /// </summary>
     public void TryRun()
     {
         try
@@ -232,8 +231,9 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Writes the last checkpoint, at close. If it fails, the journal still has everything, so closing
-    /// continues.</summary>
+    /// <summary>
+    /// Writes the last checkpoint, at close. If it fails, the journal still has everything, so closing continues.
+    /// </summary>
     public void TryRunLast()
     {
         try
@@ -410,8 +410,9 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Requests a checkpoint on another thread unless one is already requested; false if none can be
-    /// started.</summary>
+    /// <summary>
+    /// Requests a checkpoint on another thread unless one is already requested; false if none can be started.
+    /// </summary>
     private bool Request()
     {
         if (!background.IsAllowed || _isStopped)

@@ -46,8 +46,9 @@ internal sealed class Checkpointer(
     private MetaPage _meta = state.Durable;
     private long _journalBytes;
 
-    /// <summary>Index, 0 or 1, of the bitmap that is not in force; selects which dirty marks of the groups apply to
-    /// it.</summary>
+    /// <summary>
+    /// Index, 0 or 1, of the bitmap that is not in force; selects which dirty marks of the groups apply to it.
+    /// </summary>
     private int _otherPlace = 1;
     private bool _keepsBitmap;
     private bool _isDoubtful;
@@ -59,9 +60,7 @@ internal sealed class Checkpointer(
     /// <summary>Whether the newest state is known to be in the data file.</summary>
     public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction && state.Doubtful.Count == 0;
 
-    /// <summary>
-    /// Bitmaps at or beyond this page are moved when next written, so that the file can shrink.
-    /// </summary>
+    /// <summary>Bitmaps at or beyond this page are moved when next written, so that the file can shrink.</summary>
     public long MoveBitmapsFrom { get; set; } = long.MaxValue;
 
     public void Dispose() => _pages?.Dispose();
@@ -395,8 +394,10 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Writes the on-disk form of a page or run to <paramref name="destination"/>: encrypted if there is a cipher,
-    /// with its checksum.</summary>
+    /// <summary>
+    /// Writes the on-disk form of a page or run to <paramref name="destination"/>: encrypted if there is a cipher, with its
+    /// checksum.
+    /// </summary>
     private void Seal(Span<byte> bytes, Span<byte> destination)
     {
         if (_pages is not null)

@@ -38,8 +38,9 @@ internal sealed class CommitQueue(
     private const int Led = 1;
     private const int Flushing = 2;
 
-    /// <summary>Number of requests of a batch to search for a blocked caller that can lead; if there is none, another thread
-    /// leads.</summary>
+    /// <summary>
+    /// Number of requests of a batch to search for a blocked caller that can lead; if there is none, another thread leads.
+    /// </summary>
     private const int MaxCandidates = 16;
 
     private readonly ConcurrentQueue<WriteRequest> _queue = new();
@@ -82,9 +83,7 @@ internal sealed class CommitQueue(
             Lead(request, isServing: isInline);
     }
 
-    /// <summary>
-    /// Runs an action as the leader, with no batch open and no frame being flushed; blocks until it has run.
-    /// </summary>
+    /// <summary>Runs an action as the leader, with no batch open and no frame being flushed; blocks until it has run.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public void RunExclusive(Action action)
     {
@@ -100,8 +99,9 @@ internal sealed class CommitQueue(
         exclusive.Wait(scheduler);
     }
 
-    /// <summary>Dequeues and starts the next command of the batch; false if there is none. Must be called by the
-    /// leader.</summary>
+    /// <summary>
+    /// Dequeues and starts the next command of the batch; false if there is none. Must be called by the leader.
+    /// </summary>
     public bool TryNext(out WriteRequest? request)
     {
         Debug.Assert(HasLeader, "1: only the leader dequeues");
@@ -111,8 +111,9 @@ internal sealed class CommitQueue(
         return false;
     }
 
-    /// <summary>Runs the waiting exclusive actions. Must be called by the leader, with no batch open and no frame being
-    /// flushed.</summary>
+    /// <summary>
+    /// Runs the waiting exclusive actions. Must be called by the leader, with no batch open and no frame being flushed.
+    /// </summary>
     public void DrainExclusive()
     {
         Debug.Assert(
@@ -121,8 +122,9 @@ internal sealed class CommitQueue(
             exclusive.Run();
     }
 
-    /// <summary>Waits until an exclusive action is enqueued or <paramref name="isOver"/> returns true. Must be called by the
-    /// leader.</summary>
+    /// <summary>
+    /// Waits until an exclusive action is enqueued or <paramref name="isOver"/> returns true. Must be called by the leader.
+    /// </summary>
     public void WaitForExclusive(Func<bool> isOver)
     {
         lock (_exclusive)
@@ -209,9 +211,7 @@ internal sealed class CommitQueue(
         }
     }
 
-    /// <summary>
-    /// One step of <see cref="Lead"/>; returns false while the caller still leads.
-    /// </summary>
+    /// <summary>One step of <see cref="Lead"/>; returns false while the caller still leads.</summary>
     private bool TryStep(WriteRequest? own, ref bool isServing)
     {
         if (!writer.HasOpen)

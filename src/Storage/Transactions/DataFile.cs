@@ -10,8 +10,9 @@ internal static class DataFile
     private const long FirstBitmapPage = FormatLimits.FirstDataPage;
     private const int FirstPages = 32;
 
-    /// <summary>Creates an empty store, first under a temporary name, so that there is either a complete file or
-    /// none.</summary>
+    /// <summary>
+    /// Creates an empty store, first under a temporary name, so that there is either a complete file or none.
+    /// </summary>
     public static void Create(World world, EncryptionKey? key)
     {
         IFileSystem files = world.Files;

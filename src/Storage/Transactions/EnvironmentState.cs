@@ -89,8 +89,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Bytes of scratch pages that a checkpoint has yet to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 
-    /// <summary>Retires frames whose pages were written: each is released once no reader can hold it. Must be called by the
-    /// leader.</summary>
+    /// <summary>
+    /// Retires frames whose pages were written: each is released once no reader can hold it. Must be called by the leader.
+    /// </summary>
     public void Retire(List<uint> frames)
     {
         Debug.Assert(frames.TrueForAll(frame => Store.Scratch.Record(frame).Pages > 0), "3: retired frames are in use");
