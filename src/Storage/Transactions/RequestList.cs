@@ -2,9 +2,7 @@ using System.Diagnostics;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>
-/// Requests in the order in which they ran, as an intrusive linked list, so that a batch allocates no list.
-/// </summary>
+/// <summary>Requests in the order in which they ran, as an intrusive linked list, so that a batch allocates no list.</summary>
 internal struct RequestList
 {
     private WriteRequest? _last;
@@ -42,9 +40,7 @@ internal struct RequestList
                 request.Fail(error);
     }
 
-    /// <summary>
-    /// Completes all requests. Reads the next link first, because the caller may reuse a completed request.
-    /// </summary>
+    /// <summary>Completes all requests. Reads the next link first, because the caller may reuse a completed request.</summary>
     public readonly void Complete()
     {
         for (WriteRequest? request = First; request is not null;)
