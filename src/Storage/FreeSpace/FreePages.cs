@@ -75,7 +75,8 @@ internal sealed class FreePages
     public int BitmapPages => GroupsOf(PageCount);
 
     /// <summary>
-    /// Pages of a new bitmap: one for each group there is, and for each that its own pages would begin at the end of the file.
+    /// Number of pages for a new bitmap: one per group, including groups that its own pages would start at the end of the
+    /// file.
     /// </summary>
     public int NewBitmapPages
     {
@@ -88,10 +89,10 @@ internal sealed class FreePages
         }
     }
 
-    /// <summary>Pages that one bitmap page covers.</summary>
+    /// <summary>Number of pages covered by one bitmap page.</summary>
     public int PagesPerGroup => _pagesPerGroup;
 
-    /// <summary>A copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
+    /// <summary>Returns a copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
     public ulong[] CopyLive()
     {
         int wordsPerGroup = _pagesPerGroup / PageGroup.BitsPerWord;
@@ -123,7 +124,7 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Takes back pages that no snapshot has seen. A run at the end lowers <see cref="PageCount"/> again, so that a command that
+    /// Frees pages that no snapshot has seen. A run at the end lowers <see cref="PageCount"/> again, so that a command that
     /// needed more than the disk has does not make the next command need a larger file.
     /// </summary>
     public void Return(PageRun run)
@@ -152,7 +153,9 @@ internal sealed class FreePages
             _ = Group(group);
     }
 
-    /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> frees them.</summary>
+    /// <summary>
+    /// Releases pages that the newest state no longer uses; they stay held until <see cref="Reclaim"/> frees them.
+    /// </summary>
     /// <remarks>
     /// Pages that are already not in use were freed elsewhere: two places of a damaged file refer to them. They are not reused,
     /// which would spread the damage; a check reports them.
@@ -164,9 +167,9 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// As <see cref="Free"/>, for pages that an earlier transaction freed and that only a named snapshot saw, which transaction
-    /// <paramref name="dropped"/> dropped. They are reused only after a checkpoint contains that transaction: until then a
-    /// recovery may need them.
+    /// Like <see cref="Free"/>, for pages that an earlier transaction freed and that only a named snapshot saw, which
+    /// transaction <paramref name="dropped"/> dropped. They are reused only after a checkpoint contains that transaction:
+    /// until then a recovery may need them.
     /// </summary>
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
@@ -175,8 +178,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Pages that no snapshot ever sees (bitmaps) but that the last checkpoint refers to: no longer in use, and not reused before
-    /// <see cref="FreeRetired"/>.
+    /// Releases pages that no snapshot ever sees (bitmaps) but that the last checkpoint refers to: they are no longer in use,
+    /// and are not reused before <see cref="FreeRetired"/>.
     /// </summary>
     public void Retire(PageRun run)
     {
@@ -184,7 +187,7 @@ internal sealed class FreePages
         _retired.Add(run);
     }
 
-    /// <summary>Frees the retired pages: a checkpoint that does not refer to them is durable.</summary>
+    /// <summary>Frees the retired pages; called when a checkpoint that does not refer to them is durable.</summary>
     public void FreeRetired()
     {
         foreach (PageRun run in _retired)
@@ -266,10 +269,10 @@ internal sealed class FreePages
         }
     }
 
-    /// <summary>Whether the bits of a group are in memory; otherwise they are as on disk.</summary>
+    /// <summary>Whether the bits of a group are in memory; otherwise they are unchanged on disk.</summary>
     public bool IsLoaded(int group) => group < _groups.Length && _groups[group] is not null;
 
-    /// <summary>Copies the current bits of a group's pages in use.</summary>
+    /// <summary>Copies the current in-use bits of a group.</summary>
     public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
 
     /// <summary>
@@ -294,7 +297,7 @@ internal sealed class FreePages
         return false;
     }
 
-    /// <summary>Has a group written again, after a checkpoint failed.</summary>
+    /// <summary>Marks a group to be written again after a failed checkpoint.</summary>
     public void MarkDirty(int group, int place)
     {
         Debug.Assert(place is 0 or 1, "8: a bitmap page has two places");
@@ -302,7 +305,9 @@ internal sealed class FreePages
         _dirty[group] |= (byte)(1 << place);
     }
 
-    /// <summary>Has every group written to a place that is new, or whose content after a crash is unknown.</summary>
+    /// <summary>
+    /// Marks every group to be written to a place that is new, or whose contents after a crash are unknown.
+    /// </summary>
     public void MarkAllDirty(int place)
     {
         for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)
@@ -372,7 +377,7 @@ internal sealed class FreePages
         return isNew;
     }
 
-    /// <summary>False if one of them was not in use.</summary>
+    /// <summary>Marks the pages of a run as no longer in use; returns false if one of them was not in use.</summary>
     private bool ClearLive(PageRun run)
     {
         bool wereLive = true;

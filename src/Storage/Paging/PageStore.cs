@@ -113,9 +113,7 @@ internal sealed class PageStore : IDisposable
     /// </summary>
     public void Prefetch(long number) => CacheLines.PrefetchWhole(Seen(number));
 
-    /// <summary>
-    /// Like <see cref="Prefetch"/>, but only the head, for a page with few entries or of which few are read.
-    /// </summary>
+    /// <summary>Like <see cref="Prefetch"/>, but only the head, for a page with few entries or of which few are read.</summary>
     public void PrefetchHead(long number) => CacheLines.PrefetchHead(Seen(number));
 
     /// <summary>Returns a page without verifying it, or empty if it was not looked at yet.</summary>
