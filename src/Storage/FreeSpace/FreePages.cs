@@ -305,9 +305,7 @@ internal sealed class FreePages
         _dirty[group] |= (byte)(1 << place);
     }
 
-    /// <summary>
-    /// Marks every group to be written to a place that is new, or whose contents after a crash are unknown.
-    /// </summary>
+    /// <summary>Marks every group to be written to a place that is new, or whose contents after a crash are unknown.</summary>
     public void MarkAllDirty(int place)
     {
         for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)

@@ -117,9 +117,7 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>
-    /// Returns the first page of the first run of this many free pages, or -1. Examines 64 pages at a time.
-    /// </summary>
+    /// <summary>Returns the first page of the first run of this many free pages, or -1. Examines 64 pages at a time.</summary>
     public int FindRun(int length)
     {
         if (length > FreeCount || length >= _noRunOf)

@@ -13,9 +13,7 @@ internal static class SyncMethodProbe
     private const int Rounds = 7;
     private static readonly TimeSpan _patience = TimeSpan.FromMilliseconds(40);
 
-    /// <summary>
-    /// Returns the faster method for this file's disk. Never throws: the first real write reports any error.
-    /// </summary>
+    /// <summary>Returns the faster method for this file's disk. Never throws: the first real write reports any error.</summary>
     public static JournalSyncMethod Choose(IFile file, TimeProvider? clock)
     {
         if (clock is null || file.Length < (Rounds + 1) * BlockBytes || !file.TryWriteDirectly(true))
