@@ -25,9 +25,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
     /// <summary>Whether this step has done enough.</summary>
     protected abstract bool IsEnough { get; }
 
-    /// <summary>
-    /// Continues from a key (empty: the start); returns the key to continue from later, or null at the end.
-    /// </summary>
+    /// <summary>Continues from a key (empty: the start); returns the key to continue from later, or null at the end.</summary>
     public byte[]? Run(ReadOnlySpan<byte> from)
     {
         TreeRecord record = tree.Record;
