@@ -5,19 +5,20 @@ namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
 /// The free list: which pages are in use. A page is visible to snapshots in [birth, freed) and is reused as soon as no open
-/// snapshot (of a reader, the last durable checkpoint or a running checkpoint) lies in that interval: a reader that stays open
+/// snapshot (of a reader, the last durable checkpoint or a running checkpoint) is in that interval: a reader that stays open
 /// for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is allocated
-/// first, so that the end of the file becomes free when the store shrinks. For the one writer only.
+/// first, so that the end of the file becomes free when the store shrinks. Must be used by the one writer only.
 /// </summary>
 /// <remarks>
-/// A bitmap page is read when one of its pages is first allocated or freed, so the cost of opening does not depend on the amount
-/// of data. Invariants. 1. A page in use by the newest state is live. 2. A page that is freed but still visible is neither live
-/// nor free; it is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live
-/// until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or
-/// held; none beyond is. 4. A group that is not loaded is as the last durable checkpoint has it. 5. No group below <c>_hint</c>
-/// that is loaded has a free page. 6. Freeing does no I/O: the groups of the pages are loaded before. 7. No cache holds content
-/// of a free page: whatever the page becomes next, nobody reads its old content. 8. A group covers whole words of one bitmap
-/// page; each group has a dirty bit for each of the two places its bitmap page is written to.
+/// A bitmap page is read when one of its pages is first allocated or freed, so the cost of opening does not depend on the
+/// amount of data. Invariants. 1. A page in use by the newest state is live. 2. A page that is freed but still visible is
+/// neither live nor free; it is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot
+/// sees counts as live until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to
+/// <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded has the bits of the last
+/// durable checkpoint. 5. No loaded group below <c>_hint</c> has a free page. 6. Freeing does no I/O: the groups of the pages
+/// are loaded before. 7. No cache holds contents of a free page: whatever the page becomes next, nobody reads its old
+/// contents. 8. A group covers whole words of one bitmap page; each group has a dirty bit for each of the two places its
+/// bitmap page is written to.
 /// </remarks>
 internal sealed class FreePages
 {

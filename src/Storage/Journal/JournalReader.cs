@@ -102,7 +102,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (header.FileBytes > file.LengthBytes)
             return $"it has {file.LengthBytes} bytes, not the {header.FileBytes} it had when its use {header.Use} began";
 
-        // An older program recorded no length, but its files always had a multiple of this length.
+        // An older program recorded no length, but the length of its files was always a multiple of this.
         return header.FileBytes == 0 && file.LengthBytes % FrameHeader.AlignmentBytes != 0
             ? $"it has {file.LengthBytes} bytes, which is not a multiple of {FrameHeader.AlignmentBytes}"
             : null;

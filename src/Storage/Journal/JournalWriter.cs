@@ -53,10 +53,7 @@ internal sealed class JournalWriter : IDisposable
     /// <summary>Position of the next frame, as recorded by a checkpoint.</summary>
     public JournalPosition Position { get; private set; }
 
-    /// <summary>
-    /// Size of the next file: a session's first file may be enough for all of it; further ones grow, since more is being
-    /// written.
-    /// </summary>
+    /// <summary>Size of the next file. A session may need only one, so sizes grow only from its third file on.</summary>
     private long NextFileBytes => _current is null ? _settings.Sizes.FirstFileBytes
         : Math.Min(
             _settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);

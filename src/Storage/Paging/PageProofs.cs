@@ -49,7 +49,7 @@ internal sealed class PageProofs(Func<PageSpace> space, bool isReadInMap, uint p
     /// <summary>Goes through the pages of the file, concurrently with readers and writers.</summary>
     public void WithdrawEvicted(long pages)
     {
-        // Whether a later page of a run is evicted whose first page may come next: only that one is in the table.
+        // Whether a later page of a run is evicted. Runs backwards, because only the first page of a run is in the table.
         bool isTailOut = false;
         PageSpace now = space();
         pages = Math.Min(pages, now.Count);

@@ -184,8 +184,7 @@ internal sealed class PageStore : IDisposable
 
     private Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
-        // Looked up once: a checkpoint may move the run from scratch to the file meanwhile, where it has not been verified
-        // yet.
+        // Looked up once: a checkpoint may move the run meanwhile from scratch to the file, where it is not verified yet.
         PageSpace space = Volatile.Read(ref _space);
         uint frame = space.Find(reference.Number);
         if (frame == NotLookedAt)

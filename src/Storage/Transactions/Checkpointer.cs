@@ -28,8 +28,8 @@ internal sealed class Checkpointer(
 
     private readonly List<Captured> _captured = [];
     /// <summary>
-    /// Free pages at the end of the file that are kept for reuse rather than cut off: 64 MiB, the largest step by which the
-    /// file grows.
+    /// Fewer free pages than this at the end of the file are kept for reuse rather than cut off: 64 MiB, the largest step by
+    /// which the file grows.
     /// </summary>
     private const long MinCutPages = 8192;
 

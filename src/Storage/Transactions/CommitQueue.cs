@@ -305,8 +305,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Steps down with work left, and wakes one of the waiting callers to lead. False, leading again, where no thread can be
-    /// started: then the caller serves.
+    /// Steps down with work left, and wakes one of the waiting callers to lead. Returns false, leading again, if no thread
+    /// can be started: then the caller serves.
     /// </summary>
     private bool HandOver(ref bool isServing)
     {
@@ -336,8 +336,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// The first command that waits. Cancelled ones are dropped: otherwise their callers would wake themselves over and over. For
-    /// the leader.
+    /// Returns the first waiting command. Drops cancelled ones, whose callers would otherwise wake themselves over and over.
+    /// Must be called by the leader.
     /// </summary>
     private bool TryPeekWaiting([NotNullWhen(true)] out WriteRequest? next)
     {

@@ -276,7 +276,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until FinishPublished
         MergedBatch batch = isFirstInUse ? _otherBatch ??= Make() : _batch ??= Make();
         Debug.Assert(batch != _closed, "2: the batch being flushed is not used for the next one");
-        batch.Begin(_closed is null ? state.Current : _closedState!); // a closed batch has its state
+        batch.Begin(_closed is null ? state.Current : _closedState!); // not null: set together with _closed
         return batch;
     }
 

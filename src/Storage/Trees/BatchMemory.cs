@@ -2,7 +2,7 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>Working memory of a batch, reused by every second batch, so that a commit does not allocate it.</summary>
+/// <summary>Working memory of a batch, reused by later batches, so that a commit does not allocate it.</summary>
 /// <param name="isSecret">Whether page contents are wiped when a batch has finished.</param>
 internal sealed class BatchMemory(bool isSecret)
 {

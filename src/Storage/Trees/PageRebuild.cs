@@ -124,7 +124,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
 
     /// <summary>
     /// Asserts that the page has the planned keys and size. In a damaged page with unordered keys, some keys may lack the
-    /// common prefix of the first and the last; it is not checked.
+    /// common prefix of the first and the last; then the rest is not checked.
     /// </summary>
     [Conditional("DEBUG")]
     private void AssertWritten(SlottedPage destination, int from, int to, int prefix, bool isBranch)

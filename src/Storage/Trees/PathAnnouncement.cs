@@ -33,7 +33,7 @@ internal sealed class PathAnnouncement
     }
 
     /// <summary>Descends the paths.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public void Run()
     {
         for (int going = _paths.Count; going > 0;)

@@ -79,7 +79,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 FreeRun(old);
             if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
-                // In place, though bytes of the cell stay unused until the page is rebuilt: a rebuild costs a whole page of
+                // In place, though bytes of the cell stay unused until the page is rebuilt, which costs a whole page of
                 // journal.
                 pages.Note(number, leaf.LinesOf(index));
                 place = leaf.ShrinkValue(index, cellValueBytes);
