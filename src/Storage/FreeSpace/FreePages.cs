@@ -5,19 +5,20 @@ namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
 /// The free list: which pages are in use. A page is visible to snapshots in [birth, freed) and is reused as soon as no open
-/// snapshot (of a reader, the last durable checkpoint or a running checkpoint) lies in that interval: a reader that stays open
+/// snapshot (of a reader, the last durable checkpoint or a running checkpoint) is in that interval: a reader that stays open
 /// for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is allocated
-/// first, so that the end of the file becomes free when the store shrinks. For the one writer only.
+/// first, so that the end of the file becomes free when the store shrinks. Must be used by the one writer only.
 /// </summary>
 /// <remarks>
-/// A bitmap page is read when one of its pages is first allocated or freed, so the cost of opening does not depend on the amount
-/// of data. Invariants. 1. A page in use by the newest state is live. 2. A page that is freed but still visible is neither live
-/// nor free; it is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live
-/// until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or
-/// held; none beyond is. 4. A group that is not loaded is as the last durable checkpoint has it. 5. No group below <c>_hint</c>
-/// that is loaded has a free page. 6. Freeing does no I/O: the groups of the pages are loaded before. 7. No cache holds content
-/// of a free page: whatever the page becomes next, nobody reads its old content. 8. A group covers whole words of one bitmap
-/// page; each group has a dirty bit for each of the two places its bitmap page is written to.
+/// A bitmap page is read when one of its pages is first allocated or freed, so the cost of opening does not depend on the
+/// amount of data. Invariants. 1. A page in use by the newest state is live. 2. A page that is freed but still visible is
+/// neither live nor free; it is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot
+/// sees counts as live until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to
+/// <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded has the bits of the last
+/// durable checkpoint. 5. No loaded group below <c>_hint</c> has a free page. 6. Freeing does no I/O: the groups of the pages
+/// are loaded before. 7. No cache holds contents of a free page: whatever the page becomes next, nobody reads its old
+/// contents. 8. A group covers whole words of one bitmap page; each group has a dirty bit for each of the two places its
+/// bitmap page is written to.
 /// </remarks>
 internal sealed class FreePages
 {
@@ -75,7 +76,8 @@ internal sealed class FreePages
     public int BitmapPages => GroupsOf(PageCount);
 
     /// <summary>
-    /// Pages of a new bitmap: one for each group there is, and for each that its own pages would begin at the end of the file.
+    /// Number of pages for a new bitmap: one per group, including groups that its own pages would start at the end of the
+    /// file.
     /// </summary>
     public int NewBitmapPages
     {
@@ -88,10 +90,10 @@ internal sealed class FreePages
         }
     }
 
-    /// <summary>Pages that one bitmap page covers.</summary>
+    /// <summary>Number of pages covered by one bitmap page.</summary>
     public int PagesPerGroup => _pagesPerGroup;
 
-    /// <summary>A copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
+    /// <summary>Returns a copy of the bits of pages in use, up to <see cref="PageCount"/>.</summary>
     public ulong[] CopyLive()
     {
         int wordsPerGroup = _pagesPerGroup / PageGroup.BitsPerWord;
@@ -123,7 +125,7 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Takes back pages that no snapshot has seen. A run at the end lowers <see cref="PageCount"/> again, so that a command that
+    /// Frees pages that no snapshot has seen. A run at the end lowers <see cref="PageCount"/> again, so that a command that
     /// needed more than the disk has does not make the next command need a larger file.
     /// </summary>
     public void Return(PageRun run)
@@ -152,7 +154,9 @@ internal sealed class FreePages
             _ = Group(group);
     }
 
-    /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> frees them.</summary>
+    /// <summary>
+    /// Releases pages that the newest state no longer uses; they stay held until <see cref="Reclaim"/> frees them.
+    /// </summary>
     /// <remarks>
     /// Pages that are already not in use were freed elsewhere: two places of a damaged file refer to them. They are not reused,
     /// which would spread the damage; a check reports them.
@@ -164,9 +168,9 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// As <see cref="Free"/>, for pages that an earlier transaction freed and that only a named snapshot saw, which transaction
-    /// <paramref name="dropped"/> dropped. They are reused only after a checkpoint contains that transaction: until then a
-    /// recovery may need them.
+    /// Like <see cref="Free"/>, for pages that an earlier transaction freed and that only a named snapshot saw, which
+    /// transaction <paramref name="dropped"/> dropped. They are reused only after a checkpoint contains that transaction:
+    /// until then a recovery may need them.
     /// </summary>
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
@@ -175,8 +179,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Pages that no snapshot ever sees (bitmaps) but that the last checkpoint refers to: no longer in use, and not reused before
-    /// <see cref="FreeRetired"/>.
+    /// Releases pages that no snapshot ever sees (bitmaps) but that the last checkpoint refers to: they are no longer in use,
+    /// and are not reused before <see cref="FreeRetired"/>.
     /// </summary>
     public void Retire(PageRun run)
     {
@@ -184,7 +188,7 @@ internal sealed class FreePages
         _retired.Add(run);
     }
 
-    /// <summary>Frees the retired pages: a checkpoint that does not refer to them is durable.</summary>
+    /// <summary>Frees the retired pages; called when a checkpoint that does not refer to them is durable.</summary>
     public void FreeRetired()
     {
         foreach (PageRun run in _retired)
@@ -266,10 +270,10 @@ internal sealed class FreePages
         }
     }
 
-    /// <summary>Whether the bits of a group are in memory; otherwise they are as on disk.</summary>
+    /// <summary>Whether the bits of a group are in memory; otherwise they are unchanged on disk.</summary>
     public bool IsLoaded(int group) => group < _groups.Length && _groups[group] is not null;
 
-    /// <summary>Copies the current bits of a group's pages in use.</summary>
+    /// <summary>Copies the current in-use bits of a group.</summary>
     public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
 
     /// <summary>
@@ -294,7 +298,7 @@ internal sealed class FreePages
         return false;
     }
 
-    /// <summary>Has a group written again, after a checkpoint failed.</summary>
+    /// <summary>Marks a group to be written again after a failed checkpoint.</summary>
     public void MarkDirty(int group, int place)
     {
         Debug.Assert(place is 0 or 1, "8: a bitmap page has two places");
@@ -302,7 +306,7 @@ internal sealed class FreePages
         _dirty[group] |= (byte)(1 << place);
     }
 
-    /// <summary>Has every group written to a place that is new, or whose content after a crash is unknown.</summary>
+    /// <summary>Marks every group to be written to a place that is new, or whose contents after a crash are unknown.</summary>
     public void MarkAllDirty(int place)
     {
         for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)
@@ -372,7 +376,7 @@ internal sealed class FreePages
         return isNew;
     }
 
-    /// <summary>False if one of them was not in use.</summary>
+    /// <summary>Marks the pages of a run as no longer in use; returns false if one of them was not in use.</summary>
     private bool ClearLive(PageRun run)
     {
         bool wereLive = true;

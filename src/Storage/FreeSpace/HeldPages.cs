@@ -108,7 +108,7 @@ internal sealed class HeldPages
         foreach (long snapshot in _closed)
         {
             _bySnapshot.Remove(snapshot, out Bucket? bucket);
-            _recent.AddRange(bucket!.Runs); // it is among the keys
+            _recent.AddRange(bucket!.Runs); // not null: the snapshot is one of the keys
             bucket.Runs.Clear();
             bucket.Pages = 0;
             _reusable = bucket.Runs.Capacity <= MaxReusedCapacity ? bucket : null;

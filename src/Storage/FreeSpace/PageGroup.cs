@@ -14,10 +14,10 @@ namespace Treepie.Storage.FreeSpace;
 /// </remarks>
 internal sealed class PageGroup
 {
-    /// <summary>Words of a bitmap page.</summary>
+    /// <summary>Number of words of a bitmap page.</summary>
     public const int Words = PageLayout.ContentBytes / sizeof(ulong);
 
-    /// <summary>Pages that a word covers.</summary>
+    /// <summary>Number of pages covered by a word.</summary>
     public const int BitsPerWord = 64;
 
     private readonly ulong[] _live = new ulong[Words];
@@ -56,7 +56,7 @@ internal sealed class PageGroup
 
     public bool IsFree(int index) => IsSet(_free, index);
 
-    /// <summary>Marks a page as in use; false if it was.</summary>
+    /// <summary>Marks a page as in use; returns false if it already was.</summary>
     public bool SetLive(int index)
     {
         ClearFree(index);
@@ -65,7 +65,7 @@ internal sealed class PageGroup
         return !was;
     }
 
-    /// <summary>Marks a page as neither in use nor free; false if it was not in use.</summary>
+    /// <summary>Marks a page as neither in use nor free; returns false if it was not in use.</summary>
     public bool ClearLive(int index)
     {
         bool was = IsSet(_live, index);
@@ -73,7 +73,7 @@ internal sealed class PageGroup
         return was;
     }
 
-    /// <summary>Marks a page as free; false if it was.</summary>
+    /// <summary>Marks a page as free; returns false if it already was.</summary>
     public bool SetFree(int index)
     {
         Debug.Assert(!IsSet(_live, index), "1: a page in use is not free");
@@ -87,7 +87,7 @@ internal sealed class PageGroup
         return true;
     }
 
-    /// <summary>Marks a page as not free; false if it was not.</summary>
+    /// <summary>Marks a page as not free; returns false if it was not free.</summary>
     public bool ClearFree(int index)
     {
         if (!IsSet(_free, index))
@@ -99,7 +99,7 @@ internal sealed class PageGroup
         return true;
     }
 
-    /// <summary>The first free page, or -1.</summary>
+    /// <summary>Returns the first free page, or -1.</summary>
     public int FindFree()
     {
         for (int word = _firstFreeWord; word < Words; word++)
@@ -117,13 +117,13 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The first page of the first run of this many free pages, or -1. Examines 64 pages at a time.</summary>
+    /// <summary>Returns the first page of the first run of this many free pages, or -1. Examines 64 pages at a time.</summary>
     public int FindRun(int length)
     {
         if (length > FreeCount || length >= _noRunOf)
             return -1;
 
-        int run = 0; // free pages that end where the word begins
+        int run = 0; // length of the free run that ends where the word begins
         for (int word = _firstFreeWord; word < Words; word++)
         {
             ulong free = _free[word];
@@ -150,7 +150,7 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The highest page below an index that is not free, or -1.</summary>
+    /// <summary>Returns the highest page below an index that is not free, or -1.</summary>
     public int FindLastNotFree(int below)
     {
         for (int word = (below - 1) / BitsPerWord; below > 0 && word >= 0; word--)
@@ -164,8 +164,8 @@ internal sealed class PageGroup
     }
 
     /// <summary>
-    /// The bits at which a run of <paramref name="length"/> set bits begins. Each step doubles the known length, so it takes
-    /// log2(length) steps.
+    /// Returns the bits at which a run of <paramref name="length"/> set bits begins. Each step doubles the known length, so
+    /// it takes log2(length) steps.
     /// </summary>
     private static ulong StartsOfRuns(ulong bits, int length)
     {

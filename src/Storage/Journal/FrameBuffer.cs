@@ -6,8 +6,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// One frame while it is put together; used again for the next one. Room for the header of a file lies before it, so that the
-/// first frame of a use is one write, and all of it lies as a write past the system's cache needs it.
+/// The buffer in which a frame is assembled; reused for the next one. It has space for a file header before the frame, so
+/// that the first frame of a use is a single write, and it is aligned as writes that bypass the system's cache require.
 /// </summary>
 internal sealed class FrameBuffer : IDisposable
 {
@@ -17,13 +17,13 @@ internal sealed class FrameBuffer : IDisposable
 
     private readonly AlignedBuffer _bytes = new(FirstBytes);
 
-    /// <summary>Bytes in use, header included.</summary>
+    /// <summary>Bytes of the frame so far, including its header.</summary>
     public int Length { get; private set; }
 
-    /// <summary>The block before the frame.</summary>
+    /// <summary>The block before the frame, for a file header or another single block.</summary>
     public Span<byte> Block => _bytes.Slice(0, Start);
 
-    /// <summary>Header and payload.</summary>
+    /// <summary>Header and payload of the frame.</summary>
     public Span<byte> Content => _bytes.Slice(Start, Length);
 
     public void Clear()
@@ -33,7 +33,7 @@ internal sealed class FrameBuffer : IDisposable
             _bytes.Resize(FirstBytes, Start);
     }
 
-    /// <summary>Room after what was added; <see cref="Advance"/> says how much of it was used.</summary>
+    /// <summary>Returns space after the current contents; call <see cref="Advance"/> with the number of bytes used.</summary>
     public Span<byte> Room(long lengthBytes)
     {
         long needed = Start + Length + lengthBytes + FrameHeader.AlignmentBytes;
@@ -58,7 +58,7 @@ internal sealed class FrameBuffer : IDisposable
         BinaryPrimitives.WriteInt32LittleEndian(_bytes.Slice(Start + offset, sizeof(int)), value);
 
     /// <summary>
-    /// The frame as it goes to the file: filled with zeros to a multiple of 4 KiB; with the block before it where wanted.
+    /// Returns the frame as written to the file, zero-padded to a multiple of 4 KiB; optionally with the block before it.
     /// </summary>
     public ReadOnlySpan<byte> Padded(bool withBlock)
     {

@@ -10,13 +10,13 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
 
     public long LengthBytes { get; } = lengthBytes;
 
-    /// <summary>Where frames end: the last block is kept for <see cref="JournalNextUse"/>.</summary>
+    /// <summary>Offset at which frames must end: the last block is reserved for <see cref="JournalNextUse"/>.</summary>
     public long FramesEnd => JournalNextUse.OffsetIn(LengthBytes);
 
     /// <summary>Whether the length is known to be durable, so that a header may record it.</summary>
     public bool IsLengthDurable { get; set; }
 
-    /// <summary>Header of its last use, or null where none is readable.</summary>
+    /// <summary>Header of its last use, or null if none is readable.</summary>
     public JournalFileHeader? Header { get; set; }
 
     /// <summary>Whether it is being written, or its frames are not yet superseded by a checkpoint.</summary>

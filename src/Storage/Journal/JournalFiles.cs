@@ -5,7 +5,7 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Journal;
 
-/// <summary>The journal files of a directory: which there are, how large, and for which use each was last taken.</summary>
+/// <summary>The journal files of a directory: their sizes, the use each was last taken for, and which are spare.</summary>
 internal sealed class JournalFiles(IFileSystem files) : IDisposable
 {
     private const int ZeroStepBytes = 1 << 20;
@@ -14,10 +14,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private long _keptFrom = long.MaxValue;
     private long _budgetBytes;
     private long _givenUp;
-    private readonly Lock _creation = new(); // taken before the other one
+    private readonly Lock _creation = new(); // taken before _lock
     private readonly List<JournalFile> _all = [];
 
-    /// <summary>Bytes of all files.</summary>
+    /// <summary>Total size of all files in bytes.</summary>
     public long TotalBytes
     {
         get
@@ -31,7 +31,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     public bool IsLogKept => Volatile.Read(ref _keptFrom) != long.MaxValue;
 
     /// <summary>
-    /// Keeps what is there from a use on, and what comes, until it is archived or has more bytes than these; 0: nothing any more.
+    /// Keeps existing files from a use on, and future ones, until they are archived or exceed a number of bytes in total; 0
+    /// stops keeping files.
     /// </summary>
     public void Keep(long budgetBytes, long fromUse)
     {
@@ -45,7 +46,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
-    /// <summary>What is in uses before this one is archived.</summary>
+    /// <summary>Stops keeping the uses before this one, because they are archived.</summary>
     public void ReleaseKept(long use)
     {
         lock (_lock)
@@ -53,7 +54,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
                 _keptFrom = Math.Max(_keptFrom, use);
     }
 
-    /// <summary>What is kept.</summary>
+    /// <summary>Describes the kept files.</summary>
     public EnvironmentLogState DescribeKept()
     {
         lock (_lock)
@@ -61,8 +62,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Opens every journal file of the directory and reads its header. Who only reads may be beside a writer that puts spare
-    /// files away.
+    /// Opens every journal file of the directory and reads its header. A read-only opener may run concurrently with a writer
+    /// that deletes spare files, so it skips files that have disappeared.
     /// </summary>
     public IReadOnlyList<JournalFile> OpenAll(Guid storeId, bool writable)
     {
@@ -97,7 +98,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         return _all;
     }
 
-    /// <summary>The file of a use, or null.</summary>
+    /// <summary>Returns the file of a use, or null.</summary>
     public JournalFile? Find(long use)
     {
         lock (_lock)
@@ -105,8 +106,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// A file for a new use: the largest one whose frames no recovery needs, if it is large enough, else a new one.
-    /// Throws <see cref="DiskFullException"/> with nothing changed.
+    /// Takes a file for a new use: the largest one whose frames no recovery needs, if it is large enough, otherwise a new
+    /// one. Throws <see cref="DiskFullException"/> with nothing changed.
     /// </summary>
     public JournalFile Take(long neededBytes, long wantedBytes, long oldestNeededUse)
     {
@@ -141,8 +142,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Makes sure that so many spare files of this size are ready; deletes other spares. Called in the background: a file is
-    /// taken while another is being made.
+    /// Creates spare files until this many of this size are ready, and deletes other spares. Called in the background: a file
+    /// can be taken while another is being created.
     /// </summary>
     public void PrepareSpares(int count, long wantedBytes, long oldestNeededUse)
     {
@@ -175,9 +176,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Deletes files beyond a length once a clean close is durable, after which no recovery needs any: an import leaves large
-    /// ones, and a store that is closed may be so for good. Those that are kept for the log stay. Where deleting fails the next
-    /// session uses what is left; that the names are gone is made durable by nobody: back again they are what they were.
+    /// Deletes files longer than a limit once a clean close is durable, after which no recovery needs any: an import leaves
+    /// large ones, and a closed store may never be opened again. Files kept for the log stay. If deleting fails, the next
+    /// session reuses what is left. The deletions need not be made durable: a file that reappears is harmless.
     /// </summary>
     public void GiveBack(long keptBytes)
     {
@@ -197,13 +198,13 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // see above
+            // The next session reuses what is left.
         }
     }
 
     /// <summary>
-    /// Deletes the files whose last use was before this one, which no recovery needs: the keys in their headers are not those in
-    /// force any more.
+    /// Deletes the files whose last use was before this one, which no recovery needs, because their headers contain keys that
+    /// are no longer in force.
     /// </summary>
     public void DropBefore(long oldestNeededUse)
     {
@@ -224,7 +225,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
-    /// <summary>Frames of uses before this one are superseded by a checkpoint.</summary>
+    /// <summary>Releases the files of uses before this one, whose frames a checkpoint has superseded.</summary>
     public void Release(long oldestNeededUse)
     {
         lock (_lock)
@@ -252,9 +253,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private bool IsKept(JournalFile file) => file.Header?.Use >= _keptFrom;
 
     /// <summary>
-    /// Syncs a file that an earlier session left before its length is recorded in a header: a session that was killed while it
-    /// made the file may have left the length in the system's cache only, and a loss of power would then look like a file that
-    /// was cut off.
+    /// Syncs a file left by an earlier session before its length is recorded in a header: a session killed while creating the
+    /// file may have left the length only in the system's cache, and after a power loss it would look like a truncated file.
     /// </summary>
     private JournalFile MakeLengthDurable(JournalFile file)
     {
@@ -277,8 +277,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Gives up the oldest files of the log while there are more than may be; those that a recovery needs stay whatever they
-    /// have. Holding the lock.
+    /// Stops keeping the oldest files of the log while they exceed the budget, except files that a recovery needs. Must be
+    /// called under the lock.
     /// </summary>
     private void TrimKept(long oldestNeededUse)
     {
@@ -304,7 +304,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             file => !file.IsTaken && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
 
     /// <summary>
-    /// Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.
+    /// Creates a file filled with written zeros: a block that is only allocated costs the file system a journal entry at its
+    /// first sync.
     /// </summary>
     private JournalFile Create(long lengthBytes)
     {

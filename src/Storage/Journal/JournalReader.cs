@@ -6,8 +6,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Reads the frames after a checkpoint, in order, and tells the end of the log from damage: the log ends at the first frame that
-/// is not whole or not the next; if any frame found later was written when that one was already durable, then
+/// Reads the frames after a checkpoint in order, and distinguishes the end of the log from damage: the log ends at the first
+/// frame that is incomplete or not the next one; but if a later frame was written when that one was already durable,
 /// acknowledged data is damaged.
 /// </summary>
 internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile> all, StoreCipher? cipher)
@@ -15,21 +15,22 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     private const int ScanBytes = 64 << 10;
 
     /// <summary>
-    /// Most bytes that are hashed behind the end of the log, as a multiple of the file's length. Frames that this program wrote
-    /// do not overlap, so once is enough for them, and a second time for one whose length is damaged.
+    /// Limit for the bytes hashed behind the end of the log, as a multiple of the file's length. Frames written by this
+    /// program do not overlap, so hashing them takes once the file's length, and once more for a frame whose length is
+    /// damaged.
     /// </summary>
     private const int MaxHashedShare = 4;
 
     /// <summary>Applies a frame's payload.</summary>
     public delegate void ApplyFrame(FrameHeader header, ReadOnlySpan<byte> payload);
 
-    /// <summary>The last frame that was read, or null.</summary>
+    /// <summary>The last frame read, or null.</summary>
     public JournalTail? Tail { get; private set; }
 
-    /// <summary>What is wrong with a file that has lost its end but no frame, or null.</summary>
+    /// <summary>Describes a file that was truncated behind its last frame, so that no frame was lost; or null.</summary>
     public string? Warning { get; private set; }
 
-    /// <summary>Reads from a position; returns where the log ends.</summary>
+    /// <summary>Reads the frames from a position on; returns the end of the log.</summary>
     public JournalPosition Read(JournalPosition start, long lastTransaction, bool isClean, ApplyFrame apply)
     {
         Dictionary<long, JournalFile> uses = Uses(start.Use);
@@ -42,7 +43,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         byte[] buffer = [];
         while (true)
         {
-            // The later use goes first: a session that recovered begins its own with the last frame it found.
+            // Later uses first: a session that recovered begins its own use with the last frame it found.
             if (FindNext(uses, position) is { } next)
             {
                 position = position with { Use = next, Offset = JournalFileHeader.BlockBytes };
@@ -91,8 +92,8 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>
-    /// How much of a file is missing, or null. The length is durable before the header is written, so no loss of power makes it
-    /// shorter.
+    /// Describes how much of a file is missing, or returns null. The length is durable before the header is written, so a
+    /// power loss cannot shorten it.
     /// </summary>
     private static string? FindCut(JournalFile file)
     {
@@ -101,16 +102,16 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (header.FileBytes > file.LengthBytes)
             return $"it has {file.LengthBytes} bytes, not the {header.FileBytes} it had when its use {header.Use} began";
 
-        // An older program recorded no length, but made no file of another length.
+        // An older program recorded no length, but the length of its files was always a multiple of this.
         return header.FileBytes == 0 && file.LengthBytes % FrameHeader.AlignmentBytes != 0
             ? $"it has {file.LengthBytes} bytes, which is not a multiple of {FrameHeader.AlignmentBytes}"
             : null;
     }
 
     /// <summary>
-    /// Whether the log ends beyond where frames of a file of this length can lie, or null. A header that continues the log is as
-    /// it was written (its fields lie in one sector, and a torn one does not have the hash of the frame before), and no frame is
-    /// written that does not fit.
+    /// Describes how the log ends beyond the region for frames in a file of this length, or returns null. A header that
+    /// continues the log is as written (its fields are in one sector, and a torn one does not have the hash of the previous
+    /// frame), and a frame is written only if it fits.
     /// </summary>
     private static string? FindCutFrame(JournalFile file, JournalPosition position, long lastTransaction)
     {
@@ -137,7 +138,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (cipher is null)
             return;
 
-        using FrameCipher opener = cipher.NewFrameCipher(file.Header!.Value); // TryReadWhole compared its salt
+        using FrameCipher opener = cipher.NewFrameCipher(file.Header!.Value); // not null: TryReadWhole compared its salt
         if (!opener.TryOpen(buffer.AsSpan(0, FrameHeader.SizeBytes + header.PayloadBytes)))
             throw new CorruptionException(
                 $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' (transaction {header.FirstTransaction}) "
@@ -154,9 +155,9 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>
-    /// The last use that goes on at a position, or null. There may be two: the last frame that a session finds may be the first
-    /// of its use, and is written again as the first of the session's own. The header of the one before may be lost then, with
-    /// the frame, if the sync that was to make both durable had failed.
+    /// Returns the last use that continues the log at a position, or null. There may be two: the last frame found by a
+    /// session may be the first of its use, and is repeated as the first of the session's own use. The earlier header,
+    /// together with its frame, may then be lost if the sync that should have made both durable failed.
     /// </summary>
     private static long? FindNext(Dictionary<long, JournalFile> uses, JournalPosition position)
     {
@@ -182,7 +183,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             && header.FirstTransaction == lastTransaction + 1 && header.LastTransaction >= header.FirstTransaction;
     }
 
-    /// <summary>Reads a frame that is whole and of this use of its file.</summary>
+    /// <summary>Reads a frame; returns false if it is incomplete or not of this use of its file.</summary>
     public static bool TryReadWhole(JournalFile file, long offset, ref byte[] buffer, out FrameHeader header, ref ulong hash)
     {
         header = default;

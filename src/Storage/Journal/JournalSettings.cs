@@ -2,28 +2,28 @@ using Treepie.Storage.Encryption;
 
 namespace Treepie.Storage.Journal;
 
-/// <summary>What a journal needs to know of its environment.</summary>
+/// <summary>What a journal needs from its environment.</summary>
 internal sealed class JournalSettings
 {
     public required Guid StoreId { get; init; }
 
     public required JournalSizes Sizes { get; init; }
 
-    /// <summary>A random number for each use of a file.</summary>
+    /// <summary>Draws a random number for each use of a file.</summary>
     public required Func<ulong> DrawSalt { get; init; }
 
-    /// <summary>Runs work that no commit waits for; at once, where there are no other threads.</summary>
+    /// <summary>Runs work that no commit waits for; runs it at once if there are no other threads.</summary>
     public required Action<Action> Background { get; init; }
 
-    /// <summary>Makes the data file durable as recovery found it.</summary>
+    /// <summary>Makes the data file durable in the state found by recovery.</summary>
     public required Action MakeDataDurable { get; init; }
 
-    /// <summary>Time of day, which frames are stamped with.</summary>
+    /// <summary>Wall clock for the timestamps of frames.</summary>
     public required TimeProvider Clock { get; init; }
 
-    /// <summary>Times the ways to sync; null: none is tried, and the system's cache is used.</summary>
+    /// <summary>Clock for timing the sync methods; null to time none and write through the system's cache.</summary>
     public TimeProvider? ProbeClock { get; init; }
 
-    /// <summary>What frames are encrypted with; null where the store is plain.</summary>
+    /// <summary>Encrypts frames; null if the store is not encrypted.</summary>
     public StoreCipher? Cipher { get; init; }
 }

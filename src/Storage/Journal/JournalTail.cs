@@ -2,5 +2,5 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Journal;
 
-/// <summary>The last frame that a recovery read: the one that may have been in the system's cache only.</summary>
+/// <summary>The last frame read by a recovery, which may have been only in the system's cache.</summary>
 internal sealed record JournalTail(JournalFile File, JournalPosition At, FrameHeader Header);

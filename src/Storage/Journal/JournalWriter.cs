@@ -5,23 +5,25 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for the
-/// thread that flushes a frame, the rest for the leader of the commit queue while no frame is being flushed.
+/// Appends frames. A frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> must be
+/// called by the thread that flushes a frame, everything else by the leader of the commit queue while no frame is being
+/// flushed.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in
-/// the file used before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is
-/// made durable: a process that was killed, or whose sync failed, may have left it in the system's cache only. The data file and
-/// the last journal file are synced, and the meta page, and the last frame as the first of the new use, are written again, since
-/// a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes
-/// from says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
-/// 5. Frames follow each other without a gap: in their file by whole blocks, before its last one, and in their transactions. 6. A
-/// file whose frames a recovery may need is not written over.
+/// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: a torn tail left in the
+/// previous file can never be mistaken for a continuation. 2. Before a session overwrites anything, what its recovery read is
+/// made durable: a process that was killed, or whose sync failed, may have left it only in the system's cache. The data file
+/// and the last journal file are synced, the meta page is written again, and the last frame is repeated as the first of the
+/// new use, since a sync after a failed one proves nothing. 3. Before the first frame of a use is acknowledged, the file that
+/// the log continues from durably names that use: so the loss of the newest file is noticed. 4. Nothing is written after an
+/// error. 5. Frames follow each other without a gap: within a file in whole blocks, before its last one, and in their
+/// transactions. 6. A file whose frames a recovery may need is not overwritten.
 /// </remarks>
 internal sealed class JournalWriter : IDisposable
 {
     /// <summary>
-    /// Files made ready ahead: one for the switch that comes, one for the switch after it while the next is being made.
+    /// Number of files prepared in advance: one for the next switch, and one for the switch after it while another is being
+    /// created.
     /// </summary>
     private const int Spares = 2;
 
@@ -48,34 +50,31 @@ internal sealed class JournalWriter : IDisposable
         OldestNeededUse = oldestNeededUse;
     }
 
-    /// <summary>Where the next frame goes, as a checkpoint records it.</summary>
+    /// <summary>Position of the next frame, as recorded by a checkpoint.</summary>
     public JournalPosition Position { get; private set; }
 
-    /// <summary>
-    /// How large the next file is to be: the first of a session may last for all of it, the second says that more is written
-    /// here.
-    /// </summary>
+    /// <summary>Size of the next file. A session may need only one, so sizes grow only from its third file on.</summary>
     private long NextFileBytes => _current is null ? _settings.Sizes.FirstFileBytes
         : Math.Min(
             _settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);
 
     private bool HasUse => _current is not null && IsOpen && Position.Offset > 0;
 
-    /// <summary>Bytes of frames since <see cref="OnCheckpoint"/>.</summary>
+    /// <summary>Bytes of frames since the last durable checkpoint began, see <see cref="OnCheckpoint"/>.</summary>
     public long BytesSinceCheckpoint { get; private set; }
 
     /// <summary>Bytes of frames since opening.</summary>
     public long BytesWritten { get; private set; }
 
-    /// <summary>Frames since opening.</summary>
+    /// <summary>Number of frames since opening.</summary>
     public long FramesWritten { get; private set; }
 
     /// <summary>Oldest use whose frames a recovery may need.</summary>
     public long OldestNeededUse { get; private set; }
 
     /// <summary>
-    /// When the last frame was made, in milliseconds since 1970-01-01 UTC; 0 where there was none since the last clean close. It
-    /// never goes back, whatever the clock does.
+    /// Time of the last frame, in milliseconds since 1970-01-01 UTC; 0 if there is none since the last clean close. It never
+    /// decreases, whatever the clock does.
     /// </summary>
     public long LastTimeMs { get; private set; }
 
@@ -85,8 +84,8 @@ internal sealed class JournalWriter : IDisposable
     public FrameBuffer Buffer { get; } = new();
 
     /// <summary>
-    /// Once in a session, before anything is written: invariant 2. Throws <see cref="DiskFullException"/> with nothing changed;
-    /// after any other exception the journal must not be used.
+    /// Establishes invariant 2, once per session before anything is written. Throws <see cref="DiskFullException"/> with
+    /// nothing changed; after any other exception the journal must not be used.
     /// </summary>
     public void BeginSession()
     {
@@ -101,13 +100,14 @@ internal sealed class JournalWriter : IDisposable
         _isRecoveredDurable = true;
     }
 
-    /// <summary>Whether the file in use takes more frames: after a key was changed it does not.</summary>
+    /// <summary>Whether the current file accepts more frames; after a change of keys it does not.</summary>
     public bool IsOpen =>
         _settings.Cipher is not { } cipher
             || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
 
     /// <summary>
-    /// Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.
+    /// Whether a frame with a payload of this size fits into the current file, so that <see cref="MakeRoom"/> would do
+    /// nothing.
     /// </summary>
     public bool HasRoom(long payloadBytes) =>
         _current is not null
@@ -116,8 +116,8 @@ internal sealed class JournalWriter : IDisposable
             && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
 
     /// <summary>
-    /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>:
-    /// nothing of the frame is written yet then, and the writer is as before.
+    /// Ensures that the frame in <see cref="Buffer"/> fits into a file. May create a file, and so throw
+    /// <see cref="DiskFullException"/>: then nothing of the frame has been written, and the writer is unchanged.
     /// </summary>
     public void MakeRoom()
     {
@@ -130,7 +130,7 @@ internal sealed class JournalWriter : IDisposable
         if (Method == JournalSyncMethod.NotChosen)
             Method = SyncMethodProbe.Choose(next.File, _settings.ProbeClock);
         if (Method == JournalSyncMethod.Direct && next.LengthBytes % FrameHeader.AlignmentBytes == 0)
-            next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
+            next.File.TryWriteDirectly(true); // if a file refuses, its frames are written through the cache
 
         Debug.Assert(next.Header is not { } last || last.Use < OldestNeededUse, "6: no recovery needs what the file has");
         Debug.Assert(next is { IsTaken: true, IsLengthDurable: true }, "6: the file is for this use, and its length durable");
@@ -149,9 +149,9 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Begins the first use of this session, or the first after a change of keys, unless that is done, and makes its header
-    /// durable, before there is a frame. Throws <see cref="DiskFullException"/> with nothing changed; after any other exception
-    /// the journal must not be used again.
+    /// Begins the first use of this session, or the first after a change of keys, unless already done, and makes its header
+    /// durable before it has a frame. Throws <see cref="DiskFullException"/> with nothing changed; after any other exception
+    /// the journal must not be used.
     /// </summary>
     public void BeginUse()
     {
@@ -164,14 +164,14 @@ internal sealed class JournalWriter : IDisposable
 
         Buffer.Clear();
         MakeRoom();
-        JournalFile file = _current!; // MakeRoom found one
+        JournalFile file = _current!; // set by MakeRoom
         _header.Write(Buffer.Block);
         file.File.WriteDurable(Buffer.Block, 0);
         Position = Position with { Offset = JournalFileHeader.BlockBytes };
     }
 
     /// <summary>
-    /// Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used again: what the disk
+    /// Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used: what the disk
     /// holds is unknown.
     /// </summary>
     public void Append(long firstTransaction, long lastTransaction)
@@ -208,8 +208,9 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Where the next frame goes, for a checkpoint that begins now. What recovery read has its pages written by it, and a meta
-    /// page that names this position must find the next frame there: so the frame before is not repeated any more.
+    /// Returns the position of the next frame for a checkpoint that begins now. It writes the pages of all recovered frames,
+    /// and a meta page that names this position must find the next frame there: so the last recovered frame is no longer
+    /// repeated.
     /// </summary>
     public JournalPosition BeginCheckpoint()
     {
@@ -217,7 +218,7 @@ internal sealed class JournalWriter : IDisposable
         return Position;
     }
 
-    /// <summary>A checkpoint at this position is durable: files of earlier uses may be used again.</summary>
+    /// <summary>Called when a checkpoint at this position is durable: files of earlier uses may be reused.</summary>
     public void OnCheckpoint(JournalPosition position, long bytesBefore)
     {
         Debug.Assert(
@@ -235,8 +236,7 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Writes the last frame of the session before again. Its header follows it: while there is none, the frame found before
-    /// counts.
+    /// Repeats the last frame of the previous session. The header is written after it: until then the original frame counts.
     /// </summary>
     private void Repeat(JournalTail tail)
     {
@@ -265,7 +265,7 @@ internal sealed class JournalWriter : IDisposable
             throw;
         }
 
-        JournalFile file = _current!; // MakeRoom found one
+        JournalFile file = _current!; // set by MakeRoom
         Debug.Assert(Position == tail.At with { Use = _header.Use, Offset = 0 }, "2: the frame is the first of the new use");
         ulong hash = Seal(tail.Header with { Salt = _header.Salt });
         ReadOnlySpan<byte> frame = Buffer.Padded(withBlock: false);
@@ -279,7 +279,7 @@ internal sealed class JournalWriter : IDisposable
         Position = new JournalPosition(Position.Use, JournalFileHeader.BlockBytes + frame.Length, Position.Frame + 1, hash);
     }
 
-    /// <summary>Makes what is in <see cref="Buffer"/> a frame as it is to lie in the file; returns its hash.</summary>
+    /// <summary>Completes the frame in <see cref="Buffer"/> as stored in the file; returns its hash.</summary>
     private ulong Seal(in FrameHeader header)
     {
         header.Write(Buffer.Content);
@@ -296,12 +296,12 @@ internal sealed class JournalWriter : IDisposable
         return opener.TryOpen(frame);
     }
 
-    /// <summary>Invariant 3, where no checkpoint has named a later use yet.</summary>
+    /// <summary>Establishes invariant 3, unless a checkpoint has already named a later use.</summary>
     private void Leave(JournalFile before)
     {
         _before = null;
         if (before.Header is not { } left || left.Use != _header.Use - 1 || left.Use < OldestNeededUse)
-            return; // used again by now, or may be, because a checkpoint has named this use
+            return; // the file is reused, or may be, because a checkpoint has named this use
 
         Debug.Assert(before != _current, "3: the file that is left is not the one that follows");
         new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
@@ -316,8 +316,8 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// A full disk, or one that fails here, is no reason to fail what did find a place: spares are never needed for what is
-    /// acknowledged, and the next use will say so if it is still true then.
+    /// Prepares spare files. A full or failing disk must not fail a frame that already has room: acknowledged data never
+    /// needs spares, and the next use reports the error if it persists.
     /// </summary>
     private void TryPrepareSpares(long lengthBytes)
     {
@@ -327,7 +327,7 @@ internal sealed class JournalWriter : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // See above.
+            // The next use reports it if it persists.
         }
     }
 }

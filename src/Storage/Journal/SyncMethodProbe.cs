@@ -4,8 +4,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Times the two ways to make a block durable on the disk at hand, in a journal file that is ready but not in use yet. Some
-/// milliseconds once in a session, before its first commit; on a slow disk one round.
+/// Times the two ways of making a block durable on the disk at hand, in a prepared journal file not yet in use. Takes some
+/// milliseconds once per session, before its first commit; a slow disk gets a single round.
 /// </summary>
 internal static class SyncMethodProbe
 {
@@ -13,7 +13,7 @@ internal static class SyncMethodProbe
     private const int Rounds = 7;
     private static readonly TimeSpan _patience = TimeSpan.FromMilliseconds(40);
 
-    /// <summary>The faster way for this file's disk. Never throws: the first real write will say what is wrong.</summary>
+    /// <summary>Returns the faster method for this file's disk. Never throws: the first real write reports any error.</summary>
     public static JournalSyncMethod Choose(IFile file, TimeProvider? clock)
     {
         if (clock is null || file.Length < (Rounds + 1) * BlockBytes || !file.TryWriteDirectly(true))
@@ -21,7 +21,7 @@ internal static class SyncMethodProbe
 
         try
         {
-            // Zeros, where frames will be: what a reused file has there counts for nothing.
+            // Writes zeros where frames will be: the old contents of a reused file are not needed.
             using var block = new AlignedBuffer(BlockBytes);
             block.Slice(0, BlockBytes).Clear();
             var cached = new List<TimeSpan>(Rounds);
@@ -38,7 +38,7 @@ internal static class SyncMethodProbe
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // A file system that lets a file be opened so and then refuses the write.
+            // The file system allows opening a file for direct writes but rejects the write.
         }
 
         file.TryWriteDirectly(false);

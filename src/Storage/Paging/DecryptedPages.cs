@@ -7,21 +7,21 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// The pages of an encrypted file that are in use, decrypted: a second stretch of address space as long as the map of the file,
-/// in which each page has the place it has there. So a reader finds a decrypted page as it finds a plain one, by one load of the
-/// page table; what encryption costs is paid where a page is touched for the first time, and once for all who read it.
+/// The decrypted pages of an encrypted file: a second address range as long as the map of the file, in which each page has
+/// the same offset. So a reader finds a decrypted page as it finds an unencrypted one, by one load from the page table; the
+/// cost of decryption is paid once, when a page is first touched, for all readers.
 /// </summary>
 /// <remarks>
-/// A page goes in three steps. It is marked: the page table does not name it any more, but its bytes stay, and whoever looks for
-/// it finds it again here without decrypting it. Then everyone who may hold it from before must have ended: readers by a grace
-/// period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back. When the file
-/// grows over the space it has, pages are decrypted anew in a larger one: those of the space before go the same way, and nobody
-/// can ask for them again. The number of a page that is forgotten is soon given to another one: its memory is zeroed at once, but
-/// kept while there is room for it, since giving it back and taking it again costs more than decrypting a page. Thread-safe.
-/// Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
-/// Decrypted pages and the memory that is kept are within the budget together, as far as the latter can go.
-/// Invariants. 1. A number of the space in use lies in a place or is a vacancy, never both.
-/// 2. What is no place in any space is zero.
+/// A page is freed in three steps. First it is marked: it is removed from the page table, but its bytes stay, and a reader
+/// that looks it up finds it here again without decrypting it. Then everyone who may still hold it must finish: readers by a
+/// grace period, writers by a moment when none is active. Pages not requested meanwhile are zeroed and their memory is freed.
+/// When the file outgrows its address space, pages are decrypted anew in a larger one; those in the old space are freed the
+/// same way, and can no longer be requested. The number of a forgotten page is soon reused: its memory is zeroed at once, but
+/// kept within the budget, since freeing and recommitting it costs more than decrypting a page. Thread-safe. Places of a
+/// stripe are loaded and dropped under its lock, which is taken only if the page table says "not looked at". Decrypted pages
+/// plus kept memory stay within the budget, as far as freeing kept memory can achieve that.
+/// Invariants. 1. A page number of the current space is a place or a vacancy, never both.
+/// 2. Memory outside of all places is zero.
 /// </remarks>
 internal sealed class DecryptedPages : IDisposable
 {
@@ -31,16 +31,16 @@ internal sealed class DecryptedPages : IDisposable
     private readonly Stripe[] _stripes;
     private readonly uint _proven;
     private readonly Func<long> _budget;
-    private PageSpace _space; // changed under the locks of all stripes
+    private PageSpace _space; // changed only while holding the locks of all stripes
     private long _committedPages;
     private long _bytes;
     private long _vacantBytes;
     private int _ticket;
 
-    /// <param name="cipher">Opens pages.</param>
-    /// <param name="space">Where they are looked for.</param>
-    /// <param name="proven">What the page table says of a page that was proven.</param>
-    /// <param name="budget">Bytes from which on there are too many, now.</param>
+    /// <param name="cipher">Decrypts pages.</param>
+    /// <param name="space">The address space to start with.</param>
+    /// <param name="proven">The page-table entry of a verified page.</param>
+    /// <param name="budget">Returns the current budget in bytes.</param>
     public DecryptedPages(StoreCipher cipher, PageSpace space, uint proven, Func<long> budget)
     {
         _proven = proven;
@@ -53,27 +53,25 @@ internal sealed class DecryptedPages : IDisposable
             _stripes[i] = new Stripe(cipher.NewPageCipher());
     }
 
-    /// <summary>Bytes decrypted now.</summary>
+    /// <summary>Bytes of pages currently decrypted.</summary>
     public long Bytes => Interlocked.Read(ref _bytes);
 
-    /// <summary>Bytes from which on there are too many: the less the more pages wait for a checkpoint.</summary>
+    /// <summary>The budget in bytes; it shrinks as more pages wait for a checkpoint.</summary>
     public long BudgetBytes => _budget();
 
-    /// <summary>Bytes of memory they take: decrypted, or zeroed and kept.</summary>
+    /// <summary>Bytes of memory held: decrypted pages, and zeroed memory kept for reuse.</summary>
     public long HeldBytes => Bytes + Interlocked.Read(ref _vacantBytes);
 
-    /// <summary>Whether there are more than the budget.</summary>
+    /// <summary>Whether decrypted pages exceed the budget.</summary>
     public bool IsOverBudget => Bytes > BudgetBytes;
 
-    /// <summary>Whether the system keeps them out of swap.</summary>
+    /// <summary>Whether the system keeps all of them out of swap.</summary>
     public bool IsLocked { get; private set; } = true;
 
-    /// <summary>
-    /// Called after a page was loaded: what is decrypted has to be swept some time, at once where it is over the budget.
-    /// </summary>
+    /// <summary>Called after a page was loaded, to schedule a sweep: at once over the budget, otherwise later.</summary>
     public Action? OnLoaded { get; set; }
 
-    /// <summary>Makes places for the pages up to a number.</summary>
+    /// <summary>Commits memory for the pages below a number.</summary>
     public void Commit(long pages)
     {
         if (pages <= _committedPages)
@@ -84,11 +82,11 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Goes on in another space, which nobody knows yet. What is decrypted stays readable for who has found it, and goes with the
-    /// next sweeps. By the one writer.
+    /// Switches to another space, which is not published yet. Pages in the old space stay readable for those who have found
+    /// them, and are dropped by the next sweeps. Must be called by the one writer.
     /// </summary>
-    /// <param name="next">The space.</param>
-    /// <param name="publish">Has everyone look there from now on.</param>
+    /// <param name="next">The new space.</param>
+    /// <param name="publish">Publishes the new space.</param>
     public void MoveTo(PageSpace next, Action publish)
     {
         Debug.Assert(next.Count >= _committedPages, "the next space has room for what this one has");
@@ -103,7 +101,7 @@ internal sealed class DecryptedPages : IDisposable
             {
                 GiveBackVacant(stripe, all: true);
                 foreach (long number in stripe.Places.Keys)
-                    // also one that was marked: it may have been asked for again since
+                    // Marked ones too: they may have been requested again since.
                     CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number).Ticket = 0;
                 stripe.LeaveBehind(before);
             }
@@ -119,9 +117,9 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Names a page in the page table that was marked, or adopted, and gives the space it lies in; null where it is not
-    /// decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free, and
-    /// while the page is in scratch nobody loads what the file has there.
+    /// Enters a marked or adopted page into the page table and returns its space, or null if it is not decrypted. It cannot
+    /// be an earlier page of that number: that was forgotten when the number was freed, and while a page is in scratch nobody
+    /// loads its contents from the file.
     /// </summary>
     public PageSpace? TryPublish(long number)
     {
@@ -138,12 +136,12 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Brings a page, or a run, to its place and names it in the page table; returns what is wrong with it, or null. Nothing is
-    /// kept of one that is wrong.
+    /// Decrypts a page or run into its place and enters it into the page table; returns the fault, or null. Nothing of a
+    /// damaged page is kept.
     /// </summary>
-    /// <param name="number">Its number.</param>
-    /// <param name="sealedPages">As it lies in the file, the whole run.</param>
-    /// <param name="space">Where it lies now.</param>
+    /// <param name="number">Number of the (first) page.</param>
+    /// <param name="sealedPages">The page, or the whole run, as stored in the file.</param>
+    /// <param name="space">The space that it is in.</param>
     public string? Load(long number, ReadOnlySpan<byte> sealedPages, out PageSpace space)
     {
         for (int i = 1; i < sealedPages.Length / PageLayout.SizeBytes; i++)
@@ -155,7 +153,7 @@ internal sealed class DecryptedPages : IDisposable
             space = _space;
             if (stripe.Places.ContainsKey(number))
             {
-                CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number).Ticket = 0; // it is there
+                CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number).Ticket = 0; // not null: the key is present
                 space.Write(number, _proven);
                 return null;
             }
@@ -176,7 +174,7 @@ internal sealed class DecryptedPages : IDisposable
             {
                 if (!isOpen)
                 {
-                    EndVacancy(stripe, number); // its memory goes, too
+                    EndVacancy(stripe, number); // its memory is discarded below
                     Zero(space.Pages, number, pages);
                 }
             }
@@ -190,8 +188,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Keeps a page that a checkpoint is about to have written, while there is room: who changed it is likely to read it again.
-    /// It is not in the page table before <see cref="TryPublish"/>.
+    /// Keeps a page that a checkpoint is about to write, if the budget allows: a page just changed is likely to be read
+    /// again. It enters the page table only by <see cref="TryPublish"/>.
     /// </summary>
     public void Adopt(long number, ReadOnlySpan<byte> plain)
     {
@@ -200,7 +198,7 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             if (stripe.Places.Remove(number, out Place before))
-                // of an attempt that failed; over the budget too, or the page would be published with these bytes
+                // Left by a failed attempt; removed even over the budget, or the page would be published with these bytes.
                 Drop(_space.Pages, number, before.Pages);
             if (Bytes > budget - (budget / 8))
                 return;
@@ -213,7 +211,7 @@ internal sealed class DecryptedPages : IDisposable
         OnGrown(number);
     }
 
-    /// <summary>What is wrong with a page as it lies in the file, or null; nothing of it is kept.</summary>
+    /// <summary>Returns the fault of a page as stored in the file, or null. Keeps nothing of it.</summary>
     public string? FindFault(ReadOnlySpan<byte> sealedPages)
     {
         var plain = new AlignedBuffer(sealedPages.Length);
@@ -242,12 +240,10 @@ internal sealed class DecryptedPages : IDisposable
                     Drop(range, number, place.Pages);
         }
 
-        FitVacant(number); // what waits for a checkpoint may have taken of the budget since
+        FitVacant(number); // pages waiting for a checkpoint may have reduced the budget
     }
 
-    /// <summary>
-    /// Gives back the memory that is kept for pages to come: all of it, or what was kept at the last call already.
-    /// </summary>
+    /// <summary>Frees memory kept for reuse: all of it, or only what was already kept at the previous call.</summary>
     public void GiveBackVacant(bool all)
     {
         foreach (Stripe stripe in _stripes)
@@ -256,11 +252,11 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Takes the pages that are not marked out of the page table, so that who looks for one comes by here again; returns the
-    /// ticket to drop them by, or 0 where there was none.
+    /// Marks the unmarked pages and removes them from the page table, so that looking one up leads here again. Returns the
+    /// ticket to pass to <see cref="Drop(int)"/>, or 0 if there were none.
     /// </summary>
-    /// <param name="part">Which part of them.</param>
-    /// <param name="parts">Of how many.</param>
+    /// <param name="part">Index of the part of the pages to mark.</param>
+    /// <param name="parts">Number of parts.</param>
     public int Mark(int part, int parts)
     {
         Debug.Assert(part >= 0 && part < parts, "one of the parts");
@@ -289,7 +285,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Zeroes the pages of a ticket that nobody has asked for since. Nobody may hold what was read before they were marked.
+    /// Zeroes and frees the pages of a ticket that have not been requested since. Nobody may still hold a page read before it
+    /// was marked.
     /// </summary>
     public void Drop(int ticket)
     {
@@ -306,7 +303,7 @@ internal sealed class DecryptedPages : IDisposable
         }
     }
 
-    /// <summary>Zeroes all; nobody may read any more.</summary>
+    /// <summary>Zeroes all pages; nobody may be reading.</summary>
     public void Dispose()
     {
         foreach (Stripe stripe in _stripes)
@@ -326,8 +323,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Gives back as much of the memory that is kept for pages to come as is over the budget, from the stripe of a number on.
-    /// Without a lock.
+    /// Frees memory kept for reuse until the budget is met, starting with the stripe of a page number. Must be called without
+    /// holding a lock.
     /// </summary>
     private void FitVacant(long number)
     {
@@ -366,7 +363,7 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// A disk that fails is told from someone who changed the file: the checksum can be computed by anyone, the tag cannot.
+    /// Distinguishes a failing disk from a file that was tampered with: anyone can compute the checksum, but not the tag.
     /// </summary>
     private static string Explain(Page page, ReadOnlySpan<byte> sealedPages, string what)
     {
@@ -402,7 +399,7 @@ internal sealed class DecryptedPages : IDisposable
             if (place.Ticket != ticket)
                 continue;
 
-            places.Remove(number); // allowed while it is enumerated
+            places.Remove(number); // allowed during enumeration
             Drop(range, number, place.Pages);
         }
     }
@@ -414,7 +411,7 @@ internal sealed class DecryptedPages : IDisposable
         places.Clear();
     }
 
-    /// <summary>Zeroes a place and gives its memory back.</summary>
+    /// <summary>Zeroes a place and frees its memory.</summary>
     private void Drop(AddressRange range, long number, int pages)
     {
         Debug.Assert(pages > 0, "a run has pages");
@@ -422,7 +419,7 @@ internal sealed class DecryptedPages : IDisposable
         Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
     }
 
-    /// <summary>Counts a new place.</summary>
+    /// <summary>Accounts for a new place.</summary>
     private void Occupy(Stripe stripe, long number, int pages)
     {
         EndVacancy(stripe, number);
@@ -442,7 +439,7 @@ internal sealed class DecryptedPages : IDisposable
             Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);
     }
 
-    /// <summary>Zeroes a place; its memory stays while there is room, since its number is used again soon.</summary>
+    /// <summary>Zeroes a place; keeps its memory if the budget allows, since its number will be reused soon.</summary>
     private void Vacate(Stripe stripe, long number, int pages)
     {
         if (pages > 1 || HeldBytes > BudgetBytes)
@@ -472,7 +469,7 @@ internal sealed class DecryptedPages : IDisposable
             }
 
             atLeastBytes -= PageLayout.SizeBytes;
-            stripe.Vacant.Remove(number); // allowed while it is enumerated
+            stripe.Vacant.Remove(number); // allowed during enumeration
             _space.Pages.DiscardLocked(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
             Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);
         }
@@ -491,16 +488,16 @@ internal sealed class DecryptedPages : IDisposable
 
         public PageCipher Cipher { get; } = cipher;
 
-        /// <summary>Pages, or first pages of runs, that are decrypted.</summary>
+        /// <summary>Decrypted pages and runs, by (first) page number.</summary>
         public Dictionary<long, Place> Places { get; private set; } = [];
 
-        /// <summary>Places of one page that are zero and keep their memory, and whether they have for a while.</summary>
+        /// <summary>Zeroed single-page places that keep their memory, and whether a previous sweep has seen them.</summary>
         public Dictionary<long, bool> Vacant { get; } = [];
 
-        /// <summary>What is decrypted in the spaces before.</summary>
+        /// <summary>Decrypted pages in earlier spaces.</summary>
         public List<(AddressRange Range, Dictionary<long, Place> Places)> Behind { get; } = [];
 
-        /// <summary>Begins in another space.</summary>
+        /// <summary>Starts over for a new space, keeping track of the pages in the old one.</summary>
         public void LeaveBehind(AddressRange range)
         {
             if (Places.Count == 0)
@@ -511,6 +508,6 @@ internal sealed class DecryptedPages : IDisposable
         }
     }
 
-    /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
+    /// <summary>Number of pages of the run, and the ticket it may be dropped by; 0 if it is not marked.</summary>
     private record struct Place(int Pages, int Ticket);
 }

@@ -5,21 +5,21 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Pages as they lie on the disk: read by calls and past the system's cache where it allows that, never through the map. So a
-/// disk that cannot read is an error here, where a touch of the map would end the process, and a page that the cache still has
-/// right does not hide a wrong one. One thread at a time.
+/// Reads pages from disk by system calls, bypassing the system's cache where possible, never through the map. So a read error
+/// is reported here, where touching the map would end the process, and a correct copy in the cache does not hide a damaged
+/// page. One thread at a time.
 /// </summary>
 internal sealed class DiskPages(IFile file, DecryptedPages? decrypted)
 {
-    /// <summary>Pages of a long value that are read at a time.</summary>
+    /// <summary>Number of pages of a long value read at a time.</summary>
     private const int ChunkPages = 32;
 
     /// <summary>
-    /// Whether what is read comes from the disk itself; otherwise the system may answer from memory. Known after the first read.
+    /// Whether reads bypass the system's cache; otherwise the system may answer from memory. Known after the first read.
     /// </summary>
     public bool IsPastCache => file.ReadsPastCache;
 
-    /// <summary>Reads pages side by side; returns why they cannot be read, or null.</summary>
+    /// <summary>Reads consecutive pages; returns the reason if they cannot be read, or null.</summary>
     public string? Read(long number, Span<byte> destination)
     {
         try
@@ -33,10 +33,10 @@ internal sealed class DiskPages(IFile file, DecryptedPages? decrypted)
         }
     }
 
-    /// <summary>What is wrong with a page, or with the run it begins, or null.</summary>
-    /// <param name="number">Its number.</param>
-    /// <param name="page">It, as it was read.</param>
-    /// <param name="pages">Pages of the run it begins; 1 where it is damaged.</param>
+    /// <summary>Returns the fault of a page or of the run that begins with it, or null.</summary>
+    /// <param name="number">Number of the page.</param>
+    /// <param name="page">Its bytes as read.</param>
+    /// <param name="pages">Length of the run that begins with it; 1 if it is damaged.</param>
     public string? FindFault(long number, Span<byte> page, out int pages)
     {
         pages = 1;
@@ -53,7 +53,8 @@ internal sealed class DiskPages(IFile file, DecryptedPages? decrypted)
     }
 
     /// <summary>
-    /// The length of a run whose header is right, without a look at the rest of it; 0 where the page begins none.
+    /// Returns the number of pages of the page or run whose valid header this is, without checking the rest of a run; 0 if
+    /// none begins here.
     /// </summary>
     public static int PagesOf(long number, Span<byte> page)
     {
@@ -65,7 +66,9 @@ internal sealed class DiskPages(IFile file, DecryptedPages? decrypted)
         return header.ValueLength is >= 0 and <= FormatLimits.MaxValueBytes ? PageLayout.RunPages(header.ValueLength) : 0;
     }
 
-    /// <summary>Checksums are of what lies in the file, so this needs no key and no more memory than a chunk.</summary>
+    /// <summary>
+    /// Verifies a run's checksum over the bytes as stored, which needs no key and no more memory than a chunk.
+    /// </summary>
     private string? FindRunFault(long number, Span<byte> first, ref int pages)
     {
         var header = new Page(first);

@@ -1,21 +1,20 @@
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Pages that are going to be looked at one after the other, told to the system before the first is waited for: those that lie
-/// side by side in one request. Only those are told that nobody has looked at yet, so it costs next to nothing where everything
-/// is in memory.
+/// Tells the system about pages that will be read one after the other, before the first read blocks; adjacent pages go into
+/// one request. Only pages not yet looked at are announced, so it costs next to nothing if everything is in memory.
 /// </summary>
-/// <param name="store">Where they lie.</param>
+/// <param name="store">The store of the pages.</param>
 internal ref struct PageAnnouncement(PageStore store)
 {
-    /// <summary>Pages of one request at the most: a mebibyte.</summary>
+    /// <summary>Maximum number of pages per request: 1 MiB.</summary>
     private const int MaxRun = 128;
 
     private readonly PageStore _store = store;
     private long _first;
     private int _pages;
 
-    /// <summary>Adds a page, or a run of them that is looked at as a whole.</summary>
+    /// <summary>Adds a page, or a run that will be read as a whole.</summary>
     public void Add(long number, int run = 1)
     {
         if (!_store.IsUnseen(number))
@@ -31,7 +30,7 @@ internal ref struct PageAnnouncement(PageStore store)
         (_first, _pages) = (number, run);
     }
 
-    /// <summary>Tells the last of them.</summary>
+    /// <summary>Sends the last request.</summary>
     public void End()
     {
         if (_pages > 0)

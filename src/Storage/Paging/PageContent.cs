@@ -2,12 +2,12 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Paging;
 
-/// <summary>Says what is wrong with the bytes of a page that lies where it belongs.</summary>
+/// <summary>Finds and describes faults in the contents of a page.</summary>
 internal static class PageContent
 {
-    /// <summary>What is wrong with a plain page or run, or null.</summary>
+    /// <summary>Returns the fault of an unencrypted page or run, or null.</summary>
     /// <param name="pages">All of its pages.</param>
-    /// <param name="covered">What its checksum covers.</param>
+    /// <param name="covered">The bytes covered by its checksum.</param>
     public static string? FindFault(Span<byte> pages, Span<byte> covered)
     {
         var page = new Page(covered);
@@ -19,14 +19,14 @@ internal static class PageContent
         return PageShape.FindFault(pages) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
     }
 
-    /// <summary>A page that is not of the level that its parent expects.</summary>
+    /// <summary>Describes a page whose level is not the one its parent expects.</summary>
     public static string OtherKind(int level, Span<byte> bytes)
     {
         var page = new Page(bytes);
         return $"a page of level {level} was expected, type {page.Type} of level {page.Level} found (tree {page.TreeId})";
     }
 
-    /// <summary>A page that is not of the transaction that its parent knows it from.</summary>
+    /// <summary>Describes a page whose birth is not the one recorded by its parent.</summary>
     public static string OtherBirth(PageReference reference, Span<byte> bytes)
     {
         var page = new Page(bytes);

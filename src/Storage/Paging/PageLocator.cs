@@ -4,21 +4,22 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Remembers where the pages lie that were asked for last: each page number has one place, in 512 entries or as many more as a
-/// large command is seen to need. Forgetting all of them is one increment, however many there are, because every entry carries
-/// the generation it was stored in; only when that number wraps, once in 65,535 times, is the table cleared.
+/// Caches the frames of recently used pages: direct-mapped by page number, with 512 entries or as many more as large commands
+/// turn out to need. Clearing it is one increment whatever its size, because every entry carries the generation it was stored
+/// in; the table is cleared only when that number wraps, once in 65,535 resets.
 /// </summary>
 /// <remarks>
-/// The writer uses it for the pages that the running command may change in place: a hit saves the page table, the
-/// frame's record and the question whether an image is needed. Readers do not: the flat table alone is as fast for them.
+/// The writer uses it for pages that the running command may change in place: a hit avoids the page table, the frame's record
+/// and the check whether an image is needed. Readers do not use it: the flat table alone is as fast for them.
 /// </remarks>
 internal sealed class PageLocator
 {
     private const int FirstEntries = 512;
-    private const int MaxEntries = 1 << 14; // 256 KiB: with more, the table behind is as near
+    private const int MaxEntries = 1 << 14; // 256 KiB: with more, the page table is no farther away
 
     /// <summary>
-    /// Bits of an entry's stamp that are the generation; above them is the page number, of which 48 bits are used anywhere.
+    /// Number of bits of an entry's stamp that hold the generation; the page number is above them, of which at most 48 bits
+    /// are used.
     /// </summary>
     private const int GenerationBits = 16;
 
@@ -26,7 +27,7 @@ internal sealed class PageLocator
     private ushort _generation = 1;
     private int _stored;
 
-    /// <summary>The frame stored for a page since the last <see cref="Reset"/>; 0 where there is none.</summary>
+    /// <summary>Returns the frame stored for a page since the last <see cref="Reset"/>, or 0 if there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public uint Get(long pageNumber, out bool isWritable)
     {
@@ -42,7 +43,7 @@ internal sealed class PageLocator
         return 0;
     }
 
-    /// <summary>Stores where a page lies, in place of another that shares its entry.</summary>
+    /// <summary>Stores the frame of a page, replacing any page that shares its entry.</summary>
     public void Set(long pageNumber, uint frame, bool isWritable)
     {
         Debug.Assert(frame != 0 && _generation != 0, "0 is no frame and no generation");
@@ -51,7 +52,7 @@ internal sealed class PageLocator
         entries[(int)pageNumber & (entries.Length - 1)] = new Entry(StampOf(pageNumber), frame, isWritable);
     }
 
-    /// <summary>Forgets one page.</summary>
+    /// <summary>Removes one page.</summary>
     public void Remove(long pageNumber)
     {
         ref Entry entry = ref _entries[(int)pageNumber & (_entries.Length - 1)];
@@ -59,26 +60,26 @@ internal sealed class PageLocator
             entry = default;
     }
 
-    /// <summary>Forgets all pages. Where more were stored than there are entries, there are twice as many from now on.</summary>
+    /// <summary>Removes all pages. If more were stored than there are entries, doubles the table.</summary>
     public void Reset()
     {
         if (_stored > _entries.Length && _entries.Length < MaxEntries)
-            _entries = new Entry[2 * _entries.Length]; // empty entries are of generation 0
+            _entries = new Entry[2 * _entries.Length]; // empty entries have generation 0
         _stored = 0;
         if (++_generation == 0)
             Clear();
     }
 
-    /// <summary>Forgets all pages by writing every entry; generations begin again.</summary>
+    /// <summary>Removes all pages by clearing every entry, and restarts the generations.</summary>
     internal void Clear()
     {
         Array.Clear(_entries);
-        _generation = 1; // an empty entry's is 0
+        _generation = 1; // empty entries have generation 0
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ulong StampOf(long pageNumber) => ((ulong)pageNumber << GenerationBits) | _generation;
 
-    /// <summary>Page number and generation in one number, so that one comparison answers for both.</summary>
+    /// <summary>The stamp combines page number and generation, so that one comparison checks both.</summary>
     private readonly record struct Entry(ulong Stamp, uint Frame, bool IsWritable);
 }

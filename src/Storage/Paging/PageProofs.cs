@@ -3,40 +3,40 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Takes back what the page table says of proven pages: of those that are damaged on the disk, and of those that the system has
-/// put out of memory. What the disk delivers for these the next time was never looked at, so the next reader proves it again.
-/// That reader asks for the page by a call, too, and gets an error number where the disk cannot deliver it; a plain touch of the
-/// address would end the process.
+/// Withdraws the verified state of pages in the page table: of those damaged on disk, and of those that the system has
+/// evicted from memory. What the disk returns for them next has not been verified, so their next reader verifies it again.
+/// That reader also loads the page by a system call and gets an error code if the disk cannot deliver it, where plainly
+/// touching the address would end the process.
 /// </summary>
-/// <param name="space">Where pages are looked for now.</param>
-/// <param name="isReadInMap">Whether readers read the map itself, which the system may put out of memory.</param>
-/// <param name="proven">What the page table says of a page that was proven; 0 is one that nobody has looked at.</param>
+/// <param name="space">Returns the current address space.</param>
+/// <param name="isReadInMap">Whether readers read the map itself, which the system may evict from memory.</param>
+/// <param name="proven">The page-table entry of a verified page; 0 is a page not looked at.</param>
 internal sealed class PageProofs(Func<PageSpace> space, bool isReadInMap, uint proven)
 {
     private const int WindowPages = 2048;
 
     private long _withdrawn;
 
-    /// <summary>Pages that were found damaged on the disk after they had been proven.</summary>
+    /// <summary>Pages found damaged on disk after they had been verified.</summary>
     public DamagedPages Damaged { get; } = new();
 
-    /// <summary>Whether the system tells which pages it has put out of memory.</summary>
+    /// <summary>Whether the system reports which pages it has evicted from memory.</summary>
     public bool TellsEvicted => isReadInMap && space().Map.TellsResident;
 
-    /// <summary>Proofs that <see cref="WithdrawEvicted"/> has withdrawn.</summary>
+    /// <summary>Number of pages whose verified state <see cref="WithdrawEvicted"/> has withdrawn.</summary>
     public long Withdrawn => Interlocked.Read(ref _withdrawn);
 
     /// <summary>
-    /// Makes a page of the file an error for who reads it from now on, whatever memory still has of it. Holding the write lock.
+    /// Makes later reads of a page of the file fail, whatever memory still has of it. Must be called under the write lock.
     /// </summary>
     public void MarkDamaged(long number, string fault)
     {
         Damaged.Add(number, fault);
-        Interlocked.MemoryBarrier(); // who proves it meanwhile sees the fault afterwards, or has written what this overwrites
+        Interlocked.MemoryBarrier(); // a concurrent verifier then sees the fault, or its entry is overwritten here
         space().Write(number, 0);
     }
 
-    /// <summary>What was found wrong with a page that its reader has just proven; the proof is withdrawn then.</summary>
+    /// <summary>Called after verifying a page: returns its recorded fault, if any, and withdraws the verification.</summary>
     public string? FindDamageSinceProof(long number)
     {
         Interlocked.MemoryBarrier(); // see MarkDamaged
@@ -46,10 +46,10 @@ internal sealed class PageProofs(Func<PageSpace> space, bool isReadInMap, uint p
         return fault;
     }
 
-    /// <summary>Goes through the pages of the file, beside readers and writers.</summary>
+    /// <summary>Goes through the pages of the file, concurrently with readers and writers.</summary>
     public void WithdrawEvicted(long pages)
     {
-        // Whether a page of the run that an earlier page may begin is out of memory: only its first page is in the table.
+        // Whether a later page of a run is evicted. Runs backwards, because only the first page of a run is in the table.
         bool isTailOut = false;
         PageSpace now = space();
         pages = Math.Min(pages, now.Count);

@@ -5,8 +5,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Addresses for the pages of a file up to a number: the page table, the map of the file, and where readers find what was proven,
-/// which is the map, or decrypted pages. A larger file gets another space, and who reads in this one may go on.
+/// Address space for the pages of a file up to a number: the page table, the map of the file, and the range where readers
+/// find verified pages, which is the map itself or the decrypted pages. A file that outgrows it gets another space; readers
+/// may go on using this one.
 /// </summary>
 internal sealed class PageSpace : PageAddresses, IDisposable
 {
@@ -16,15 +17,15 @@ internal sealed class PageSpace : PageAddresses, IDisposable
         Map = map;
     }
 
-    /// <summary>The file.</summary>
+    /// <summary>The map of the file.</summary>
     public IFileMap Map { get; }
 
     /// <summary>Reserves addresses for a number of pages.</summary>
     /// <param name="files">The file system.</param>
     /// <param name="file">The data file.</param>
-    /// <param name="pages">How many.</param>
-    /// <param name="pageBytes">Bytes of each.</param>
-    /// <param name="isEncrypted">Whether proven pages lie in a range of their own.</param>
+    /// <param name="pages">Number of pages.</param>
+    /// <param name="pageBytes">Size of a page in bytes.</param>
+    /// <param name="isEncrypted">Whether verified pages have a range of their own.</param>
     public static PageSpace Reserve(IFileSystem files, IFile file, long pages, int pageBytes, bool isEncrypted)
     {
         AddressRange? table = null;
@@ -45,7 +46,7 @@ internal sealed class PageSpace : PageAddresses, IDisposable
         }
     }
 
-    /// <summary>Takes over the entries above a number, those of pages that lie neither in the map nor beside it.</summary>
+    /// <summary>Copies the entries greater than a value, which are those of pages in scratch.</summary>
     public void CopyEntriesAbove(uint entry, PageSpace before, long pages)
     {
         Debug.Assert(pages <= Count && pages <= before.Count, "both have entries for these pages");

@@ -5,15 +5,14 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// The address spaces of one file: the one in use, and those it has grown out of. A small store has few addresses, and a process
-/// room for many stores; one that grows gets eight times as many each time. For the one writer.
+/// The address spaces of one file: the current one, and those it has outgrown. A small store reserves few addresses, so that
+/// a process has room for many stores; each growth multiplies them by eight. Must be used by the one writer only.
 /// </summary>
 /// <remarks>
-/// Who reads goes on with the space it has looked into, so an old one stays as it is until the environment is closed: together
-/// they are a seventh of the one in use. The writer alone puts pages into scratch and out of it, so a table that was copied
-/// while readers
-/// look at it lacks nothing but proofs, which the next reader makes anew: by a call, so that no page is touched in a map that
-/// nobody has asked the disk about.
+/// A reader keeps using the space in which it looked up a page, so old ones remain unchanged until the environment is closed:
+/// together they are a seventh of the current one. Only the writer places pages into scratch or removes them, so a table
+/// copied while readers use it can only lack verified states. The next reader verifies those pages again, loading them by a
+/// system call, so that no page of the new map is touched before the disk has delivered it.
 /// </remarks>
 internal sealed class PageSpaces : IDisposable
 {
@@ -27,9 +26,9 @@ internal sealed class PageSpaces : IDisposable
 
     /// <param name="files">The file system.</param>
     /// <param name="file">The data file.</param>
-    /// <param name="firstPages">Pages that the first one has room for at least.</param>
-    /// <param name="limitPages">Most pages that any has room for.</param>
-    /// <param name="isEncrypted">Whether proven pages lie in a range of their own.</param>
+    /// <param name="firstPages">Minimum number of pages of the first space.</param>
+    /// <param name="limitPages">Maximum number of pages of any space.</param>
+    /// <param name="isEncrypted">Whether verified pages have a range of their own.</param>
     public PageSpaces(IFileSystem files, IFile file, long firstPages, long limitPages, bool isEncrypted)
     {
         _files = files;
@@ -42,13 +41,14 @@ internal sealed class PageSpaces : IDisposable
         _all.Add(Reserve(pages));
     }
 
-    /// <summary>The newest: the one in use, but for one that could not be taken into use.</summary>
+    /// <summary>The newest space: the current one, or one that could not be put into use.</summary>
     public PageSpace Last => _all[^1];
 
     /// <summary>
-    /// Makes a larger one, which is not in use yet; where the system has not as many addresses, one that is as large as needed.
+    /// Reserves a larger space, which is not in use yet; if the system does not have enough addresses, grows by a smaller
+    /// factor.
     /// </summary>
-    /// <param name="pages">Pages it must have room for.</param>
+    /// <param name="pages">Number of pages it must have room for.</param>
     public PageSpace Grow(long pages)
     {
         for (int factor = GrowthFactor; factor > 1; factor /= 2)
@@ -64,7 +64,7 @@ internal sealed class PageSpaces : IDisposable
             }
             catch (StorageException) when (factor > 2)
             {
-                // It asks for less.
+                // Retried with a smaller factor.
             }
         }
 

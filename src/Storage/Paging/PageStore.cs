@@ -8,20 +8,20 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Turns page numbers into memory: a page is in scratch, or in the map of the data file. One flat table of 4 bytes a
-/// page answers both that and whether the page was proven on first touch: 0 not looked at, 1 in the map and proven,
-/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer. In an encrypted
-/// store "in the map" means decrypted, at the same place of another range: see <see cref="DecryptedPages"/>. Table and map are a
-/// <see cref="PageSpace"/>, and another one when the file has grown over it: so an entry, and the bytes it leads to, are taken
-/// from one and the same space.
+/// Translates page numbers to memory: a page is in scratch or in the map of the data file. One flat table of 4 bytes per page
+/// answers both that and whether the page was verified on first touch: 0 not looked at, 1 in the map and verified, otherwise
+/// its scratch frame. Any number of threads may read, by one load; only the one writer may change it. In an encrypted store
+/// "in the map" means decrypted, at the same offset of another range: see <see cref="DecryptedPages"/>. Table and map form a
+/// <see cref="PageSpace"/>, which is replaced when the file outgrows it: so an entry and the bytes it leads to must be taken
+/// from the same space.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A page has at most one frame that readers find; placing it takes a number that was forgotten. 2. The table has
-/// an entry for every page that is placed and for every page of the file. 3. A page that readers find in the map is in the file.
+/// Invariants. 1. A page has at most one frame that readers find; only a forgotten page number can be placed. 2. The table
+/// has an entry for every placed page and for every page of the file. 3. A page that readers find in the map is in the file.
 /// </remarks>
 internal sealed class PageStore : IDisposable
 {
-    private const int AnyLength = 0; // of a page that is read without a reference to it
+    private const int AnyLength = 0; // expected length of a page read without a reference to it
     private const uint NotLookedAt = 0;
     private const uint InMap = 1;
     private const long MinGrowthPages = 32; // 256 KiB
@@ -68,34 +68,34 @@ internal sealed class PageStore : IDisposable
     /// <summary>The data file, for error messages.</summary>
     public string Path => _path;
 
-    /// <summary>The pages of the file that are decrypted; null in a plain store.</summary>
+    /// <summary>The decrypted pages of the file; null in an unencrypted store.</summary>
     public DecryptedPages? Decrypted { get; }
 
-    /// <summary>What takes proofs of pages back.</summary>
+    /// <summary>Withdraws the verified state of pages.</summary>
     public PageProofs Proofs { get; }
 
-    /// <summary>The memory of pages that are not in the file yet.</summary>
+    /// <summary>Memory of pages that are not in the file yet.</summary>
     public Scratch Scratch { get; }
 
-    /// <summary>Most bytes of pages that may wait for a checkpoint.</summary>
+    /// <summary>Maximum number of bytes of pages that may wait for a checkpoint.</summary>
     public long UnwrittenBudgetBytes { get; }
 
-    /// <summary>Bytes of the data file.</summary>
+    /// <summary>Size of the data file in bytes.</summary>
     public long FileBytes => Volatile.Read(ref _filePages) * PageLayout.SizeBytes;
 
-    /// <summary>Pages the file has room for.</summary>
+    /// <summary>Number of pages the file has room for.</summary>
     public long FilePages => Volatile.Read(ref _filePages);
 
-    /// <summary>Most pages the file may have.</summary>
+    /// <summary>Maximum number of pages of the file.</summary>
     public long LimitPages => _limitPages;
 
-    /// <summary>Numbers that pages can have without further addresses: no page that was ever used has a higher one.</summary>
+    /// <summary>Number of pages for which addresses are reserved: every page ever used has a lower number.</summary>
     public long RoomPages => Space.Count;
 
-    /// <summary>Where pages are looked for now.</summary>
+    /// <summary>The current address space.</summary>
     internal PageSpace Space => Volatile.Read(ref _space);
 
-    /// <summary>The bytes of a page, proven on first touch.</summary>
+    /// <summary>Returns the bytes of a page, verified on first touch.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(long number)
     {
@@ -109,14 +109,14 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.
+    /// Prefetches a page into the processor's cache before it is read; does nothing for a page not looked at yet.
     /// </summary>
     public void Prefetch(long number) => CacheLines.PrefetchWhole(Seen(number));
 
-    /// <summary>As <see cref="Prefetch"/>, of a page with few entries, or of which few are looked at: where they are.</summary>
+    /// <summary>Like <see cref="Prefetch"/>, but only the head, for a page with few entries or of which few are read.</summary>
     public void PrefetchHead(long number) => CacheLines.PrefetchHead(Seen(number));
 
-    /// <summary>A page as it is, if it was looked at before; empty otherwise.</summary>
+    /// <summary>Returns a page without verifying it, or empty if it was not looked at yet.</summary>
     private Span<byte> Seen(long number)
     {
         PageSpace space = Volatile.Read(ref _space);
@@ -127,8 +127,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Begins to bring the header of a page, and gives where the page lies, to ask for more of it: nothing of it may be read
-    /// before <see cref="Read(PageReference)"/>. Empty for one that was never looked at.
+    /// Prefetches the header of a page and returns its span, for prefetching more of it. The span must not be read before
+    /// <see cref="Read(PageReference)"/>. Empty for a page not looked at yet.
     /// </summary>
     public ReadOnlySpan<byte> Expect(long number)
     {
@@ -138,7 +138,7 @@ internal sealed class PageStore : IDisposable
         return page;
     }
 
-    /// <summary>The bytes of a page that must be the one its parent knows.</summary>
+    /// <summary>Returns the bytes of a page, checking that its birth is the one recorded by its parent.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(PageReference reference)
     {
@@ -149,8 +149,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="Read(PageReference)"/>, of the level the way down has reached: so a wrong reference neither leads in a
-    /// circle nor makes one kind of entry be taken for another.
+    /// Like <see cref="Read(PageReference)"/>, also checking the level: so a wrong reference neither causes an endless
+    /// descent nor lets one kind of entry be read as another.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(PageReference reference, int level)
@@ -162,8 +162,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="Read(PageReference, int)"/>, for a page that is going to be searched: its heads are fetched beside its
-    /// header, not after it.
+    /// Like <see cref="Read(PageReference, int)"/>, for a page to be searched: prefetches its key heads together with its
+    /// header.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Enter(PageReference reference, int level)
@@ -178,14 +178,13 @@ internal sealed class PageStore : IDisposable
         return bytes;
     }
 
-    /// <summary>The value in an overflow run.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)] // no more than what a cell says is handed on
+    /// <summary>Returns the value in an overflow run.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)] // the span has exactly the length that the cell names
     public Span<byte> ReadRun(OverflowReference value) => ReadRun(value.First, value.LengthBytes);
 
     private Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
-        // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven
-        // yet.
+        // Looked up once: a checkpoint may move the run meanwhile from scratch to the file, where it is not verified yet.
         PageSpace space = Volatile.Read(ref _space);
         uint frame = space.Find(reference.Number);
         if (frame == NotLookedAt)
@@ -208,14 +207,14 @@ internal sealed class PageStore : IDisposable
         return run[PageLayout.HeaderBytes..];
     }
 
-    /// <summary>The scratch frame of a page, or 0 when it is not in scratch.</summary>
+    /// <summary>Returns the scratch frame of a page, or 0 if it is not in scratch.</summary>
     public uint FrameOf(long number)
     {
         uint entry = Space.Find(number);
         return entry > InMap ? entry : 0;
     }
 
-    /// <summary>Gives a page (or run) memory in scratch; readers find it there from now on. Bytes are undefined.</summary>
+    /// <summary>Allocates scratch memory for a page or run and publishes it to readers. Its bytes are undefined.</summary>
     public Span<byte> Place(long number, int pages, long birth, out uint frame)
     {
         Debug.Assert(number >= FormatLimits.FirstDataPage && number + pages <= _space.Count, "2: a page is in the table");
@@ -226,7 +225,7 @@ internal sealed class PageStore : IDisposable
         return Scratch.Bytes(frame, (int)Math.Min((long)pages * PageLayout.SizeBytes, int.MaxValue));
     }
 
-    /// <summary>As <see cref="Place"/>, for a copy of a page, whose bytes the caller has looked at.</summary>
+    /// <summary>Like <see cref="Place"/>, for a copy of a page whose bytes the caller has already read.</summary>
     public Span<byte> PlaceCopy(long number, long birth, long from, ReadOnlySpan<byte> original, out uint frame)
     {
         Debug.Assert(number >= FormatLimits.FirstDataPage && number < _space.Count, "2: a page is in the table");
@@ -237,11 +236,11 @@ internal sealed class PageStore : IDisposable
         return Scratch.Bytes(frame, PageLayout.SizeBytes);
     }
 
-    /// <summary>Forgets a page that nobody can see any more, and its scratch frame if it has one.</summary>
+    /// <summary>Forgets a page that nobody can see any more, and releases its scratch frame if it has one.</summary>
     public void Forget(long number)
     {
         if (number >= Space.Count)
-            return; // given back before it had a place
+            return; // freed before it was placed
 
         uint frame = FrameOf(number);
         _space.Write(number, NotLookedAt);
@@ -252,7 +251,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Forgets a run that nobody can see any more: its value, or pages that were looked at one by one, as those of a bitmap are.
+    /// Forgets a run that nobody can see any more: a value, or pages that are read individually, such as those of a bitmap.
     /// </summary>
     public void Forget(PageRun run)
     {
@@ -262,7 +261,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Takes a frame back that no reader can hold any more; as a spare where the page that was copied from it is still in
+    /// Releases a frame that no reader can hold any more; it is kept as a spare if the page copied from it is still in
     /// scratch.
     /// </summary>
     public void Release(uint frame)
@@ -272,7 +271,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Lets readers find a page in the file, where it has been written; the frame stays until no reader can hold it.
+    /// Makes readers find a page in the file, to which it has been written; its frame stays until no reader can hold it.
     /// </summary>
     public void MoveToMap(long number)
     {
@@ -286,7 +285,7 @@ internal sealed class PageStore : IDisposable
             Scratch.DropSpare(frame);
     }
 
-    /// <summary>Makes room in the table for pages up to a number, without touching the file.</summary>
+    /// <summary>Makes room in the table for pages below a number, without touching the file.</summary>
     public void GrowTable(long pages)
     {
         if (pages > _limitPages)
@@ -306,7 +305,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Gives the file real blocks for pages up to a number. Throws <see cref="DiskFullException"/> before anything changed.
+    /// Allocates file blocks for pages below a number. Throws <see cref="DiskFullException"/> before anything has changed.
     /// </summary>
     public void GrowFile(long pages)
     {
@@ -333,8 +332,8 @@ internal sealed class PageStore : IDisposable
         Volatile.Write(ref _filePages, wanted);
     }
 
-    /// <summary>The pages of the value that a cell refers to.</summary>
-    /// <exception cref="CorruptionException">They cannot be there.</exception>
+    /// <summary>Returns the pages of the value that a cell refers to.</summary>
+    /// <exception cref="CorruptionException">The reference is not possible.</exception>
     public PageRun RunOf(OverflowReference value)
     {
         PageRun run = value.Run;
@@ -344,8 +343,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Gives the room of pages from a number on back to the system; none of them may be seen by anyone. Addresses stay reserved,
-    /// and are good again when the file has grown.
+    /// Returns the pages from a number on to the system; nobody may see any of them. Addresses stay reserved, and become
+    /// valid again when the file grows.
     /// </summary>
     public void ShrinkFile(long pages)
     {
@@ -355,7 +354,7 @@ internal sealed class PageStore : IDisposable
 
         Debug.Assert(pages >= FormatLimits.FirstDataPage, "3: meta pages stay");
 
-        Volatile.Write(ref _filePages, pages); // nobody proves a page beyond from here on
+        Volatile.Write(ref _filePages, pages); // no page beyond is verified from here on
         try
         {
             _file.Truncate(pages * PageLayout.SizeBytes);
@@ -367,22 +366,22 @@ internal sealed class PageStore : IDisposable
         }
     }
 
-    /// <summary>Pages as they lie on the disk.</summary>
+    /// <summary>Opens a reader of pages as stored on disk.</summary>
     public DiskPages OpenDiskPages() => new(_file, Decrypted);
 
-    /// <summary>An error that names file and page.</summary>
+    /// <summary>Returns an error that names file and page.</summary>
     public CorruptionException Corrupt(long number, string what) =>
         new(
             $"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is "
                 + $"hit.");
 
-    /// <summary>An error that names a frame of the journal.</summary>
+    /// <summary>Returns an error that names a frame of the journal.</summary>
     public CorruptionException CorruptFrame(long frame, long transaction, string what) =>
         new(
             $"Frame {frame} of the journal beside '{_path}' (transaction {transaction}) is damaged: {what}. Nothing was written. "
                 + $"Restore a backup, or salvage what is left.");
 
-    /// <summary>An error that names file and tree.</summary>
+    /// <summary>Returns an error that names file and tree.</summary>
     public CorruptionException CorruptTree(string name, string what) =>
         new(
             $"The catalogue of '{_path}' is damaged where it names tree '{name}': {what}. Restore a backup, or salvage what is "
@@ -397,8 +396,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is
-    /// wrong with it.
+    /// Verifies a page of the file again; returns its fault, or null. A page in scratch is not in the file yet, so it has
+    /// none.
     /// </summary>
     public string? FindFault(long number)
     {
@@ -407,7 +406,7 @@ internal sealed class PageStore : IDisposable
         if (Proofs.Damaged.Find(number) is { } known)
             return known;
 
-        // What is decrypted may have come from a checkpoint, and never have been looked at in the file.
+        // A decrypted page may have been adopted from a checkpoint without ever having been verified in the file.
         bool wasProven = Space.Find(number) == InMap;
         return FindSealedFault(
             number, load: !wasProven || Space.Map.SeesWrites || Decrypted is not null, out Span<byte> pages,
@@ -415,9 +414,9 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// A page, or the run it begins, as it lies in the file, encrypted where the store is: of a plain one proven anew, whatever
-    /// was found on first touch. Where it is in scratch still (<paramref name="frame"/> is not 0) as it is there, without a
-    /// checksum. Of a run no more than its value.
+    /// Returns a page, or the run it begins, as stored in the file, encrypted if the store is; an unencrypted one is verified
+    /// again. If it is still in scratch (<paramref name="frame"/> is not 0), returns it from there, without a checksum. Of an
+    /// unencrypted or scratch run, only header and value are returned.
     /// </summary>
     public ReadOnlySpan<byte> ReadStored(long number, out uint frame)
     {
@@ -435,17 +434,18 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Bytes of what <see cref="ReadStored"/> found last, of a plain store or in scratch, within the same read transaction.
+    /// Returns bytes of what <see cref="ReadStored"/> found last, in an unencrypted store or in scratch, within the same read
+    /// transaction.
     /// </summary>
     public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
         frame != 0 ? Scratch.Bytes(frame, lengthBytes) : Space.Map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
 
-    /// <summary>Whether nobody has looked at a page yet, so that it has to be read from the file.</summary>
+    /// <summary>Whether a page has not been looked at yet, so that it must be read from the file.</summary>
     public bool IsUnseen(long number) => (ulong)number < (ulong)Space.Count && Space.Find(number) == NotLookedAt;
 
     /// <summary>
-    /// Has the system begin to read pages of the file that are going to be looked at. Waits for nothing; a number that cannot be
-    /// is left alone.
+    /// Asks the system to start reading pages of the file that will be needed. Does not wait; ignores impossible page
+    /// numbers.
     /// </summary>
     public void Announce(long number, int pages)
     {
@@ -454,7 +454,7 @@ internal sealed class PageStore : IDisposable
             Space.Map.Announce(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
     }
 
-    /// <summary>Brings pages of the file into memory that are going to be read; what cannot be read shows when it is.</summary>
+    /// <summary>Loads pages of the file into memory before they are read; a read error shows only when they are.</summary>
     public void LoadAhead(long number, int pages)
     {
         long end = Math.Min(number + pages, FilePages);
@@ -462,7 +462,9 @@ internal sealed class PageStore : IDisposable
             Space.Map.Load(number * PageLayout.SizeBytes, (end - number) * PageLayout.SizeBytes);
     }
 
-    /// <summary>The incarnation a page is sealed with in the file; 0 for one that is not there yet, or not encrypted.</summary>
+    /// <summary>
+    /// Returns the incarnation a page is encrypted with in the file; 0 if it is only in scratch or not encrypted.
+    /// </summary>
     public ulong IncarnationOf(long number)
     {
         if (FrameOf(number) != 0)
@@ -471,11 +473,11 @@ internal sealed class PageStore : IDisposable
         long offset = number * PageLayout.SizeBytes;
         IFileMap map = Space.Map;
         return !map.Load(offset, PageLayout.SizeBytes)
-            ? throw Corrupt(number, "the disk cannot read it") // not 0: its key would be dropped
+            ? throw Corrupt(number, "the disk cannot read it") // not 0: the old data key would be dropped
             : new Page(map.Range.Span(offset, PageLayout.SizeBytes)).Incarnation;
     }
 
-    /// <summary>A page without trust and without an exception; false where it is damaged.</summary>
+    /// <summary>Reads a page without throwing; false if it is damaged.</summary>
     public bool TryRead(long number, out Span<byte> bytes)
     {
         bytes = default;
@@ -489,7 +491,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Proves a page that nobody has looked at, or a run of as many pages as its reference says, and gives the space it lies in.
+    /// Verifies a page not looked at yet, or a run of the length its reference names, and returns the space that it is in.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private PageSpace Prove(long number, int pages) =>
@@ -523,8 +525,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// What is wrong with a run whose header has another length than is expected, or null. Decrypting such a run in its place
-    /// would overwrite the decrypted pages behind it, so it is decrypted elsewhere to find the reason.
+    /// Returns the fault of a run whose header has an unexpected length, or null. Decrypting it in place would overwrite the
+    /// decrypted pages behind it, so it is decrypted elsewhere to find the reason.
     /// </summary>
     private static string? FindWrongLength(DecryptedPages decrypted, Span<byte> pages, int expectedPages)
     {
@@ -536,18 +538,19 @@ internal sealed class PageStore : IDisposable
             ?? (expectedPages == AnyLength ? null : $"it has {found} pages, {expectedPages} were expected");
     }
 
-    /// <summary>What is wrong with the content of a page in the file, its number and length being right, or null.</summary>
+    /// <summary>Returns the fault in the contents of a page whose number and length are valid, or null.</summary>
     private string? FindFault(Span<byte> pages, Span<byte> covered) =>
         Decrypted is { } decrypted ? decrypted.FindFault(pages) : PageContent.FindFault(pages, covered);
 
     /// <summary>
-    /// What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.
+    /// Locates a page or run in the file; returns its fault, or null together with its bytes as stored and the part of them
+    /// that its checksum covers.
     /// </summary>
     private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered, out PageSpace space)
     {
         bytes = default;
         covered = default;
-        long filePages = FilePages; // before the space, which is the larger one by then
+        long filePages = FilePages; // read before the space, which is then at least as large
         space = Space;
         if (number < FormatLimits.FirstDataPage || number >= filePages)
             return $"it is referred to, but the file has {filePages} pages";
@@ -574,12 +577,13 @@ internal sealed class PageStore : IDisposable
             return "the disk cannot read its value";
         covered = map.Range.Span(offset, PageLayout.HeaderBytes + length);
         if (Decrypted is not null)
-            bytes = covered = map.Range.Span(offset, (int)(pages * PageLayout.SizeBytes)); // sealed as a whole
+            bytes = covered = map.Range.Span(offset, (int)(pages * PageLayout.SizeBytes)); // encrypted as a whole
         return null;
     }
 
     /// <summary>
-    /// Scratch comes first, since what it holds cannot go; an eighth is left in any case, or every read would decrypt anew.
+    /// Scratch comes first, since its pages cannot be evicted; an eighth of the memory remains in any case, or every read
+    /// would decrypt again.
     /// </summary>
     private long DecryptedBudget(StorageOptions options) =>
         Math.Min(

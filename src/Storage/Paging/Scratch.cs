@@ -7,27 +7,27 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Native memory for pages that no checkpoint has written yet, in frames of one page. Frames of one run lie side by side,
-/// so that a value of any size is one span. Allocation and release belong to the one writer; bytes may be read by any thread.
+/// Native memory for pages that no checkpoint has written yet, in frames of one page. Frames of a run are contiguous, so that
+/// a value of any size is one span. Only the one writer may allocate and release; any thread may read the bytes.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. Frame numbers 0 and 1 are never given out: in the page table they mean "not looked at" and "in the map".
+/// Invariants. 1. Frame numbers 0 and 1 are never allocated: in the page table they mean "not looked at" and "in the map".
 /// 2. A frame is either free, or in exactly one run whose first frame has its record, or the spare of exactly one frame.
-/// 3. Of two frames in use, <c>Successor</c> of one names the other if and only if <c>Source</c> of the other names the one.
-/// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ in the owner's <c>Changed</c> lines
-/// at most: the next copy of the owner's page costs those lines, not a page. Spares and frames in use together are no more than
-/// the memory that is kept.
+/// 3. For two frames in use, <c>Successor</c> of one names the other if and only if <c>Source</c> of the other names the one.
+/// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ at most in the owner's
+/// <c>Changed</c> lines: the next copy of the owner's page costs those lines, not a page. Spares and frames in use together
+/// do not exceed the memory that is kept.
 /// </remarks>
 internal sealed class Scratch : IDisposable
 {
-    /// <summary>Bytes of an arena: one large page of the processor.</summary>
+    /// <summary>Size of an arena in bytes: one huge page of the processor.</summary>
     public const long ArenaBytes = AddressRange.AlignmentBytes;
 
-    /// <summary>Frames of an arena: 256.</summary>
+    /// <summary>Number of frames of an arena: 256.</summary>
     public const int ArenaFrames = (int)(ArenaBytes / PageLayout.SizeBytes);
 
     private const uint FirstFrame = 2;
-    // a small store does without large pages, which would cost it 2 MiB for a few of its own
+    // A small store does without huge pages, which would cost it 2 MiB for a few of its own.
     private const int SmallFrames = 2 * ArenaFrames;
     private const int DiscardFromPages = 32;
 
@@ -48,16 +48,15 @@ internal sealed class Scratch : IDisposable
     private readonly bool _isSecret;
     private readonly long _keptFrames;
 
-    /// <param name="reserveBytes">Most memory that frames may take.</param>
-    /// <param name="keptBytes">Memory that may be taken, and is kept for use again; what is needed beyond lies in a file, or goes
-    /// back to the system after use.</param>
-    /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go
-    /// out of use.</param>
-    /// <param name="openSpill">Creates the file for frames beyond that memory, when it is needed; null where there is
-    /// none.</param>
-    /// <param name="keptSpillBytes">Bytes of that file that are kept for use again.</param>
-    /// <param name="calls">The system; null for this machine's.</param>
-    /// <param name="firstBytes">Addresses that are reserved at once.</param>
+    /// <param name="reserveBytes">Maximum memory for frames.</param>
+    /// <param name="keptBytes">Memory that may be used, and is kept for reuse; frames beyond it are in a file, or their
+    /// memory is returned to the system after use.</param>
+    /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when
+    /// released.</param>
+    /// <param name="openSpill">Creates the file for frames beyond that memory, when needed; null if there is none.</param>
+    /// <param name="keptSpillBytes">Bytes of that file that are kept for reuse.</param>
+    /// <param name="calls">System calls; null for those of this machine.</param>
+    /// <param name="firstBytes">Addresses reserved at once, in bytes.</param>
     public Scratch(
         long reserveBytes,
         long keptBytes,
@@ -77,22 +76,22 @@ internal sealed class Scratch : IDisposable
         Grow(ArenaFrames);
     }
 
-    /// <summary>Whether the system keeps frames out of swap.</summary>
+    /// <summary>Whether the system keeps all frames out of swap.</summary>
     public bool IsLocked { get; private set; }
 
     /// <summary>Bytes of frames in use.</summary>
     public long BytesInUse => Volatile.Read(ref _framesInUse) * PageLayout.SizeBytes;
 
-    /// <summary>Bytes of memory that frames have touched and that did not go back to the system.</summary>
+    /// <summary>Bytes of memory touched by frames and not returned to the system.</summary>
     public long ResidentBytes => _arenas.ResidentBytes;
 
-    /// <summary>Bytes of the file that frames beyond this memory lie in.</summary>
+    /// <summary>Bytes of the file that holds the frames beyond this memory.</summary>
     public long SpilledBytes => _arenas.SpilledBytes;
 
-    /// <summary>Frames that were ever committed: those in use have numbers below.</summary>
+    /// <summary>End of the committed frames: all frames in use have lower numbers.</summary>
     public uint FrameCount => _committedFrames;
 
-    /// <summary>Gives out frames side by side; their bytes are undefined.</summary>
+    /// <summary>Allocates contiguous frames; their bytes are undefined.</summary>
     public uint Allocate(int pages, long pageNumber, long birth)
     {
         Debug.Assert(pages > 0, "2: a run has frames");
@@ -107,11 +106,11 @@ internal sealed class Scratch : IDisposable
     }
 
     /// <summary>
-    /// A frame with a copy of a page, whose bytes the caller has. Where the page lies in a frame that has a spare, that one is
-    /// brought up to date.
+    /// Allocates a frame with a copy of a page. If the page is in a frame that has a spare, updates the spare instead of
+    /// copying the whole page.
     /// </summary>
-    /// <param name="source">The frame the page lies in, or 0.</param>
-    /// <param name="original">Its bytes.</param>
+    /// <param name="source">The frame of the page, or 0.</param>
+    /// <param name="original">The bytes of the page.</param>
     /// <param name="pageNumber">Number of the copy.</param>
     /// <param name="birth">Birth of the copy.</param>
     public uint AllocateCopy(uint source, ReadOnlySpan<byte> original, long pageNumber, long birth)
@@ -149,11 +148,9 @@ internal sealed class Scratch : IDisposable
         return frame;
     }
 
-    /// <summary>
-    /// Takes back a frame that nobody can see any more: as the spare of the one that was copied from it, where that may be.
-    /// </summary>
+    /// <summary>Releases a frame that nobody can see any more; if possible, as the spare of the frame copied from it.</summary>
     /// <param name="frame">The frame.</param>
-    /// <param name="mayBeSpare">Whether the one that was copied from it is still where its page is looked for.</param>
+    /// <param name="mayBeSpare">Whether the frame copied from it is still the current one of its page.</param>
     public void Release(uint frame, bool mayBeSpare)
     {
         uint owner = _records[frame].Successor;
@@ -172,7 +169,7 @@ internal sealed class Scratch : IDisposable
         Volatile.Write(ref _framesInUse, _framesInUse - 1);
     }
 
-    /// <summary>Gives up the spare of a frame whose page is not looked for there any more.</summary>
+    /// <summary>Releases the spare of a frame that is no longer the current one of its page.</summary>
     public void DropSpare(uint frame)
     {
         ref FrameRecord owner = ref _records[frame];
@@ -189,7 +186,7 @@ internal sealed class Scratch : IDisposable
         _arenas.Discount(spare, 1);
     }
 
-    /// <summary>Takes a run back.</summary>
+    /// <summary>Releases a run.</summary>
     public void Release(uint frame)
     {
         int pages = _records[frame].Pages;
@@ -213,19 +210,19 @@ internal sealed class Scratch : IDisposable
         _arenas.Discount(frame, pages);
     }
 
-    /// <summary>Gives memory that nothing is in back to the system, but for a little.</summary>
+    /// <summary>Returns the memory of empty arenas, except the first, to the system.</summary>
     public void Trim() => _arenas.Trim();
 
-    /// <summary>What a frame holds.</summary>
+    /// <summary>Returns the record of a frame.</summary>
     public ref FrameRecord Record(uint frame) => ref _records[frame];
 
-    /// <summary>The bytes of a run, from its first frame.</summary>
+    /// <summary>Returns the bytes of a run, given its first frame.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Bytes(uint frame, int lengthBytes) => _space.Span(frame, lengthBytes);
 
     /// <summary>
-    /// Whether a frame has memory: of those below <see cref="FrameCount"/> a few lie where one segment of addresses ends and the
-    /// next begins.
+    /// Whether a frame has memory: a few below <see cref="FrameCount"/>, where one address segment ends and the next begins,
+    /// do not.
     /// </summary>
     public bool IsCommitted(uint frame) => _arenas.IsCommitted(frame);
 
@@ -235,14 +232,16 @@ internal sealed class Scratch : IDisposable
         _arenas.Dispose();
     }
 
-    /// <summary>Frames of an arena that were divided into single ones are one extent again: runs find room there.</summary>
+    /// <summary>
+    /// Turns the frames of an arena that were split into single ones back into one extent, so that runs fit again.
+    /// </summary>
     private void Reunite(int arena)
     {
         if (_singles.TryTakeArena(arena))
             AddExtent((uint)arena * ArenaFrames, ArenaFrames);
     }
 
-    /// <summary>Invariant 3 for a frame that goes out of use, whose own spare goes too.</summary>
+    /// <summary>Maintains invariant 3 for a frame that goes out of use; its own spare is released too.</summary>
     private void Unlink(uint frame)
     {
         DropSpare(frame);
@@ -352,22 +351,22 @@ internal sealed class Scratch : IDisposable
         _extents.Add(start, pages);
     }
 
-    /// <summary>What the first frame of a run holds.</summary>
+    /// <summary>Record of a run, kept at its first frame.</summary>
     internal struct FrameRecord
     {
         /// <summary>Number of the (first) page.</summary>
         public long Page;
 
-        /// <summary>Its birth transaction.</summary>
+        /// <summary>Birth transaction of the page.</summary>
         public long Birth;
 
-        /// <summary>Pages of the run; 0 for a frame not in use.</summary>
+        /// <summary>Number of pages of the run; 0 for a frame not in use.</summary>
         public int Pages;
 
-        /// <summary>Command of the running batch that made the page or saved its image; meaningless after the batch.</summary>
+        /// <summary>Command of the running batch that made the page or saved its image; undefined after the batch.</summary>
         public int Command;
 
-        /// <summary>Place in the list of the running batch's pages; meaningless after the batch.</summary>
+        /// <summary>Index in the running batch's list of pages; undefined after the batch.</summary>
         public int Index;
 
         /// <summary>The frame in use that this one was copied from, or 0.</summary>

@@ -5,16 +5,14 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// What stands behind the arenas of scratch: nothing, memory of the process, or, beyond the memory that may be taken, a file.
-/// Which of them is decided when the first
-/// frame of an empty arena is given out. For the one writer; figures may be read by anyone.
+/// The backing of the arenas of scratch: none, process memory, or, beyond the memory that may be used, a file. It is decided
+/// when the first frame of an empty arena is allocated. Must be used by the one writer only; any thread may read the figures.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. An arena with a frame in use has memory or a part of the file behind it, and keeps it: readers hold addresses.
-/// 2. No more arenas have memory than are
-/// to be kept, but where there is no file or the disk has no room for it. 3. An empty arena keeps a part of the file only while
-/// no more have one than are to be
-/// kept: a part that is mapped and dirty is used again without a fault and a call for each of its pages.
+/// Invariants. 1. An arena with a frame in use is backed by memory or a part of the file, and keeps that backing: readers
+/// hold addresses. 2. No more arenas have memory than may be kept, unless there is no file or the disk has no room for it. 3.
+/// An empty arena keeps its part of the file only while no more arenas have one than may be kept: a mapped dirty part can be
+/// reused without a page fault and a system call per page.
 /// </remarks>
 internal sealed class ScratchArenas : IDisposable
 {
@@ -31,12 +29,12 @@ internal sealed class ScratchArenas : IDisposable
     private int _spilled;
     private long _spilledBytes;
 
-    /// <param name="space">Where they lie.</param>
-    /// <param name="keptBytes">Memory that may be taken.</param>
-    /// <param name="keptSpillBytes">Bytes of the file that are kept for use again.</param>
-    /// <param name="isSecret">Whether it may be locked.</param>
-    /// <param name="openSpill">Creates the file, when it is needed; null where there is none.</param>
-    /// <param name="onEmptied">Told which arena has given back what stood behind it.</param>
+    /// <param name="space">The addresses of the arenas.</param>
+    /// <param name="keptBytes">Memory that may be used.</param>
+    /// <param name="keptSpillBytes">Bytes of the file that are kept for reuse.</param>
+    /// <param name="isSecret">Whether the memory may be locked.</param>
+    /// <param name="openSpill">Creates the file, when needed; null if there is none.</param>
+    /// <param name="onEmptied">Called with the number of an arena whose backing was released.</param>
     public ScratchArenas(
         ScratchSpace space, long keptBytes, long keptSpillBytes, bool isSecret, Func<SpillFile?>? openSpill,
         Action<int> onEmptied)
@@ -49,24 +47,24 @@ internal sealed class ScratchArenas : IDisposable
         _keptSpilled = keptSpillBytes / Scratch.ArenaBytes;
     }
 
-    /// <summary>Bytes of arenas with memory of the process behind them.</summary>
+    /// <summary>Bytes of arenas backed by process memory.</summary>
     public long ResidentBytes => Volatile.Read(ref _resident) * Scratch.ArenaBytes;
 
-    /// <summary>Bytes of the file.</summary>
+    /// <summary>Size of the file in bytes.</summary>
     public long SpilledBytes => Volatile.Read(ref _spilledBytes);
 
-    /// <summary>Frames have memory from now on.</summary>
+    /// <summary>Records that frames were committed.</summary>
     public void OnCommitted(uint frame, int pages)
     {
         for (long at = frame; at < frame + pages; at += Scratch.ArenaFrames)
             Find(at, frame + pages, out _, out _).IsCommitted = true;
     }
 
-    /// <summary>Whether a frame has memory.</summary>
+    /// <summary>Whether a frame was committed.</summary>
     public bool IsCommitted(uint frame) =>
         frame / Scratch.ArenaFrames is var number && number < _arenas.Length && _arenas[number].IsCommitted;
 
-    /// <summary>Frames are given out.</summary>
+    /// <summary>Counts allocated frames, and backs their arenas if necessary.</summary>
     public void Count(uint frame, int pages)
     {
         for (long at = frame; at < frame + pages;)
@@ -85,8 +83,9 @@ internal sealed class ScratchArenas : IDisposable
         }
     }
 
-    /// <summary>Frames are free again. An arena that nothing is in gives back what stands behind it, but for the memory that is
-    /// to be kept.</summary>
+    /// <summary>
+    /// Uncounts released frames. An arena that becomes empty releases its backing if more is kept than allowed.
+    /// </summary>
     public void Discount(uint frame, int pages)
     {
         for (long at = frame; at < frame + pages;)
@@ -100,7 +99,7 @@ internal sealed class ScratchArenas : IDisposable
         }
     }
 
-    /// <summary>Gives what stands behind empty arenas, but for the first, back to the system.</summary>
+    /// <summary>Releases the backing of all empty arenas except the first.</summary>
     public void Trim()
     {
         for (int number = _arenas.Length - 1; number > 0; number--)
@@ -147,7 +146,7 @@ internal sealed class ScratchArenas : IDisposable
         AddressRange range = RangeOf(number, out long offset);
         if (arena.FilePart >= 0)
         {
-            if (!_spill!.TryUnmap(range, offset, arena.FilePart)) // it has given the part
+            if (!_spill!.TryUnmap(range, offset, arena.FilePart)) // not null: it supplied the part
                 return;
 
             _spilled--;
@@ -181,7 +180,7 @@ internal sealed class ScratchArenas : IDisposable
     }
 
     /// <summary>
-    /// Frames in use; whether it can be used; whether something stands behind; and the part of the file, -1 for memory.
+    /// Number of frames in use; part of the file, or -1 for memory; whether it is committed; and whether it is backed.
     /// </summary>
     private struct Arena
     {

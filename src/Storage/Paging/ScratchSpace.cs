@@ -6,14 +6,13 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// The addresses of scratch: a first segment that most environments never leave, and larger ones that are reserved when it is
-/// full.
-/// Frames never move. Reserving is for the one writer; bytes may be read by any thread.
+/// The addresses of scratch: a first segment, which is enough for most environments, and larger ones reserved when it is
+/// full. Frames never move. Only the one writer may reserve; any thread may read the bytes.
 /// </summary>
 /// <remarks>
-/// Frame numbers of the first segment begin with 0, those of the others follow, <see cref="_segmentFrames"/> for each. The first
-/// arena of each of those has no
-/// frames: so no two frames of different segments have neighbouring numbers, and a run never lies in two.
+/// Frame numbers of the first segment begin with 0; those of the others follow, <see cref="_segmentFrames"/> each. The first
+/// arena of each of the others has no frames: so frames of different segments never have adjacent numbers, and a run never
+/// spans two.
 /// </remarks>
 internal sealed class ScratchSpace : IDisposable
 {
@@ -23,9 +22,9 @@ internal sealed class ScratchSpace : IDisposable
     private readonly uint _segmentFrames;
     private AddressRange[] _others = [];
 
-    /// <param name="firstBytes">Bytes of the first segment, whole arenas.</param>
-    /// <param name="segmentBytes">Bytes of each other one, whole arenas.</param>
-    /// <param name="calls">The system; null for this machine's.</param>
+    /// <param name="firstBytes">Bytes of the first segment; whole arenas.</param>
+    /// <param name="segmentBytes">Bytes of each other segment; whole arenas.</param>
+    /// <param name="calls">System calls; null for those of this machine.</param>
     public ScratchSpace(long firstBytes, long segmentBytes, SystemCalls? calls)
     {
         _calls = calls;
@@ -34,18 +33,18 @@ internal sealed class ScratchSpace : IDisposable
         _segmentFrames = (uint)(segmentBytes / PageLayout.SizeBytes);
     }
 
-    /// <summary>The number that follows that of the last frame.</summary>
+    /// <summary>The number after that of the last frame.</summary>
     public long EndFrame => _firstFrames + ((long)_others.Length * _segmentFrames);
 
-    /// <summary>Most frames side by side that another segment has.</summary>
+    /// <summary>Maximum number of contiguous frames in a segment other than the first.</summary>
     public int MostRunFrames => (int)Math.Min(int.MaxValue, _segmentFrames - Scratch.ArenaFrames);
 
-    /// <summary>The bytes of a run.</summary>
+    /// <summary>Returns the bytes of a run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Span(uint frame, int lengthBytes) =>
         frame < _firstFrames ? _first.Span((long)frame * PageLayout.SizeBytes, lengthBytes) : FarSpan(frame, lengthBytes);
 
-    /// <summary>Where a frame lies.</summary>
+    /// <summary>Returns the address range and offset of a frame.</summary>
     public AddressRange Find(uint frame, out long offset)
     {
         if (frame < _firstFrames)

@@ -4,12 +4,12 @@ using System.Numerics;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Free frames of one page. The lowest is given out first, so that what is in use gathers at the low end and whole arenas at the
+/// The free single frames. The lowest is allocated first, so that used frames gather at the low end and whole arenas at the
 /// high end become free. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. <c>_bits</c> has a bit for each free frame. 2. <c>_words</c> has a bit for each word of these that is not zero.
-/// 3. No word of <c>_words</c> below <c>_hint</c> has a bit.
+/// Invariants. 1. <c>_bits</c> has a set bit for each free frame. 2. <c>_words</c> has a set bit for each nonzero word of
+/// <c>_bits</c>. 3. All words of <c>_words</c> below <c>_hint</c> are zero.
 /// </remarks>
 internal sealed class SingleFrames
 {
@@ -19,10 +19,10 @@ internal sealed class SingleFrames
     private ulong[] _bits = new ulong[WordsPerArena];
     private ulong[] _words = new ulong[1];
 
-    /// <summary>No word of <see cref="_words"/> below has a bit.</summary>
+    /// <summary>All words of <see cref="_words"/> below this index are zero.</summary>
     private int _hint;
 
-    /// <summary>Notes that a frame is free.</summary>
+    /// <summary>Adds a free frame.</summary>
     public void Add(uint frame)
     {
         int word = (int)(frame / BitsPerWord);
@@ -37,7 +37,7 @@ internal sealed class SingleFrames
         _hint = Math.Min(_hint, summary);
     }
 
-    /// <summary>Gives out the lowest free frame; false where there is none.</summary>
+    /// <summary>Removes the lowest free frame; false if there is none.</summary>
     public bool TryTake(out uint frame)
     {
         for (; _hint < _words.Length; _hint++)
@@ -57,7 +57,7 @@ internal sealed class SingleFrames
         return false;
     }
 
-    /// <summary>Takes all frames of an arena if all of them are free; otherwise none.</summary>
+    /// <summary>Removes all frames of an arena if all of them are free; otherwise none.</summary>
     public bool TryTakeArena(int arena)
     {
         int first = arena * WordsPerArena;

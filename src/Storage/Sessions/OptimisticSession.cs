@@ -16,7 +16,7 @@ namespace Treepie.Storage.Sessions;
 /// </remarks>
 public sealed class OptimisticSession : IDisposable
 {
-    /// <summary>From this many reads on, or with any stretch, they are compared before the commit as well.</summary>
+    /// <summary>With this many reads, or any range, reads are also validated before the commit.</summary>
     private const int ManyReads = 64;
 
     private readonly ITransactionSource _environment;
@@ -46,9 +46,7 @@ public sealed class OptimisticSession : IDisposable
     /// <summary>The memory in bytes used for writes.</summary>
     public long WriteBytes => _writeBytes;
 
-    /// <summary>
-    /// Called in the commit with the number of the transaction that the session became; what it throws undoes that.
-    /// </summary>
+    /// <summary>Called in the commit with the id of the session's transaction; an exception undoes the commit.</summary>
     internal Action<long>? Applied { get; set; }
 
     internal bool IsEnded { get; private set; }
@@ -63,7 +61,7 @@ public sealed class OptimisticSession : IDisposable
         if (_trees.TryGetValue(name, out SessionTree? tree))
             return tree;
 
-        _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
+        _ = Catalogue.KeyOf(name); // rejects a name that is too long here rather than at commit
         tree = new SessionTree(this, _read.FindTreeOrEmpty(name), _arena);
         _trees.Add(name, tree);
         return tree;
@@ -137,7 +135,7 @@ public sealed class OptimisticSession : IDisposable
         _writeBytes += bytes;
     }
 
-    /// <summary>Does what can be done before the commit; false if there is nothing to write.</summary>
+    /// <summary>Prepares the commit outside the commit queue; returns false if there is nothing to write.</summary>
     private bool Prepare(CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -162,7 +160,8 @@ public sealed class OptimisticSession : IDisposable
     }
 
     /// <summary>
-    /// Compares with the newest published state and goes on from there: in the commit only what came after is left.
+    /// Validates the reads against the newest published state, so that only later changes remain to be validated in the
+    /// commit.
     /// </summary>
     private void ValidateAhead()
     {
@@ -184,14 +183,14 @@ public sealed class OptimisticSession : IDisposable
             throw;
         }
 
-        // The trees keep reading the older snapshot, but nothing reads any more.
+        // The trees still refer to the older snapshot, but nothing is read through them any more.
         _read.Dispose();
         _read = newest;
     }
 
     /// <summary>
-    /// The command: validates in the state that the commits before it have left, then writes. Changes nothing of the session, so
-    /// that it can run again.
+    /// The write command: validates the reads in the state left by the previous commits, then writes. Does not change the
+    /// session, so that it can run again.
     /// </summary>
     private long Run(WriteTransaction transaction)
     {
@@ -229,6 +228,6 @@ public sealed class OptimisticSession : IDisposable
         _read.Dispose();
     }
 
-    /// <summary>A tree's reads, and the state of it they are known to be true in.</summary>
+    /// <summary>The reads of a tree, and the state of the tree in which they are known to be valid.</summary>
     private readonly record struct Validated(SessionTree Tree, ReadOnlyMemory<byte>[] Keys, TreeRecord Record);
 }

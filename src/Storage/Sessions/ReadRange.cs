@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Sessions;
 
-/// <summary>A stretch of keys that a cursor has looked through. Null: without an end on that side.</summary>
+/// <summary>A range of keys read by a cursor; a null bound is unbounded. The lower bound is included.</summary>
 internal readonly record struct ReadRange(ReadOnlyMemory<byte>? Low, ReadOnlyMemory<byte>? High, bool IsHighExcluded)
 {
-    /// <summary>Whether a key lies above the stretch.</summary>
+    /// <summary>Whether the range ends before a key.</summary>
     public bool EndsBefore(ReadOnlySpan<byte> key)
     {
         if (High is not { } high)

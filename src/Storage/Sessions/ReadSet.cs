@@ -3,14 +3,15 @@ using System.Diagnostics.CodeAnalysis;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// What a session read of one tree: keys, found or not, and stretches. Not what was found: the snapshot still knows that.
+/// The reads of one tree by a session: keys, whether they exist or not, and ranges. Values are not stored, since the snapshot
+/// still has them.
 /// </summary>
 internal sealed class ReadSet
 {
-    /// <summary>Bytes of memory a key takes beyond its own: its place in the table.</summary>
+    /// <summary>Bytes of memory per key in addition to the key: its entry in the hash table.</summary>
     public const int KeyOverheadBytes = 64;
 
-    /// <summary>Bytes of memory a stretch takes beyond its ends.</summary>
+    /// <summary>Bytes of memory per range in addition to its bounds.</summary>
     public const int RangeOverheadBytes = 128;
 
     private readonly HashSet<ReadOnlyMemory<byte>> _keys;
@@ -25,26 +26,26 @@ internal sealed class ReadSet
         _lookup = _keys.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
-    /// <summary>Stretches read.</summary>
+    /// <summary>The ranges read.</summary>
     public IReadOnlyList<ReadRange> Ranges => _ranges;
 
-    /// <summary>Keys and stretches.</summary>
+    /// <summary>Number of keys and ranges.</summary>
     public int Count => _keys.Count + _ranges.Count;
 
-    /// <summary>Whether the key is noted already.</summary>
+    /// <summary>Whether a key is recorded.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => _lookup.Contains(key);
 
-    /// <summary>Notes a key.</summary>
+    /// <summary>Records a key.</summary>
     public void Add(scoped ReadOnlySpan<byte> key) => _lookup.Add(key);
 
-    /// <summary>Notes a stretch, of whose ends copies are made.</summary>
+    /// <summary>Records a range, copying its bounds.</summary>
     public void Add(in ReadRange range) => _ranges.Add(range with
     {
         Low = range.Low is { } low ? _arena.Copy(low.Span) : default(ReadOnlyMemory<byte>?),
         High = range.High is { } high ? _arena.Copy(high.Span) : default(ReadOnlyMemory<byte>?),
     });
 
-    /// <summary>The keys in order, so that the pages they are compared in are visited in order.</summary>
+    /// <summary>Returns the keys in order, so that validation visits pages in order.</summary>
     public ReadOnlyMemory<byte>[] SortKeys()
     {
         ReadOnlyMemory<byte>[] keys = [.. _keys];

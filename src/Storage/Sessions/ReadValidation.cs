@@ -5,12 +5,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// Compares two states of a tree in the places a session read. A page that both states refer to by number and birth is the same
-/// to the byte, with all below it; so both are walked together and only what changed is looked at.
+/// Compares two states of a tree in the places a session has read. A page that both states refer to by the same number and
+/// birth is identical, with everything below it; so both states are walked together, and only what differs is compared.
 /// </summary>
 internal static class ReadValidation
 {
-    /// <summary>Throws where a key or stretch is not in the newer state what it is in the older.</summary>
+    /// <summary>Throws <see cref="SessionConflictException"/> if a key or range differs between the two states.</summary>
     public static void Run(
         PageStore store, string treeName, TreeRecord before, TreeRecord after, ReadOnlyMemory<byte>[] keys,
         IReadOnlyList<ReadRange> ranges)

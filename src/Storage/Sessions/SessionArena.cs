@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Sessions;
 
-/// <summary>Bytes that live as long as the session: copied side by side into few arrays.</summary>
+/// <summary>An arena for bytes that live as long as the session, allocated side by side in a few arrays.</summary>
 internal sealed class SessionArena
 {
     private const int FirstChunkBytes = 1 << 10;
@@ -9,7 +9,7 @@ internal sealed class SessionArena
     private byte[] _chunk = [];
     private int _used;
 
-    /// <summary>A copy of the bytes; it never moves.</summary>
+    /// <summary>Returns a copy of the bytes; it never moves.</summary>
     public Memory<byte> Copy(ReadOnlySpan<byte> bytes)
     {
         Memory<byte> room = Room(bytes.Length);
@@ -21,7 +21,7 @@ internal sealed class SessionArena
     {
         if (lengthBytes > _chunk.Length - _used)
         {
-            // What would leave most of a chunk unused has an array of its own.
+            // Long copies get an array of their own, so that they do not leave a chunk mostly unused.
             if (lengthBytes > LargestChunkBytes / 4)
                 return new byte[lengthBytes];
 

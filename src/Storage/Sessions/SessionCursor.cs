@@ -168,7 +168,7 @@ public sealed class SessionCursor : IDisposable
         _tree.Session.Unregister(this);
     }
 
-    /// <summary>Hands the stretch looked through over to the session; the next move begins another.</summary>
+    /// <summary>Records the range read so far in the session; the next seek begins another.</summary>
     internal void Note()
     {
         if (!_hasRange)
@@ -200,14 +200,14 @@ public sealed class SessionCursor : IDisposable
         _tree.Session.ThrowIfEnded();
         Note();
         _isValid = false;
-        // the most it can come to, so that leaving a stretch cannot fail
+        // Charges the maximum, so that recording the range cannot fail.
         _tree.Session.ChargeRead(ReadSet.RangeOverheadBytes + MostEndBytes);
         _hasRange = true;
         _version = _tree.Writes.Version;
     }
 
     /// <summary>
-    /// Before both places are looked for anew: the way so far is noted. Returns a copy of the key it stands on.
+    /// Called before both positions are sought again: extends the range by the current key and returns a copy of that key.
     /// </summary>
     private ReadOnlySpan<byte> Turn()
     {
@@ -281,7 +281,7 @@ public sealed class SessionCursor : IDisposable
             throw new InvalidOperationException("The cursor stands on no key: move it to one first.");
     }
 
-    /// <summary>An end of the stretch: a key, or none.</summary>
+    /// <summary>A bound of the range: a key, or none.</summary>
     private sealed class RangeEnd
     {
         private byte[] _bytes = [];
@@ -289,7 +289,9 @@ public sealed class SessionCursor : IDisposable
 
         public int Length { get; private set; }
 
-        /// <summary>The key. A bare null would become an empty key here, by way of an empty array.</summary>
+        /// <summary>
+        /// The key, or null if unbounded. A plain null would be converted to an empty key through an empty array.
+        /// </summary>
         public ReadOnlyMemory<byte>? Key => _isOpen ? default(ReadOnlyMemory<byte>?) : _bytes.AsMemory(0, Length);
 
         public void Open()

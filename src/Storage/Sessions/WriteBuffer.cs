@@ -4,13 +4,13 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// What a session wrote to one tree, in key order: a skip list, so that an insert moves nothing and a cursor's place stays right
-/// while keys are added. Keys are never taken out, a delete is an entry too.
+/// A session's writes to one tree in key order: a skip list, so that inserting a key moves no other and keeps cursor
+/// positions valid. Keys are never removed; a delete is an entry too.
 /// </summary>
-/// <remarks>Entries are numbers; 0 is the head, and stands for "none" where an entry is asked for.</remarks>
+/// <remarks>Entries are identified by numbers; 0 is the head, and also means "none".</remarks>
 internal sealed class WriteBuffer
 {
-    /// <summary>Bytes of memory an entry takes beyond its key and value: its record, and on average 1.33 links.</summary>
+    /// <summary>Bytes of memory per entry in addition to key and value: its record, and 1.33 links on average.</summary>
     public const int EntryOverheadBytes = 96;
 
     private const int MaxLevels = 16; // 4^16 entries
@@ -30,10 +30,10 @@ internal sealed class WriteBuffer
             _links.Add(0);
     }
 
-    /// <summary>Keys written.</summary>
+    /// <summary>Number of keys written.</summary>
     public int Count => _entries.Count - 1;
 
-    /// <summary>Rises with each new key, so that cursors know.</summary>
+    /// <summary>Increases with each new key, so that cursors notice it.</summary>
     public int Version => _entries.Count;
 
     /// <summary>The key of an entry.</summary>
@@ -45,20 +45,20 @@ internal sealed class WriteBuffer
     /// <summary>Whether the entry deletes its key.</summary>
     public bool IsDelete(int entry) => _entries[entry].IsDelete;
 
-    /// <summary>The entry after one, or the first after 0; 0 if there is none.</summary>
+    /// <summary>Returns the entry after an entry, or the first one for 0; 0 if there is none.</summary>
     public int Next(int entry) => _links[_entries[entry].FirstLink];
 
-    /// <summary>The entry of a key, or 0.</summary>
+    /// <summary>Returns the entry of a key, or 0.</summary>
     public int Find(scoped ReadOnlySpan<byte> key)
     {
         int entry = LowerBound(key);
         return entry != 0 && Key(entry).SequenceEqual(key) ? entry : 0;
     }
 
-    /// <summary>The first entry whose key is not below <paramref name="key"/>, or 0.</summary>
+    /// <summary>Returns the first entry whose key is not below <paramref name="key"/>, or 0.</summary>
     public int LowerBound(scoped ReadOnlySpan<byte> key) => Next(LastBefore(key));
 
-    /// <summary>The last entry whose key is below <paramref name="key"/>, or 0.</summary>
+    /// <summary>Returns the last entry whose key is below <paramref name="key"/>, or 0. Records the search path.</summary>
     public int LastBefore(scoped ReadOnlySpan<byte> key)
     {
         int at = 0;
@@ -72,7 +72,7 @@ internal sealed class WriteBuffer
         return at;
     }
 
-    /// <summary>The last entry, or 0.</summary>
+    /// <summary>Returns the last entry, or 0.</summary>
     public int Last()
     {
         int at = 0;
@@ -82,10 +82,10 @@ internal sealed class WriteBuffer
         return at;
     }
 
-    /// <summary>Sets what becomes of a key.</summary>
+    /// <summary>Records a put or delete of a key, replacing an earlier one.</summary>
     public void Set(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isDelete)
     {
-        int entry = Next(LastBefore(key)); // leaves the way in _path
+        int entry = Next(LastBefore(key)); // sets _path for Add
         if (entry == 0 || !Key(entry).SequenceEqual(key))
             entry = Add(key);
         ref Entry written = ref CollectionsMarshal.AsSpan(_entries)[entry];
@@ -97,7 +97,7 @@ internal sealed class WriteBuffer
         written.IsDelete = isDelete;
     }
 
-    /// <summary>Bytes of memory that writing this would add at most.</summary>
+    /// <summary>Returns the maximum number of bytes of memory that a write would add.</summary>
     public int CostOf(scoped ReadOnlySpan<byte> key, int valueBytes)
     {
         int entry = Find(key);
@@ -124,7 +124,9 @@ internal sealed class WriteBuffer
         return entry;
     }
 
-    /// <summary>One level, and each further one with one in four. Always the same for the same writes.</summary>
+    /// <summary>
+    /// Draws the number of levels: each further level with probability 1/4. Deterministic for the same writes.
+    /// </summary>
     private int DrawLevels()
     {
         _draw ^= _draw << 13;

@@ -2,11 +2,11 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Snapshots;
 
-/// <summary>A state that is kept under a name.</summary>
+/// <summary>A state kept under a name.</summary>
 internal sealed record NamedSnapshot(string Name, SnapshotRecord Record)
 {
     public long TransactionId => Record.TransactionId;
 
-    /// <summary>As callers see it.</summary>
+    /// <summary>Returns its public description.</summary>
     public SnapshotInfo Describe() => new(Name, TransactionId, DateTimeOffset.FromUnixTimeMilliseconds(Record.CreatedMs));
 }

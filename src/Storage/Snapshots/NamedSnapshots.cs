@@ -6,19 +6,21 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// The named snapshots of one state, in memory: part of what is published with each commit, and like it never changed. On disk
-/// they are the system tree (see <see cref="SystemKey"/>), from which <see cref="Read"/> makes this at open, in time that grows
-/// with their number and with nothing else.
+/// The named snapshots of one state, in memory. Immutable, and published with each commit. On disk they are stored in the
+/// system tree (see <see cref="SystemKey"/>), from which <see cref="Read"/> loads them at opening, in time that depends only
+/// on their number.
 /// </summary>
 internal sealed class NamedSnapshots
 {
-    /// <summary>Most names of one environment: each is one key of the system tree and some 200 bytes of memory.</summary>
+    /// <summary>
+    /// Maximum number of names in an environment: each takes one key of the system tree and some 200 bytes of memory.
+    /// </summary>
     public const int MaxCount = 4096;
 
-    /// <summary>Longest name, in bytes of UTF-8.</summary>
+    /// <summary>Maximum length of a name in bytes of UTF-8.</summary>
     public const int MaxNameBytes = 512;
 
-    /// <summary>None at all.</summary>
+    /// <summary>The empty set.</summary>
     public static readonly NamedSnapshots None = new([], [], 0);
 
     private readonly NamedSnapshot[] _all;
@@ -31,19 +33,19 @@ internal sealed class NamedSnapshots
         PinnedPages = pinnedPages;
     }
 
-    /// <summary>All, by transaction, then in the order they were made.</summary>
+    /// <summary>All named snapshots, by transaction, then in order of creation.</summary>
     public IReadOnlyList<NamedSnapshot> All => _all;
 
-    /// <summary>Transactions of dropped snapshots whose pages have not all been looked at yet, in rising order.</summary>
+    /// <summary>Transactions of dropped snapshots that still have unexamined pages, in ascending order.</summary>
     public IReadOnlyList<long> Dropped => _dropped;
 
-    /// <summary>Pages that only named snapshots see (or dropped ones saw that have not been looked at yet).</summary>
+    /// <summary>Number of pages that only named snapshots see, including unexamined ones of dropped snapshots.</summary>
     public long PinnedPages { get; }
 
-    /// <summary>Transaction of the newest one, or -1: a page born after it is seen by none.</summary>
+    /// <summary>Transaction of the newest snapshot, or -1: no named snapshot sees a page born after it.</summary>
     public long Newest => _all.Length == 0 ? -1 : _all[^1].TransactionId;
 
-    /// <summary>Refuses what cannot be a name.</summary>
+    /// <summary>Throws if a string is not a valid name.</summary>
     public static void CheckName(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
@@ -56,7 +58,7 @@ internal sealed class NamedSnapshots
                 "A snapshot's name has no control characters and no halves of surrogate pairs.", nameof(name));
     }
 
-    /// <summary>Reads them from the system tree.</summary>
+    /// <summary>Reads the named snapshots from the system tree.</summary>
     public static NamedSnapshots Read(PageStore store, TreeRecord system)
     {
         if (system.Levels == 0)
@@ -91,10 +93,10 @@ internal sealed class NamedSnapshots
         return new NamedSnapshots(sorted, [.. dropped], PinnedPagesTree.ReadTotal(store, system));
     }
 
-    /// <summary>The one of that name, or null.</summary>
+    /// <summary>Returns the snapshot of a name, or null.</summary>
     public NamedSnapshot? Find(string name) => Array.Find(_all, snapshot => snapshot.Name == name);
 
-    /// <summary>Transaction of the newest one up to a transaction, or -1.</summary>
+    /// <summary>Returns the transaction of the newest snapshot up to a transaction, or -1.</summary>
     public long NewestUpTo(long transaction)
     {
         for (int i = _all.Length - 1; i >= 0; i--)
@@ -103,10 +105,10 @@ internal sealed class NamedSnapshots
         return -1;
     }
 
-    /// <summary>The same with some names taken away and some added.</summary>
+    /// <summary>Returns a copy with some names removed and some snapshots added.</summary>
     public NamedSnapshots With(IReadOnlySet<string> without, IEnumerable<NamedSnapshot> added) =>
         new([.. _all.Where(snapshot => !without.Contains(snapshot.Name)).Concat(added)], _dropped, PinnedPages);
 
-    /// <summary>The same with other figures of what is pinned.</summary>
+    /// <summary>Returns a copy with other dropped snapshots and another number of pinned pages.</summary>
     public NamedSnapshots With(IEnumerable<long> dropped, long pinnedPages) => new(_all, [.. dropped], pinnedPages);
 }

@@ -6,25 +6,26 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// The part of the system tree that knows which pages only named snapshots see. Each such run is kept under the newest
-/// snapshot that sees it. So a commit adds its runs at one place, and dropping a snapshot looks at those under it and at no
-/// others: each run goes on to the snapshot before, if that one sees it, and is free otherwise.
+/// The part of the system tree that records the pages that only named snapshots see. Each run of them is stored under its
+/// holder, the newest snapshot that sees it. So a commit adds its runs in one place, and dropping a snapshot examines only
+/// the runs under it: each run passes to the previous snapshot if that one sees it, and is freed otherwise.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. Runs under holder H were born up to H and freed after it, and no named snapshot lies between H and their
-/// freeing; since new snapshots are always newer than all freeing so far, none ever will. 2. Pages in the tree are in use in the
-/// bitmap, so that opening needs not read them. 3. The system tree's own pages are in no snapshot and never pinned.
+/// Invariants. 1. Runs under holder H were born up to H and freed after it, and no named snapshot is between H and their
+/// freeing; since new snapshots are always newer than all freeing so far, none ever will be. 2. Pages in the tree are marked
+/// as in use in the bitmap, so opening need not read them. 3. The system tree's own pages are in no snapshot and never
+/// pinned.
 /// </remarks>
 internal static class PinnedPagesTree
 {
-    /// <summary>Pages in all runs.</summary>
+    /// <summary>Returns the number of pages in all runs.</summary>
     public static long ReadTotal(PageStore store, TreeRecord system) =>
         Tree.TryGet(store, system, [SystemKey.PinnedTotal], out ReadOnlySpan<byte> value) && value.Length == sizeof(long)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
     /// <summary>
-    /// All runs, in no order that matters. Each is one that the state does not use and no bitmap shows as free.
+    /// Returns all runs, in no particular order. The newest state uses none of them, and no bitmap marks them as free.
     /// </summary>
     public static IEnumerable<PinnedRun> ReadAll(PageStore store, TreeRecord system)
     {
@@ -34,7 +35,7 @@ internal static class PinnedPagesTree
                 yield return run;
     }
 
-    /// <summary>Adds runs that one transaction freed and a snapshot sees. Returns the pages they have.</summary>
+    /// <summary>Adds runs freed by one transaction that a snapshot sees. Returns their number of pages.</summary>
     public static long Add(Tree system, long holder, long freed, IReadOnlyList<PageWriter.FreedRun> runs)
     {
         long pages = 0;
@@ -55,8 +56,9 @@ internal static class PinnedPagesTree
     }
 
     /// <summary>
-    /// Looks at runs under a holder that is gone, up to <paramref name="maxKeys"/> keys of them: those the snapshot before
-    /// (<paramref name="heir"/>, -1 for none) sees go on to it, the others to <paramref name="free"/>. False when none are left.
+    /// Examines runs under a dropped holder, up to <paramref name="maxKeys"/> keys of them: runs that the previous snapshot
+    /// (<paramref name="heir"/>, -1 for none) sees pass to it, the others are added to <paramref name="free"/>. Returns false
+    /// when none are left.
     /// </summary>
     public static bool TryPassOn(Tree system, long holder, long heir, int maxKeys, List<PinnedRun> free)
     {
@@ -91,7 +93,7 @@ internal static class PinnedPagesTree
         return keys.Count > maxKeys;
     }
 
-    /// <summary>Notes how many pages there are in all runs.</summary>
+    /// <summary>Stores the number of pages in all runs.</summary>
     public static void SetTotal(Tree system, long pages)
     {
         Span<byte> value = stackalloc byte[sizeof(long)];

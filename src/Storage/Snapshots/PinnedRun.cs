@@ -3,10 +3,10 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Snapshots;
 
-/// <summary>Pages side by side that only named snapshots see.</summary>
+/// <summary>A run of pages that only named snapshots see.</summary>
 /// <param name="Run">The pages.</param>
-/// <param name="Birth">Transaction that made them: snapshots before it do not see them.</param>
-/// <param name="Freed">Transaction from which on the state does not use them.</param>
+/// <param name="Birth">Transaction that made them: earlier snapshots do not see them.</param>
+/// <param name="Freed">First transaction whose state does not use them.</param>
 internal readonly record struct PinnedRun(PageRun Run, long Birth, long Freed)
 {
     public static PinnedRun Read(ReadOnlySpan<byte> source, long freed)

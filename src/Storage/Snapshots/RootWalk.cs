@@ -6,15 +6,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// Visits every page that a root leads to. Where the visitor has seen a page before it says so, and what lies below is not
-/// visited again: so many snapshots together cost as much as the distinct pages they have.
+/// Visits every page reachable from a root. If the visitor reports a page as already visited, everything below it is skipped:
+/// so walking many snapshots costs as much as their distinct pages.
 /// </summary>
-/// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were
-/// read.</param>
-/// <param name="cancellationToken">Looked at for each page.</param>
-/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none
-/// are.</param>
+/// <param name="store">The store of the pages.</param>
+/// <param name="visit">Called for each page or run reached; returns false to skip what is below. It may release all pages
+/// read so far.</param>
+/// <param name="cancellationToken">Checked for each page.</param>
+/// <param name="bornAfter">Pages born up to this transaction are skipped, with everything below them, which is no younger; -1
+/// to skip none.</param>
 internal sealed class RootWalk(
     PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
@@ -55,7 +55,7 @@ internal sealed class RootWalk(
 
         for (int i = 0, count = page.Count; i < count; i++)
         {
-            page = new SlottedPage(store.Read(reference)); // again: the visitor may have let it go
+            page = new SlottedPage(store.Read(reference)); // again, because the visitor may have released it
             if (level > 0)
             {
                 Walk(page.Child(i), level - 1, isCatalogue);

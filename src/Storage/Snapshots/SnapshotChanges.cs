@@ -5,34 +5,35 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// What the commands of one batch did to named snapshots, and how it gets into the system tree when the batch ends. A command can
-/// be undone alone.
+/// The changes that the commands of one batch make to named snapshots, and how they are written to the system tree when the
+/// batch ends. Each command can be undone alone.
 /// </summary>
 /// <remarks>
-/// A snapshot made in a command is the state which that command leaves; the batch ends with it, so that no later
-/// command changes pages it shares. Names are small and few; the pages held for them are looked at here, a bounded number for
-/// each batch.
+/// A snapshot created in a command is the state that this command leaves; it ends the batch, so that no later command changes
+/// pages that it shares. Names are small and few; pages held for dropped snapshots are examined here, a bounded number per
+/// batch.
 /// </remarks>
 internal sealed class SnapshotChanges(NamedSnapshots before)
 {
     /// <summary>
-    /// Keys of pinned runs (a hundred runs each at most) that one batch looks at after a snapshot was dropped: some milliseconds.
+    /// Number of keys of pinned runs (up to a hundred runs each) that one batch examines for dropped snapshots: some
+    /// milliseconds.
     /// </summary>
     private const int MaxKeysPassedOn = 32;
 
     private readonly List<Change> _changes = [];
     private int _mark;
 
-    /// <summary>Whether there is something to write.</summary>
+    /// <summary>Whether there are changes to write.</summary>
     public bool Any => _changes.Count > 0;
 
-    /// <summary>Whether a snapshot was made: no command may join the batch any more.</summary>
+    /// <summary>Whether a snapshot was created, so that no further command may join the batch.</summary>
     public bool EndsBatch => _changes.Exists(change => change.Made is not null);
 
-    /// <summary>Whether the batch is to go on looking at pages of dropped snapshots even if it does nothing else.</summary>
+    /// <summary>Whether the batch is to examine pages of dropped snapshots even if it changes nothing else.</summary>
     public bool IsCleaning { get; set; }
 
-    /// <summary>Whether nothing was asked of it, and it is about the same named snapshots.</summary>
+    /// <summary>Whether it is unused and based on the same named snapshots, so that it can be reused.</summary>
     public bool IsUnusedOn(NamedSnapshots current) => !Any && !IsCleaning && ReferenceEquals(before, current);
 
     public void BeginCommand() => _mark = _changes.Count;
@@ -43,7 +44,7 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
         _changes.RemoveRange(_mark, _changes.Count - _mark);
     }
 
-    /// <summary>Notes that a snapshot is made. The catalogue's root is filled in when it is known.</summary>
+    /// <summary>Records the creation of a snapshot. The root of the catalogue is filled in when it is known.</summary>
     public SnapshotInfo Create(string name, long transaction, long nowMs)
     {
         NamedSnapshots.CheckName(name);
@@ -57,7 +58,7 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
         return new NamedSnapshot(name, record).Describe();
     }
 
-    /// <summary>Notes that a snapshot is dropped; false if there is none.</summary>
+    /// <summary>Records the drop of a snapshot; false if there is none of that name.</summary>
     public bool Drop(string name)
     {
         NamedSnapshots.CheckName(name);
@@ -69,9 +70,8 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
     }
 
     /// <summary>
-    /// Writes all into the system tree, after the catalogue of the batch is final. Runs that the batch freed and a
-    /// snapshot sees are taken out of what <paramref name="pages"/> says it freed; those that no snapshot sees any more are
-    /// added.
+    /// Writes all changes to the system tree, after the catalogue of the batch is final. Removes from the freed runs of
+    /// <paramref name="pages"/> those that a snapshot sees, and adds those that no snapshot sees any more.
     /// </summary>
     public NamedSnapshots Write(Tree system, PageWriter pages, TreeRecord catalogue, uint nextTreeId)
     {
@@ -127,7 +127,7 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
             }
         }
 
-        // Pages that this batch frees are seen by those that were there before and stay.
+        // Pages freed by this batch are seen by the earlier snapshots that remain.
         seenFrom = before.With(gone, []);
         NamedSnapshots remaining = seenFrom;
         IEnumerable<long> orphans = before.All

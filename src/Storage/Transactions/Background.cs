@@ -4,7 +4,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Work that nobody waits for, on other threads, each with a lease: closing waits for what runs and lets nothing more begin.
+/// Runs background work on other threads. Each piece of work holds a lease: closing waits for running work and lets no new
+/// work start.
 /// </summary>
 internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool isAllowed)
 {
@@ -16,8 +17,8 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
     public bool IsAllowed => isAllowed;
 
     /// <summary>
-    /// Starts work; false where the environment is closing or the system starts no thread. Never throws. What the work throws is
-    /// lost: whoever needs it done asks for it again.
+    /// Starts work on another thread. Returns false if the environment is closing or no thread can be started. Never throws.
+    /// An exception thrown by the work is discarded: a caller that needs the work done must request it again.
     /// </summary>
     public bool Run(Action work)
     {
@@ -37,7 +38,7 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
                 }
                 catch (Exception)
                 {
-                    // See above.
+                    // Discarded: see the summary.
                 }
                 finally
                 {
@@ -54,9 +55,9 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
     }
 
     /// <summary>
-    /// Creates a timer that goes off once; null where the system has none to give. Then <paramref name="arm"/>, which calls
-    /// this again, is called when any background work begins next. Never throws: the operation that needs a timer does not
-    /// fail for want of it.
+    /// Creates a one-shot timer, or returns null if the system cannot create one. In that case <paramref name="arm"/>, which
+    /// should call this method again, is called when the next background work starts. Never throws, so an operation that
+    /// needs a timer does not fail because it cannot get one.
     /// </summary>
     public ITimer? TryCreateTimer(TimeProvider clock, Action onTimer, TimeSpan delay, Action arm)
     {
@@ -72,7 +73,8 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
     }
 
     /// <summary>
-    /// Takes over work that starts itself by a timer, to be disposed when closing begins. For the constructor of the environment.
+    /// Registers work that starts itself from a timer, to be disposed when closing begins. Called only while the environment
+    /// is constructed.
     /// </summary>
     public T Own<T>(T work)
         where T : IDisposable
@@ -81,6 +83,6 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
         return work;
     }
 
-    /// <summary>Lets nothing begin by itself any more.</summary>
+    /// <summary>Disposes the owned timers, so that no background work starts by itself any more.</summary>
     public void Stop() => _owned.ForEach(static work => work.Dispose());
 }

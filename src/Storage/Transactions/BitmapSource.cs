@@ -8,13 +8,13 @@ using Treepie.Storage.Snapshots;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Reads bitmap pages of the last durable checkpoint when they are needed. One that is damaged is worked out again: what the
-/// checkpoint's roots lead to is in use, everything else is not.
+/// Reads bitmap pages of the last durable checkpoint on demand. A damaged one is rebuilt: pages reachable from the
+/// checkpoint's roots are in use, all others are free.
 /// </summary>
 /// <remarks>
-/// The walk is over the checkpoint, not over the newest state: its pages stay until a newer one is durable, and a bitmap page
-/// that was not read so far is about pages that nothing changed since. It reads every branch and leaf once, as the leader:
-/// writers wait, readers do not. Damage is rare, and the alternative is to refuse to write.
+/// The rebuild walks the checkpoint, not the newest state: the checkpoint's pages are kept until a newer one is durable, and
+/// a bitmap page that has not been read yet covers pages that nothing has changed since. The walk reads every branch and leaf
+/// once, on the leader's thread: writers wait, readers do not. Damage is rare, and the alternative is to refuse to write.
 /// </remarks>
 internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPerGroup)
 {
@@ -30,10 +30,10 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
         set => Volatile.Write(ref _meta, value);
     }
 
-    /// <summary>Bitmap pages that were damaged and worked out again.</summary>
+    /// <summary>Number of damaged bitmap pages that were rebuilt.</summary>
     public int RebuiltPages { get; private set; }
 
-    /// <summary>Fills in the bits of a group.</summary>
+    /// <summary>Fills in the bits of a group, rebuilding them if the bitmap page is damaged.</summary>
     public void Load(int group, Span<ulong> live)
     {
         Debug.Assert(group >= 0 && live.Length == PageGroup.Words, "a bitmap page has the bits of a group");
@@ -45,7 +45,7 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
         RebuiltPages++;
     }
 
-    /// <summary>Reads a group from disk; false with the reason where its page is damaged.</summary>
+    /// <summary>Reads the bits of a group from disk; returns false and the reason if its page is damaged.</summary>
     public bool TryRead(int group, Span<ulong> live, out string fault)
     {
         MetaPage meta = Meta;
@@ -108,7 +108,8 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
     }
 
     /// <summary>
-    /// False where a page was marked before: what lies below it was walked, or two trees share it, which the check tells.
+    /// Marks the pages of a run; returns false if all of them were marked already: the subtree was walked before, or two
+    /// trees share it, which is reported by the integrity check.
     /// </summary>
     private static bool Mark(ulong[] live, PageRun run, long pageCount)
     {

@@ -5,13 +5,13 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>The tree of trees: name in UTF-8 → <see cref="TreeRecord"/>.</summary>
+/// <summary>The catalogue: a tree that maps tree names (UTF-8) to their <see cref="TreeRecord"/>.</summary>
 internal static class Catalogue
 {
-    /// <summary>Longest name whose key is made on the stack; a char takes up to three bytes of UTF-8.</summary>
+    /// <summary>Longest name whose key is encoded on the stack; a char takes up to three bytes of UTF-8.</summary>
     private const int MaxStackChars = 80;
 
-    /// <summary>The key of a name; throws where it is too long.</summary>
+    /// <summary>Returns the key of a name; throws <see cref="ArgumentException"/> if it is too long.</summary>
     public static byte[] KeyOf(string name)
     {
         byte[] key = Encoding.UTF8.GetBytes(name);
@@ -21,14 +21,16 @@ internal static class Catalogue
                 $"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
     }
 
-    /// <summary>Bytes that <see cref="KeyOf(string, Span{byte})"/> wants.</summary>
+    /// <summary>Size in bytes of the buffer to pass to <see cref="KeyOf(string, Span{byte})"/>.</summary>
     public const int StackBytes = MaxStackChars * 3;
 
-    /// <summary>As <see cref="KeyOf(string)"/>, in <paramref name="room"/> where the name has an ordinary length.</summary>
+    /// <summary>Like <see cref="KeyOf(string)"/>, but uses <paramref name="room"/> if the key fits into it.</summary>
     public static ReadOnlySpan<byte> KeyOf(string name, Span<byte> room) =>
         Encoding.UTF8.TryGetBytes(name, room, out int length) ? room[..length] : KeyOf(name);
 
-    /// <summary>The record of a name, or null. Allocates nothing for names of ordinary length.</summary>
+    /// <summary>
+    /// Returns the record of a name, or null if there is none. Does not allocate for names of ordinary length.
+    /// </summary>
     public static TreeRecord? Find(PageStore store, in TreeRecord catalogue, string name)
     {
         Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[StackBytes] : new byte[Tree.MaxKeyBytes];
@@ -38,15 +40,13 @@ internal static class Catalogue
             : null;
     }
 
-    /// <summary>
-    /// The record in a value of the catalogue; throws <see cref="CorruptionException"/> for what cannot be one.
-    /// </summary>
+    /// <summary>Parses a catalogue value; throws <see cref="CorruptionException"/> if it is not a valid record.</summary>
     public static TreeRecord ReadRecord(PageStore store, string name, ReadOnlySpan<byte> value) =>
         TreeRecord.FindFault(value) is { } fault
             ? throw store.CorruptTree(name, fault)
             : TreeRecord.Read(value);
 
-    /// <summary>The names of all trees, or of all maps.</summary>
+    /// <summary>Returns the names of all trees of a kind.</summary>
     public static List<string> ReadNames(PageStore store, TreeRecord catalogue, TreeKind kind)
     {
         var names = new List<string>();

@@ -1,16 +1,16 @@
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// How checkpoints go: how many, the last error, and when to try again. A checkpoint that fails is no harm by itself, because
-/// journal and scratch have everything; tried again at once it would fail again and cost every writer. So each failure in a row
-/// doubles the wait.
+/// Tracks checkpoint outcomes: how many succeeded, the last error, and when to retry. A failed checkpoint loses nothing,
+/// because journal and scratch still hold everything, but an immediate retry would probably fail again and slow down every
+/// writer. So each consecutive failure doubles the wait.
 /// </summary>
-/// <remarks>Fields are set by whoever runs the checkpoint, one at a time; read by anyone.</remarks>
+/// <remarks>Fields are written by the thread that runs the checkpoint, one at a time; any thread may read them.</remarks>
 internal sealed class CheckpointHealth(TimeProvider clock)
 {
     /// <summary>
-    /// Waits after the first failure, and at most, in ms: soon enough for a disk that was full for a moment, seldom enough for
-    /// one that is gone.
+    /// First and longest wait after a failure, in ms: short enough for a disk that was full for a moment, long enough for one
+    /// that is gone.
     /// </summary>
     private const long FirstWaitMs = 250;
     private const long MaxWaitMs = 60_000;
@@ -22,20 +22,20 @@ internal sealed class CheckpointHealth(TimeProvider clock)
     private long _count;
     private int _failures;
 
-    /// <summary>What the last attempt failed with, or null.</summary>
+    /// <summary>The error of the last attempt, or null if it succeeded.</summary>
     public Exception? LastError => Volatile.Read(ref _error);
 
-    /// <summary>Attempts in a row that failed.</summary>
+    /// <summary>Number of consecutive failed attempts.</summary>
     public int Failures => Volatile.Read(ref _failures);
 
     /// <summary>Checkpoints written since opening.</summary>
     public long Count => Volatile.Read(ref _count);
 
-    /// <summary>Time since the last one that succeeded; null before the first.</summary>
+    /// <summary>Time since the last successful checkpoint; null before the first.</summary>
     public TimeSpan? SinceLast =>
         Volatile.Read(ref _lastMs) is >= 0 and var last ? TimeSpan.FromMilliseconds(NowMs - last) : null;
 
-    /// <summary>How long to wait before the next attempt that nobody asked for; zero or less: none.</summary>
+    /// <summary>Remaining wait before the next automatic attempt; zero or negative if it may start now.</summary>
     public TimeSpan WaitLeft => TimeSpan.FromMilliseconds(Failures == 0 ? 0 : Volatile.Read(ref _notBeforeMs) - NowMs);
 
     private long NowMs => (long)clock.GetElapsedTime(_start).TotalMilliseconds;

@@ -3,17 +3,15 @@ using Treepie.Storage.Journal;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Decides when checkpoints run: by journal volume, by scratch in use, some time after a relaxed commit, when asked, and at the
-/// end.
+/// Decides when checkpoints run: by journal size, by scratch in use, some time after a relaxed commit, on request, and at
+/// close.
 /// </summary>
 internal sealed class CheckpointRunner(
     EnvironmentState state, Checkpointer checkpointer, CommitQueue commits, Background background, Lifetime lifetime,
     StorageOptions options, JournalWriter? journal,
     TimeProvider clock) : IDisposable
 {
-    /// <summary>
-    /// An idle environment leaves less than this part of its budget unwritten: it would be written sooner or later anyway.
-    /// </summary>
+    /// <summary>An idle environment leaves at most this fraction of its memory budget unwritten.</summary>
     private const int IdleDivisor = 16;
 
     private readonly Gate _gate = new(background.Scheduler);
@@ -24,22 +22,23 @@ internal sealed class CheckpointRunner(
     private ITimer? _idle;
     private long _batches;
 
-    /// <summary>How they go.</summary>
+    /// <summary>Outcomes of checkpoints.</summary>
     public CheckpointHealth Health { get; } = new(clock);
 
-    /// <summary>What the last attempt failed with, or null.</summary>
+    /// <summary>The error of the last attempt, or null if it succeeded.</summary>
     public Exception? LastError => Health.LastError;
 
     /// <summary>
-    /// Whether so much waits for a checkpoint, and they keep failing, that no more can be taken: the journal is at its bound, or
-    /// memory is.
+    /// Whether checkpoints keep failing and so much is waiting for one that no more writes can be accepted: the journal or
+    /// memory has reached its limit.
     /// </summary>
     public bool IsAtBound => Health.Failures > 0
         && (state.UnwrittenBytes >= 2 * state.Store.UnwrittenBudgetBytes
             || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 
     /// <summary>
-    /// A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.
+    /// Throws if <see cref="IsAtBound"/>, after one more attempt if a retry is due. Otherwise data waiting for failing
+    /// checkpoints would fill disk and memory.
     /// </summary>
     public void ThrowIfAtBound(string path)
     {
@@ -57,17 +56,18 @@ internal sealed class CheckpointRunner(
                 LastError);
     }
 
-    /// <summary>Whether this session took the mark of a clean close away.</summary>
+    /// <summary>Whether this session has cleared the clean-close mark.</summary>
     public bool HasMarked { get; private set; }
 
     /// <summary>
-    /// Before the first batch after a clean close: takes the mark away, durably, and names the journal use that follows, so that
-    /// an opener who finds no such file knows that acknowledged data is missing. For the leader.
+    /// Before the first batch after a clean close: durably clears the clean-close mark and names the journal use that
+    /// follows, so that an opener that does not find its file knows that acknowledged data is missing. Must be called by the
+    /// leader.
     /// </summary>
     /// <remarks>
-    /// Once in a session: the new use's header and its sync, then a checkpoint with no pages. A failure to write the checkpoint
-    /// is no reason to refuse the batch, whose frame is as safe as any; the next batch tries again. A failure of the journal
-    /// stops writing, as always.
+    /// Runs once per session: it writes and syncs the header of the new use, then writes a checkpoint with no pages. If the
+    /// checkpoint cannot be written, the batch is still accepted, since its frame is as safe as any; the next batch tries
+    /// again. A journal failure stops writing, as always.
     /// </remarks>
     public void MarkInUse()
     {
@@ -92,32 +92,32 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Runs one, unless everything is written already. Blocks; the leader must not call it.</summary>
-    /// <exception cref="ObjectDisposedException">Closing has begun: the last one is the closing's own.</exception>
+    /// <summary>Runs a checkpoint unless everything is already written. Blocks; must not be called by the leader.</summary>
+    /// <exception cref="ObjectDisposedException">Closing has begun: it writes the last checkpoint itself.</exception>
     public void Run(CancellationToken cancellationToken) =>
         Run(isForced: false, long.MaxValue, endsWithClosing: true, cancellationToken);
 
-    /// <summary>Runs one even if everything is written already. As <see cref="Run(CancellationToken)"/>.</summary>
+    /// <summary>Like <see cref="Run(CancellationToken)"/>, but runs even if everything is already written.</summary>
     public void RunForced(CancellationToken cancellationToken) => RunToShrink(long.MaxValue, cancellationToken);
 
     /// <summary>
-    /// As <see cref="RunForced"/>, for the rest of something that closing waits for, because half of it is worse than all.
+    /// Like <see cref="RunForced"/>, but also runs after closing has begun: for the remaining steps of an operation that
+    /// closing waits for, and that must not be left half done.
     /// </summary>
     public void RunForcedToEnd() => Run(isForced: true, long.MaxValue, endsWithClosing: false, CancellationToken.None);
 
     /// <summary>
-    /// Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As
-    /// <see cref="Run(CancellationToken)"/>.
+    /// Like <see cref="RunForced"/>, but also moves a bitmap that lies at or beyond page <paramref name="boundary"/>.
     /// </summary>
     public void RunToShrink(long boundary, CancellationToken cancellationToken) =>
         Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
-    /// <summary>Gives all beyond the last page in use back to the system. The leader must not call it.</summary>
+    /// <summary>Returns everything beyond the last page in use to the system. Must not be called by the leader.</summary>
     public void Cut() => commits.RunExclusive(() => checkpointer.Cut(keptPages: 0));
 
     /// <summary>
-    /// The only way to a checkpoint that does not lead, but for the last one: each is a step of an operation with a lease,
-    /// for which closing waits.
+    /// The only path to a checkpoint for callers that are not the leader, except for the last one: each is a step of an
+    /// operation with a lease, for which closing waits.
     /// </summary>
     private void Run(bool isForced, long boundary, bool endsWithClosing, CancellationToken cancellationToken)
     {
@@ -142,7 +142,8 @@ internal sealed class CheckpointRunner(
             bool isNeeded = false;
             commits.RunExclusive(() =>
             {
-                // Here no frame is being flushed: one that failed may have been the first of a use whose header is nowhere.
+                // No frame is being flushed here. A frame that failed may have been the first of a use whose header is not on
+                // disk.
                 if (state.Failure is { } failure)
                     throw new WritingStoppedException(
                         $"No checkpoint is written after an error: {failure.Message} The journal has what was committed.",
@@ -182,7 +183,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Runs one from begin to end. For the leader. What it fails with is noted in <see cref="Health"/>.</summary>
+    /// <summary>Runs a whole checkpoint as the leader. An error is recorded in <see cref="Health"/>.</summary>
     private void WriteAsLeader()
     {
         try
@@ -201,7 +202,7 @@ internal sealed class CheckpointRunner(
         Health.Succeeded();
     }
 
-    /// <summary>The checkpoint is durable. Half of what is handed out then is no state to go on from.</summary>
+    /// <summary>Publishes a durable checkpoint. Stops writing on an error, because the state is then half updated.</summary>
     private void End()
     {
         try
@@ -215,7 +216,9 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Tries one; a failure is noted in <see cref="Health"/>. The leader must not call it.</summary>
+    /// <summary>
+    /// Tries to run a checkpoint; a failure is recorded in <see cref="Health"/>. Must not be called by the leader.
+    /// </summary>
     public void TryRun()
     {
         try
@@ -224,26 +227,28 @@ internal sealed class CheckpointRunner(
         }
         catch (Exception error) when (error is not ObjectDisposedException)
         {
-            // Run has noted it.
+            // Already recorded by Run.
         }
     }
 
-    /// <summary>The last one, at closing. Where it fails the journal still has everything, so closing goes on.</summary>
+    /// <summary>
+    /// Writes the last checkpoint, at close. If it fails, the journal still has everything, so closing continues.
+    /// </summary>
     public void TryRunLast()
     {
         try
         {
-            // nobody else is left, so the gate is free
+            // No other thread is left, so the gate is free.
             RunInGate(isClean: true, isForced: false, long.MaxValue, CancellationToken.None);
             Cut();
         }
         catch (Exception)
         {
-            // Run has noted it.
+            // Already recorded by RunInGate.
         }
     }
 
-    /// <summary>Whether <see cref="RunMaintenance"/> has something to do. For the leader.</summary>
+    /// <summary>Whether <see cref="RunMaintenance"/> has work to do. Must be called by the leader.</summary>
     public bool IsMaintenanceDue => state.Failure is null
         && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero)
             || (background.IsAllowed && IsFull && Health.Failures == 0));
@@ -257,13 +262,14 @@ internal sealed class CheckpointRunner(
             || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
 
     /// <summary>
-    /// Journal between checkpoints: one file's worth for a small store, up to four for a large one, where random changes touch a
-    /// page each, so that a checkpoint twice as late writes hardly more. A recovery reads that much: about a second.
+    /// Journal bytes between checkpoints: one file for a small store, up to four for a large one, where each random change
+    /// touches a different page, so that a checkpoint half as often writes little more. Recovery reads that much: about a
+    /// second.
     /// </summary>
     private long JournalInterval =>
         Math.Clamp(state.Store.FileBytes / 2, options.MaxJournalFileBytes, 4 * options.MaxJournalFileBytes);
 
-    /// <summary>What comes before a batch. For the leader, with no frame being flushed.</summary>
+    /// <summary>Maintenance before a batch. Must be called by the leader, with no frame being flushed.</summary>
     public void RunMaintenance()
     {
         MarkInUse();
@@ -271,7 +277,7 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>
-    /// Without other threads: a checkpoint that is due runs here and now. For the leader, with no batch open and
+    /// Without background threads, runs a due checkpoint on this thread. Must be called by the leader, with no batch open and
     /// no frame being flushed.
     /// </summary>
     public void RunIfDueWithoutThreads()
@@ -280,17 +286,17 @@ internal sealed class CheckpointRunner(
             TryRunHere();
     }
 
-    /// <summary>Makes writers wait while scratch or journal are over their budgets. For the leader.</summary>
+    /// <summary>Makes writers wait while scratch or journal exceed their budgets. Must be called by the leader.</summary>
     public void Throttle()
     {
         if (!background.IsAllowed || !IsFull || state.Failure is not null || Health.Failures > 0)
-            return; // where they fail, scratch has room beyond its budget, up to IsAtBound
+            return; // while they fail, scratch may exceed its budget, up to IsAtBound
 
         while (IsFull)
         {
             if (!Request())
             {
-                TryRunHere(); // no thread can be started for it, and more must not wait
+                TryRunHere(); // no thread can be started, and there is no other way to make room
                 return;
             }
 
@@ -301,7 +307,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Runs one to its end, and the one under way before it. For the leader.</summary>
+    /// <summary>Runs a checkpoint to its end, after any that is already running. Must be called by the leader.</summary>
     public void RunAsLeader()
     {
         if (!background.IsAllowed)
@@ -310,7 +316,7 @@ internal sealed class CheckpointRunner(
             return;
         }
 
-        // One may be under way that began before the pages in question were freed.
+        // A running checkpoint may have begun before the pages in question were freed, so a second one may be needed.
         for (int i = 0; i < 2 && !checkpointer.IsUpToDate; i++)
         {
             if (!Request())
@@ -327,7 +333,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>After a batch: begins a checkpoint where one is due. By any thread.</summary>
+    /// <summary>Called after each batch, on any thread: requests a checkpoint if one is due.</summary>
     public void AfterBatch()
     {
         if (!background.IsAllowed)
@@ -341,7 +347,7 @@ internal sealed class CheckpointRunner(
             StartTimerIfNeeded();
     }
 
-    /// <summary>Lets no further one begin by itself.</summary>
+    /// <summary>Lets no further checkpoint start by itself.</summary>
     public void Stop()
     {
         _isStopped = true;
@@ -356,11 +362,11 @@ internal sealed class CheckpointRunner(
         checkpointer.Dispose();
     }
 
-    /// <summary>Runs one here and now, where there is no other thread for it. For the leader.</summary>
+    /// <summary>Runs a checkpoint on this thread if no other is running. Must be called by the leader.</summary>
     private void TryRunHere()
     {
         if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.TryEnter())
-            return; // one may be under way, which does not lead during its syncs
+            return; // another may be running: it does not lead during its syncs
 
         try
         {
@@ -372,7 +378,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Notes a failure, and comes back when the wait after it is over.</summary>
+    /// <summary>Records a failure, and schedules a retry when the wait after it is over.</summary>
     private void OnFailed(Exception error)
     {
         Health.Failed(error);
@@ -390,12 +396,12 @@ internal sealed class CheckpointRunner(
     {
         try
         {
-            journal!.BeginUse(); // there is one: see MarkInUse
+            journal!.BeginUse(); // not null: MarkInUse has checked
             return true;
         }
         catch (Exception error) when (error is DiskFullException or OpenFileLimitException)
         {
-            return false; // the batch will find out too, and say so
+            return false; // the batch will fail with the same error
         }
         catch (Exception error)
         {
@@ -404,7 +410,9 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Lets one begin on another thread, unless one is about to; false where none can.</summary>
+    /// <summary>
+    /// Requests a checkpoint on another thread unless one is already requested; false if none can be started.
+    /// </summary>
     private bool Request()
     {
         if (!background.IsAllowed || _isStopped)
@@ -434,8 +442,8 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>
-    /// Gives memory back: writes what waits for a checkpoint, where that is more than a little, and trims scratch. What open
-    /// readers hold stays; it goes when they have ended and somebody writes again, or the next time here.
+    /// Releases memory: writes a checkpoint if more than a little is unwritten, and trims scratch. Frames held by open
+    /// readers stay; they are released once the readers have ended and someone writes again, or at the next call.
     /// </summary>
     private void GiveMemoryBack()
     {
@@ -478,7 +486,8 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>
-    /// Also after a checkpoint: the timer of a commit that came while it was written went off to no purpose if that took long.
+    /// Also called after a checkpoint: for a commit made while a long checkpoint was being written, the timer may have fired
+    /// without effect.
     /// </summary>
     private void StartTimerIfNeeded()
     {
@@ -487,7 +496,7 @@ internal sealed class CheckpointRunner(
             || _isStopped
             || Health.Failures > 0
             || Volatile.Read(ref _timer) is not null)
-            return; // after a failure there is a timer of its own
+            return; // a failure has its own retry timer
 
         ITimer timer = clock.CreateTimer(
             _ =>
@@ -497,7 +506,7 @@ internal sealed class CheckpointRunner(
             },
             null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
 
-        // It runs only when it stands there: one that went off before would stay, and none would follow it.
+        // Start it only after it is stored: if it fired earlier, the expired timer would stay stored and block later ones.
         Volatile.Write(ref _timer, timer);
         timer.Change(options.RelaxedDelay, Timeout.InfiniteTimeSpan);
     }

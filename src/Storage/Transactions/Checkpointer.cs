@@ -11,14 +11,14 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Writes the pages of scratch to the data file, makes that durable, and lets scratch and journal go. Commits and reads go on
-/// meanwhile; it leads the commit queue only to note what there is to write, and to release what was written.
+/// Writes scratch pages to the data file, makes them durable, and releases scratch frames and journal files. Commits and
+/// reads continue meanwhile; it leads the commit queue only to collect what must be written and to release what was written.
 /// </summary>
 /// <remarks>
-/// Order, which recovery rests on: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the two
-/// meta pages is written; 4. sync; 5. frames, pages and journal files of the checkpoint before may be used again.
-/// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery
-/// finds: what either refers to stays. Everything can be tried again.
+/// Recovery relies on this order: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the
+/// two meta pages is written; 4. sync; 5. frames, pages and journal files of the previous checkpoint may be reused.
+/// After a failure before step 3 the previous checkpoint stays in force. After a failure in step 3 or 4 a recovery may find
+/// either, so the pages that both refer to are kept. Every step can be retried.
 /// </remarks>
 internal sealed class Checkpointer(
     EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered,
@@ -28,8 +28,8 @@ internal sealed class Checkpointer(
 
     private readonly List<Captured> _captured = [];
     /// <summary>
-    /// Less than this at the end of the file is not worth cutting off while it may be used again: 64 MiB, the largest step it
-    /// grows by.
+    /// Fewer free pages than this at the end of the file are kept for reuse rather than cut off: 64 MiB, the largest step by
+    /// which the file grows.
     /// </summary>
     private const long MinCutPages = 8192;
 
@@ -37,8 +37,8 @@ internal sealed class Checkpointer(
     private readonly HashSet<int> _damaged = [];
 
     /// <summary>
-    /// Pages, by number, that attempts have made durable whose meta page may be on the disk or not, and their births. They are
-    /// not written again: a write of the same bytes may be torn as any other, and a recovery may find that meta page.
+    /// Pages written by failed attempts, page number to birth, whose meta page may or may not be on disk. They are not
+    /// written again: even a write of the same bytes can be torn, and a recovery may find that meta page.
     /// </summary>
     private readonly Dictionary<long, long> _placed = [];
     private readonly PageCipher? _pages = cipher?.NewPageCipher();
@@ -46,32 +46,32 @@ internal sealed class Checkpointer(
     private MetaPage _meta = state.Durable;
     private long _journalBytes;
 
-    /// <summary>The bitmap not in force, 0 or 1: which of the marks of changed groups is about it.</summary>
+    /// <summary>
+    /// Index, 0 or 1, of the bitmap that is not in force; selects which dirty marks of the groups apply to it.
+    /// </summary>
     private int _otherPlace = 1;
     private bool _keepsBitmap;
     private bool _isDoubtful;
     private bool _isFoundDurable;
 
-    /// <summary>Pages that the newest state or the last checkpoint may refer to.</summary>
+    /// <summary>Number of pages that the newest state or the last checkpoint may refer to.</summary>
     private long UsedPages => Math.Max(state.Space.PageCount, state.Durable.PageCount);
 
-    /// <summary>Whether the newest state is in the data file already, for sure.</summary>
+    /// <summary>Whether the newest state is known to be in the data file.</summary>
     public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction && state.Doubtful.Count == 0;
 
-    /// <summary>
-    /// Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.
-    /// </summary>
+    /// <summary>Bitmaps at or beyond this page are moved when next written, so that the file can shrink.</summary>
     public long MoveBitmapsFrom { get; set; } = long.MaxValue;
 
     public void Dispose() => _pages?.Dispose();
 
-    /// <summary>Notes what there is to write. For the leader.</summary>
+    /// <summary>Collects what must be written. Must be called by the leader.</summary>
     public void Begin(bool isClean)
     {
         state.Reclaim();
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
-        state.Space.Load(durable.Bitmap); // one of the two is retired here or in GiveUp, which must not fail
+        state.Space.Load(durable.Bitmap); // End or GiveUp may retire one of the two, and must not fail
         state.Space.Load(durable.OtherBitmap);
         _isDoubtful = false;
         BeginSession(isClean);
@@ -81,7 +81,7 @@ internal sealed class Checkpointer(
             && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
-        state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
+        state.Store.GrowFile(state.Space.PageCount); // pages placed by recovery may lie beyond the file's end
         _snapshot = state.Current;
         _meta = durable with
         {
@@ -127,7 +127,7 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Writes and syncs. Needs no lead.</summary>
+    /// <summary>Writes and syncs. The caller need not be the leader.</summary>
     public void Write(CancellationToken cancellationToken)
     {
         Debug.Assert(!_isDoubtful, "3: the meta page is written after the pages");
@@ -143,7 +143,7 @@ internal sealed class Checkpointer(
         file.Sync();
     }
 
-    /// <summary>Hands out what is durable now. For the leader.</summary>
+    /// <summary>Publishes the durable checkpoint and releases what it replaces. Must be called by the leader.</summary>
     public void End()
     {
         Debug.Assert(state.CheckpointUnderWay == _snapshot.TransactionId, "a checkpoint ends after it began");
@@ -170,8 +170,8 @@ internal sealed class Checkpointer(
     }
 
     /// <summary>
-    /// Gives what lies beyond the last page in use, and some pages to grow into, back to the system. Where that fails nothing is
-    /// lost, and a later checkpoint tries again. For the leader, with no frame being flushed.
+    /// Returns everything beyond the last page in use, except <paramref name="keptPages"/>, to the system. On failure nothing
+    /// is lost, and a later checkpoint tries again. Must be called by the leader, with no frame being flushed.
     /// </summary>
     public void Cut(long keptPages)
     {
@@ -185,7 +185,7 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Forgets an attempt that failed; the checkpoint before stays in force. For the leader.</summary>
+    /// <summary>Abandons a failed attempt; the previous checkpoint stays in force. Must be called by the leader.</summary>
     public void GiveUp()
     {
         state.CheckpointUnderWay = -1;
@@ -194,7 +194,7 @@ internal sealed class Checkpointer(
         if (!_isDoubtful)
             return;
 
-        // What its meta page refers to stays as it is, the bitmap too: the next attempt takes another place for it.
+        // What its meta page refers to must stay unchanged, the bitmap too: the next attempt writes its bitmap elsewhere.
         foreach (Captured captured in _captured)
             _placed[captured.Page] = captured.Birth;
         state.Doubtful.Add(_meta.LastTransaction);
@@ -206,8 +206,8 @@ internal sealed class Checkpointer(
     }
 
     /// <summary>
-    /// For a checkpoint that has nothing to write: what opening found may be in the system's cache only, and without a journal it
-    /// is nowhere else. For the leader.
+    /// For a checkpoint with nothing to write: the state found at opening may be only in the system's cache, and without a
+    /// journal it is stored nowhere else. Must be called by the leader.
     /// </summary>
     public void MakeFoundDurable()
     {
@@ -219,9 +219,9 @@ internal sealed class Checkpointer(
     }
 
     /// <summary>
-    /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page
-    /// must not name a use of the journal whose header only the system's cache has, as a killed process may leave it, or whose
-    /// file a clean close gave back.
+    /// The state found at opening must be durable before pages used only by the previous checkpoint are overwritten. And the
+    /// meta page must not name a journal use whose header is only in the system's cache, as a killed process may leave it, or
+    /// whose file was removed by a clean close.
     /// </summary>
     private void BeginSession(bool isClean)
     {
@@ -241,8 +241,8 @@ internal sealed class Checkpointer(
     }
 
     /// <summary>
-    /// The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too
-    /// far out.
+    /// Returns the run to write this checkpoint's bitmap to: the one not in force, or a newly allocated one if that is too
+    /// small or lies at or beyond <see cref="MoveBitmapsFrom"/>.
     /// </summary>
     private PageRun MakeBitmapRoom(PageRun run)
     {
@@ -266,13 +266,13 @@ internal sealed class Checkpointer(
         if (run.Pages > 0)
             state.Space.Retire(run);
         state.Space.MarkAllDirty(_otherPlace);
-        state.Durable = state.Durable with { OtherBitmap = other }; // in memory only: an attempt after a failed one finds it
+        state.Durable = state.Durable with { OtherBitmap = other }; // in memory only, for the next attempt if this one fails
         return other;
     }
 
     /// <summary>
-    /// Notes the bitmap pages to write. Groups that nothing touched since they were read from disk are copied there later,
-    /// without leading; where that finds damage, the next attempt comes with them in memory.
+    /// Collects the bitmap pages to write. Groups not loaded in memory are copied later from the bitmap on disk, without
+    /// leading; if one proves damaged, the next attempt takes it from memory.
     /// </summary>
     private void CaptureBitmap()
     {
@@ -369,7 +369,7 @@ internal sealed class Checkpointer(
                 page.Tag = cipher.TagOfBitmap(bytes);
             page.Checksum = Page.ComputeChecksum(bytes);
             file.Write(bytes, page.Number * PageLayout.SizeBytes);
-            state.Store.Forget(page.Number); // what was proven there is no longer
+            state.Store.Forget(page.Number); // its verified state no longer applies
         }
     }
 
@@ -394,7 +394,10 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>A page, or a run, as it goes to the file.</summary>
+    /// <summary>
+    /// Writes the on-disk form of a page or run to <paramref name="destination"/>: encrypted if there is a cipher, with its
+    /// checksum.
+    /// </summary>
     private void Seal(Span<byte> bytes, Span<byte> destination)
     {
         if (_pages is not null)
@@ -418,6 +421,6 @@ internal sealed class Checkpointer(
 
     private readonly record struct Captured(long Page, uint Frame, long Birth);
 
-    /// <summary>A bitmap page to write; words null: as it is in the bitmap in force.</summary>
+    /// <summary>A bitmap page to write; null words mean that it is copied from the bitmap in force.</summary>
     private readonly record struct BitmapPage(int Group, ulong[]? Words);
 }

@@ -3,24 +3,23 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Makes a store shorter before it is closed. Every checkpoint writes what has changed to other pages than the one before it
-/// refers to, so many random
-/// changes leave a file twice as long as what is in it, and a store that is closed may be closed for good.
+/// Shrinks a store before it is closed. A checkpoint never overwrites pages that the previous one refers to, so many random
+/// changes can leave a file twice as long as its contents, and a closed store may never be opened again.
 /// </summary>
 /// <remarks>
-/// It takes time with the pages that move, so it is for small files of which much is free: at worst a quarter of a gigabyte is
-/// written. Others are shrunk by who asks for it. What readers or named snapshots keep
-/// would not move.
+/// Shrinking takes time proportional to the pages moved, so it is done only for small files with much free space: at worst a
+/// quarter of a gigabyte is written. Larger files are shrunk on request. It is skipped while readers or named snapshots hold
+/// pages, because these cannot move.
 /// </remarks>
 internal static class ClosingShrink
 {
     private const long MostFileBytes = 512L << 20;
 
-    /// <summary>A quarter of the file must be free, and this much at least.</summary>
+    /// <summary>Shrink only if at least one page in this many is free (and enough bytes are).</summary>
     private const int LeastFreeShare = 4;
 
     /// <summary>
-    /// Shrinks it if it is worth it. Where that fails, or another thread closes meanwhile, the file stays as long as it is.
+    /// Shrinks the file if it is worthwhile. If that fails, or another thread closes meanwhile, the file keeps its length.
     /// </summary>
     public static void TryRun(CommitQueue commits, EnvironmentState state, StorageOptions options, Action shrink)
     {
@@ -33,11 +32,11 @@ internal static class ClosingShrink
         }
         catch (Exception)
         {
-            // Whoever writes next is told, or uses the free pages.
+            // The next writer gets the error, or reuses the free pages.
         }
     }
 
-    /// <summary>For the leader.</summary>
+    /// <summary>Must be called by the leader.</summary>
     private static bool IsWorthwhile(EnvironmentState state, StorageOptions options)
     {
         if (options.ReadOnly || state.Failure is not null || state.Current.Named.All.Count > 0)

@@ -1,15 +1,15 @@
 namespace Treepie.Storage.Transactions;
 
-/// <summary>What the leader of the commit queue does between batches: marks, limits, checkpoints.</summary>
+/// <summary>Maintenance that the leader of the commit queue does between batches: use marks, limits, checkpoints.</summary>
 internal sealed class CommitMaintenance(EnvironmentState state, Writer writer)
 {
-    /// <summary>Writes checkpoints; set before the first command.</summary>
+    /// <summary>Writes checkpoints; set before the first command runs.</summary>
     public CheckpointRunner? Checkpoints { get; set; }
 
-    /// <summary>Whether <see cref="Run"/> has something to do before the next batch. For the leader.</summary>
+    /// <summary>Whether <see cref="Run"/> has work to do before the next batch. Must be called by the leader.</summary>
     public bool IsDue => writer.HasRetries || (Checkpoints?.IsMaintenanceDue ?? false);
 
-    /// <summary>Runs it. For the leader, with no batch open and no frame being flushed.</summary>
+    /// <summary>Runs the maintenance. Must be called by the leader, with no batch open and no frame being flushed.</summary>
     public void Run()
     {
         try
@@ -28,7 +28,7 @@ internal sealed class CommitMaintenance(EnvironmentState state, Writer writer)
     public void WhenIdle() => Checkpoints?.RunIfDueWithoutThreads();
 
     /// <summary>
-    /// After each batch, on any thread. Never throws: what cannot begin now is tried again after the next batch.
+    /// Called after each batch, on any thread. Never throws: what cannot start now is tried again after the next batch.
     /// </summary>
     public void AfterBatch()
     {
@@ -38,7 +38,7 @@ internal sealed class CommitMaintenance(EnvironmentState state, Writer writer)
         }
         catch (Exception)
         {
-            // See above.
+            // Tried again after the next batch.
         }
     }
 }

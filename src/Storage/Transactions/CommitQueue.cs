@@ -38,7 +38,9 @@ internal sealed class CommitQueue(
     private const int Led = 1;
     private const int Flushing = 2;
 
-    /// <summary>Requests of a batch that are searched for a blocked caller to lead; beyond, another thread does.</summary>
+    /// <summary>
+    /// Number of requests of a batch to search for a blocked caller that can lead; if there is none, another thread leads.
+    /// </summary>
     private const int MaxCandidates = 16;
 
     private readonly ConcurrentQueue<WriteRequest> _queue = new();
@@ -47,7 +49,7 @@ internal sealed class CommitQueue(
     private int _state;
     private volatile int _executingThread;
 
-    /// <summary>Whether the calling thread is in a command.</summary>
+    /// <summary>Whether the calling thread is executing a command.</summary>
     public bool IsInCommand => _executingThread == Environment.CurrentManagedThreadId;
 
     /// <summary>Runs a command, blocking until it is answered.</summary>
@@ -70,9 +72,9 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Runs a command: at once if there is no leader, else as part of another batch or on another thread. Blocks for the sync
-    /// only if this thread leads the batch. The request has its lease and its token already: it is never refused here, so its end
-    /// gives them back.
+    /// Submits a command: it runs at once if there is no leader, otherwise in another batch or on another thread. Blocks for
+    /// the sync only if this thread leads the batch. The request already holds its lease and token. It is never refused here,
+    /// so its completion releases both.
     /// </summary>
     public void SubmitAsync(WriteRequest request)
     {
@@ -81,9 +83,7 @@ internal sealed class CommitQueue(
             Lead(request, isServing: isInline);
     }
 
-    /// <summary>
-    /// Runs an action as the leader, with no batch open and no frame being flushed; blocks until it has run.
-    /// </summary>
+    /// <summary>Runs an action as the leader, with no batch open and no frame being flushed; blocks until it has run.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public void RunExclusive(Action action)
     {
@@ -99,7 +99,9 @@ internal sealed class CommitQueue(
         exclusive.Wait(scheduler);
     }
 
-    /// <summary>Dequeues and starts the next command of the batch; false when there is none. For the leader.</summary>
+    /// <summary>
+    /// Dequeues and starts the next command of the batch; false if there is none. Must be called by the leader.
+    /// </summary>
     public bool TryNext(out WriteRequest? request)
     {
         Debug.Assert(HasLeader, "1: only the leader dequeues");
@@ -109,7 +111,9 @@ internal sealed class CommitQueue(
         return false;
     }
 
-    /// <summary>Runs the exclusive actions that wait. For the leader, with no frame being flushed.</summary>
+    /// <summary>
+    /// Runs the waiting exclusive actions. Must be called by the leader, with no batch open and no frame being flushed.
+    /// </summary>
     public void DrainExclusive()
     {
         Debug.Assert(
@@ -118,7 +122,9 @@ internal sealed class CommitQueue(
             exclusive.Run();
     }
 
-    /// <summary>Waits until an exclusive action is enqueued or <paramref name="isOver"/> is true. For the leader.</summary>
+    /// <summary>
+    /// Waits until an exclusive action is enqueued or <paramref name="isOver"/> returns true. Must be called by the leader.
+    /// </summary>
     public void WaitForExclusive(Func<bool> isOver)
     {
         lock (_exclusive)
@@ -128,7 +134,7 @@ internal sealed class CommitQueue(
         }
     }
 
-    /// <summary>Has <see cref="WaitForExclusive"/> check its conditions again.</summary>
+    /// <summary>Makes <see cref="WaitForExclusive"/> check its conditions again.</summary>
     public void Pulse()
     {
         lock (_exclusive)
@@ -140,8 +146,8 @@ internal sealed class CommitQueue(
     private bool IsFlushing => (Volatile.Read(ref _state) & Flushing) != 0;
 
     /// <summary>
-    /// Becomes the leader if there is none. The barrier: a leader that steps down after this check sees what was enqueued before
-    /// it (invariant 5).
+    /// Becomes the leader if there is none. The barrier ensures that a leader stepping down after this check sees what was
+    /// enqueued before it (invariant 5).
     /// </summary>
     private bool TryLead()
     {
@@ -159,7 +165,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Steps down while a frame is being flushed, whose end leads again; false, still leading, if the flush has ended.
+    /// Steps down while a frame is being flushed; the end of the flush leads again. Returns false, still leading, if the
+    /// flush has already ended.
     /// </summary>
     private bool TryStepDownDuringFlush() =>
         Interlocked.CompareExchange(ref _state, Flushing, Led | Flushing) == (Led | Flushing);
@@ -170,7 +177,7 @@ internal sealed class CommitQueue(
         Debug.Assert((before & Led) != 0, "1: only the leader steps down");
     }
 
-    /// <summary>Ends the flush; true if there was no leader and the caller leads now.</summary>
+    /// <summary>Ends the flush; returns true if there was no leader, in which case the caller now leads.</summary>
     private bool EndFlush()
     {
         int state = Volatile.Read(ref _state);
@@ -185,8 +192,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Leads until another thread does or no work is left. A caller that serves leads while there is work: a thread that was
-    /// started for it, or the only thread of a world without others.
+    /// Leads until another thread takes over or no work is left. A serving caller leads as long as there is work: it is a
+    /// thread started for that, or the only thread of an environment without background threads.
     /// </summary>
     private void Lead(WriteRequest? own, bool isServing)
     {
@@ -204,9 +211,7 @@ internal sealed class CommitQueue(
         }
     }
 
-    /// <summary>
-    /// One step of <see cref="Lead"/>; false while the caller still leads.
-    /// </summary>
+    /// <summary>One step of <see cref="Lead"/>; returns false while the caller still leads.</summary>
     private bool TryStep(WriteRequest? own, ref bool isServing)
     {
         if (!writer.HasOpen)
@@ -261,8 +266,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Writes the closed batch while others lead; true if the caller leads again. Never throws: it answers the callers of the
-    /// batch.
+    /// Writes the closed batch while other threads may lead; returns true if the caller leads again. Never throws: it must
+    /// answer the callers of the batch.
     /// </summary>
     private bool Flush(ref bool isServing)
     {
@@ -300,8 +305,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// Steps down with work left, and wakes one of the waiting callers to lead. False, leading again, where no thread can be
-    /// started: then the caller serves.
+    /// Steps down with work left, and wakes one of the waiting callers to lead. Returns false, leading again, if no thread
+    /// can be started: then the caller serves.
     /// </summary>
     private bool HandOver(ref bool isServing)
     {
@@ -331,8 +336,8 @@ internal sealed class CommitQueue(
     }
 
     /// <summary>
-    /// The first command that waits. Cancelled ones are dropped: otherwise their callers would wake themselves over and over. For
-    /// the leader.
+    /// Returns the first waiting command. Drops cancelled ones, whose callers would otherwise wake themselves over and over.
+    /// Must be called by the leader.
     /// </summary>
     private bool TryPeekWaiting([NotNullWhen(true)] out WriteRequest? next)
     {

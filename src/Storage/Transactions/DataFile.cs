@@ -10,7 +10,9 @@ internal static class DataFile
     private const long FirstBitmapPage = FormatLimits.FirstDataPage;
     private const int FirstPages = 32;
 
-    /// <summary>Creates an empty store: complete under another name first, so that there is a whole one or none.</summary>
+    /// <summary>
+    /// Creates an empty store, first under a temporary name, so that there is either a complete file or none.
+    /// </summary>
     public static void Create(World world, EncryptionKey? key)
     {
         IFileSystem files = world.Files;
@@ -40,7 +42,7 @@ internal static class DataFile
     }
 
     /// <summary>
-    /// Refuses a directory that holds something else, or a damaged store, before so much as a lock file is made in it.
+    /// Throws if the directory holds something else or a damaged store, before anything is created in it, even a lock file.
     /// </summary>
     public static void ThrowIfForeign(IFileSystem files)
     {
@@ -55,7 +57,7 @@ internal static class DataFile
         _ = ReadMeta(files, file);
     }
 
-    /// <summary>Refuses to create a store beside journal files: its data file was here once.</summary>
+    /// <summary>Throws if there are journal files without a data file: the data file must have been lost.</summary>
     public static void ThrowIfMissing(IFileSystem files, IReadOnlyList<string> names)
     {
         if (names.Any(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
@@ -65,14 +67,14 @@ internal static class DataFile
     }
 
     /// <summary>
-    /// The newest whole meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> where there is
-    /// none.
+    /// Returns the newest valid meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> if
+    /// there is none.
     /// </summary>
     public static MetaPage ReadMeta(IFileSystem files, IFile file)
     {
         string path = Path.Combine(files.Path, file.Name);
         var bytes = new byte[FormatLimits.FirstDataPage * PageLayout.SizeBytes];
-        file.Announce(0, bytes.Length); // a plain read would have the system read on
+        file.Announce(0, bytes.Length); // avoids the system's read-ahead
         int whole = file.Read(bytes, 0) / PageLayout.SizeBytes;
         MetaPage? newest = null;
         bool sawMagic = false;
@@ -104,9 +106,10 @@ internal static class DataFile
     }
 
     /// <summary>
-    /// Makes what opening found durable, names included, before anything is built upon it: a process that was killed, or whose
-    /// sync failed, may have left it in the system's cache only. A sync after one that failed proves nothing, so the meta page is
-    /// written again: one copy, sync, the other, sync; the pages it names were durable before it was first written.
+    /// Makes the state found at opening durable, including file names, before anything builds on it: a process that was
+    /// killed, or whose sync failed, may have left it only in the system's cache. A sync after a failed one proves nothing,
+    /// so the meta page is written again: one copy, sync, the other copy, sync. The pages it names were durable before it was
+    /// first written.
     /// </summary>
     public static void MakeDurable(IFileSystem files, IFile file, MetaPage meta)
     {
@@ -123,8 +126,8 @@ internal static class DataFile
     }
 
     /// <summary>
-    /// The copy that may be torn while it is written again: the second one, but not where the first is not whole, for then it is
-    /// the only one.
+    /// Returns the offset of the copy to rewrite first, which may be torn: the second one, unless the first is damaged and
+    /// the second is therefore the only valid one.
     /// </summary>
     private static int FindCopyToRisk(IFile file, MetaPage meta)
     {

@@ -3,19 +3,19 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Gives decrypted pages back: all that were not used for a while, and where there are more than the budget a part of them at a
-/// time, those that nobody asks for while the part waits to go. Plain environments have none.
+/// Frees decrypted pages: all that were not used for a while and, over the budget, one part of the pages at a time, keeping
+/// those that are requested again before the part is dropped. Unencrypted environments have no sweeper.
 /// </summary>
 /// <remarks>
-/// What is taken out of the page table may still be held by earlier readers and by the leader of the commit queue; a checkpoint
-/// reads the bitmap without leading. So it goes once all those readers have ended and an exclusive action has run with no
-/// checkpoint under way.
+/// A page removed from the page table may still be held by earlier readers and by the leader of the commit queue, and a
+/// checkpoint reads the bitmap without leading. So it is dropped only once all those readers have ended and an exclusive
+/// action has run with no checkpoint in progress.
 /// </remarks>
 internal sealed class DecryptedSweeper : IDisposable
 {
     /// <summary>
-    /// Parts that pages are swept in where there are too many: each has the time in which the budget's sixteenth is read to be
-    /// asked for again.
+    /// Over the budget, pages are swept in this many parts. A page is kept if it is requested again while another sixteenth
+    /// of the budget is loaded.
     /// </summary>
     private const int Parts = 8;
     private const int StepDivisor = 16;
@@ -47,10 +47,10 @@ internal sealed class DecryptedSweeper : IDisposable
         _sweepAtBytes = pages.BudgetBytes;
         pages.OnLoaded = OnLoaded;
         if (pages.Bytes > 0)
-            OnLoaded(); // what recovery read
+            OnLoaded(); // pages loaded during recovery
     }
 
-    /// <summary>Lets no further sweep begin.</summary>
+    /// <summary>Lets no further sweep start by itself.</summary>
     public void Dispose()
     {
         _isStopped = true;
@@ -59,8 +59,8 @@ internal sealed class DecryptedSweeper : IDisposable
     }
 
     /// <summary>
-    /// Takes all decrypted pages out of use, and zeroes those that were taken out by an earlier call, or by this one, that nobody
-    /// can hold any more. Returns the bytes that are left. The leader must not call it.
+    /// Removes all decrypted pages from the page table, and zeroes those removed by this or an earlier call that nobody can
+    /// still hold. Returns the number of bytes left. Must not be called by the leader.
     /// </summary>
     public long Sweep()
     {
@@ -138,7 +138,7 @@ internal sealed class DecryptedSweeper : IDisposable
         }
     }
 
-    /// <summary>Readers call it: where no timer can be created, the next page that is loaded asks again.</summary>
+    /// <summary>Called by readers. If no timer can be created, the next page load tries again.</summary>
     private void StartTimer()
     {
         ITimer timer;
@@ -170,15 +170,15 @@ internal sealed class DecryptedSweeper : IDisposable
         });
     }
 
-    /// <summary>Pages taken out of use together.</summary>
+    /// <summary>Pages removed from the page table together.</summary>
     private sealed class Marked(int ticket, ReaderTable.GracePeriod readers)
     {
         public int Ticket { get; } = ticket;
 
-        /// <summary>Those who may hold them.</summary>
+        /// <summary>The readers that may still hold them.</summary>
         public ReaderTable.GracePeriod Readers { get; } = readers;
 
-        /// <summary>Whether nobody who wrote then still does.</summary>
+        /// <summary>Whether the leader and checkpoint that may have held them are done.</summary>
         public bool IsLeaderPassed { get; set; }
     }
 }

@@ -6,10 +6,10 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>What writer, checkpointer and readers of one environment share.</summary>
+/// <summary>State shared by the writer, checkpointer and readers of one environment.</summary>
 /// <remarks>
-/// Invariants. 1. Published states ascend. 2. Checkpoints ascend, and none is newer than the published state. 3. Retired frames
-/// are in use until they are released, once.
+/// Invariants. 1. Published states ascend. 2. Checkpoints ascend, and none is newer than the published state. 3. Retired
+/// frames stay in use until they are released, exactly once.
 /// </remarks>
 internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPage durable, Snapshot current, CoarseClock ages)
 {
@@ -29,16 +29,16 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     public ReaderTable Readers { get; } = new(ages);
 
-    /// <summary>Bitmap pages of the last durable checkpoint.</summary>
+    /// <summary>Reads the bitmap pages of the last durable checkpoint.</summary>
     public required BitmapSource Bitmaps { get; init; }
 
-    /// <summary>Time of day, for what is stamped with it.</summary>
+    /// <summary>Wall clock for timestamps.</summary>
     public TimeProvider Clock { get; init; } = TimeProvider.System;
 
-    /// <summary>Drawn at every opening; where the seeds of new maps begin.</summary>
+    /// <summary>Random value drawn at every opening, from which the seeds of new maps are derived.</summary>
     public ulong HashSeed { get; init; }
 
-    /// <summary>What verifies pages on the disk; null where the environment is read-only.</summary>
+    /// <summary>Verifies pages on disk; null if the environment is read-only.</summary>
     public Scrubber? Scrubber { get; set; }
 
     /// <summary>The newest published state.</summary>
@@ -68,28 +68,30 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     }
 
     /// <summary>
-    /// Last transactions of checkpoints whose meta page was being written when they failed: the disk may have it all the same,
-    /// and a recovery begin from it, until a later one is durable. For the leader.
+    /// Last transactions of checkpoints that failed while their meta page was being written: it may be on disk nevertheless,
+    /// so a recovery may start from it, until a later one is durable. Must be used by the leader only.
     /// </summary>
     public List<long> Doubtful { get; } = [];
 
-    /// <summary>Last transaction of the checkpoint under way, or -1. Pages up to it are held.</summary>
+    /// <summary>Last transaction of the running checkpoint, or -1. Pages up to it are held.</summary>
     public long CheckpointUnderWay { get; set; } = -1;
 
-    /// <summary>Why writing has stopped for good, or null.</summary>
+    /// <summary>The error that stopped writing for good, or null.</summary>
     public Exception? Failure
     {
         get => Volatile.Read(ref _failure);
         set => Volatile.Write(ref _failure, value);
     }
 
-    /// <summary>Bytes of the data file that only open readers keep, as of the last batch.</summary>
+    /// <summary>Bytes of data-file pages held only by open readers, as of the last batch.</summary>
     public long BytesHeldByReaders => Volatile.Read(ref _heldByReaders) * PageLayout.SizeBytes;
 
-    /// <summary>Bytes of pages that a checkpoint still has to write.</summary>
+    /// <summary>Bytes of scratch pages that a checkpoint has yet to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 
-    /// <summary>Pages were written: their frames go when no reader can hold them any more. For the leader.</summary>
+    /// <summary>
+    /// Retires frames whose pages were written: each is released once no reader can hold it. Must be called by the leader.
+    /// </summary>
     public void Retire(List<uint> frames)
     {
         Debug.Assert(frames.TrueForAll(frame => Store.Scratch.Record(frame).Pages > 0), "3: retired frames are in use");
@@ -98,10 +100,10 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _retired.Add(new RetiredGroup(frames, Current.TransactionId));
     }
 
-    /// <summary>Gives free what no snapshot can see. For the leader.</summary>
+    /// <summary>Frees what no snapshot can see. Must be called by the leader.</summary>
     public void Reclaim()
     {
-        // Published before, so read before: a reader that is not in a slot yet will find this state or a newer one.
+        // Read these before collecting the readers: a reader not yet in a slot will find this state or a newer one.
         long current = Current.TransactionId;
         long durable = Durable.LastTransaction;
         _snapshots.Clear();
@@ -112,9 +114,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _readers.Clear();
         _readers.AddRange(_snapshots);
 
-        _snapshots.Add(current); // whoever begins now
-        _snapshots.Add(durable); // what a recovery would begin from
-        _snapshots.AddRange(Doubtful); // or this
+        _snapshots.Add(current); // for readers that begin now
+        _snapshots.Add(durable); // a recovery would start from it
+        _snapshots.AddRange(Doubtful); // or from one of these
         _snapshots.Sort();
         _released.Clear();
         Space.Reclaim(
@@ -124,8 +126,8 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     }
 
     /// <summary>
-    /// Looks at a group again only when fewer snapshots are open that can hold frames of it, so that a reader that stays
-    /// for a year costs one comparison for each checkpoint it blocks, not one for each frame.
+    /// Re-examines a group only when fewer open snapshots can hold its frames, so that a reader open for a year costs one
+    /// comparison per checkpoint it blocks, not one per frame.
     /// </summary>
     private void ReleaseRetired()
     {
@@ -161,15 +163,15 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         return true;
     }
 
-    /// <summary>Frames that one checkpoint made superfluous.</summary>
+    /// <summary>Frames made obsolete by one checkpoint.</summary>
     private sealed class RetiredGroup(List<uint> frames, long at)
     {
         public List<uint> Frames { get; } = frames;
 
-        /// <summary>Snapshots after this one find the pages in the map.</summary>
+        /// <summary>Snapshots newer than this one read the pages from the memory map.</summary>
         public long At { get; } = at;
 
-        /// <summary>Snapshots up to <see cref="At"/> when the group was last looked at.</summary>
+        /// <summary>Number of snapshots up to <see cref="At"/> when the group was last examined.</summary>
         public int Blockers { get; set; } = int.MaxValue;
     }
 }

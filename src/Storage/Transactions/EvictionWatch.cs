@@ -3,8 +3,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Has pages that the system put out of memory proven again by their next reader: once a minute, where the system tells which
-/// they are. What is put out and read again within the minute is not seen by it; the scrub is what finds damage there.
+/// Once a minute, where the system reports page residency, marks pages evicted from memory so that their next reader verifies
+/// them again. A page evicted and read back within the same minute goes unnoticed; the scrubber finds damage there.
 /// </summary>
 internal sealed class EvictionWatch : IDisposable
 {

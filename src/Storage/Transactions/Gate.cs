@@ -3,13 +3,13 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Lets one in at a time, any thread, and waits as the scheduler does.</summary>
+/// <summary>A lock not bound to a thread: one holder at a time, waiting through the scheduler.</summary>
 internal sealed class Gate(IScheduler scheduler)
 {
     private readonly object _lock = new(); // the scheduler waits on it
     private bool _isTaken;
 
-    /// <summary>Goes in if nobody is; false otherwise.</summary>
+    /// <summary>Enters if the gate is free; returns false otherwise.</summary>
     public bool TryEnter()
     {
         lock (_lock)
@@ -22,14 +22,15 @@ internal sealed class Gate(IScheduler scheduler)
     }
 
     /// <summary>
-    /// Goes in when nobody else is. Throws <see cref="OperationCanceledException"/>, outside, when cancelled while waiting.
+    /// Waits until the gate is free and enters. Throws <see cref="OperationCanceledException"/>, without entering, if
+    /// cancelled while waiting.
     /// </summary>
     public void Enter(CancellationToken cancellationToken)
     {
         using CancellationTokenRegistration registration = cancellationToken.UnsafeRegister(
             static state =>
             {
-                lock (state!) // the lock given beside it
+                lock (state!) // the state argument is _lock
                     Monitor.PulseAll(state);
             },
             _lock);
@@ -47,7 +48,7 @@ internal sealed class Gate(IScheduler scheduler)
         }
     }
 
-    /// <summary>Lets the next one in.</summary>
+    /// <summary>Frees the gate for the next one.</summary>
     public void Leave()
     {
         lock (_lock)

@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Transactions;
 
-/// <summary>What transactions, sessions and long operations use of the environment that they belong to.</summary>
+/// <summary>What transactions, sessions and long operations need from their environment.</summary>
 internal interface ITransactionSource
 {
-    /// <summary>The state they share.</summary>
+    /// <summary>The state shared by the environment's writer, checkpointer and readers.</summary>
     EnvironmentState State { get; }
 
     /// <inheritdoc cref="StorageEnvironment.GetStatistics"/>
@@ -13,8 +13,8 @@ internal interface ITransactionSource
     ReadTransaction BeginRead(string? name = null);
 
     /// <summary>
-    /// Begins another read of a state that somebody else reads, and goes on reading until this returns: so none of its pages has
-    /// gone.
+    /// Begins another read of a snapshot that already has a reader. That reader must stay open until this returns, so that
+    /// none of the snapshot's pages have been freed.
     /// </summary>
     ReadTransaction BeginSame(Snapshot snapshot);
 

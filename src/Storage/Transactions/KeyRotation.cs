@@ -5,14 +5,14 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Changes the keys of an environment while it is in use. One at a time.</summary>
+/// <summary>Changes the keys of an environment while it is in use. One change at a time.</summary>
 /// <remarks>
-/// The order that makes it safe to be killed anywhere. The user's key: the newly wrapped block goes into both meta pages by two
-/// checkpoints; the newest of them opens. The data key: 1. the block with both data keys is durable in both meta pages before
-/// anything is sealed with the new one, also where a run before this one failed to make it so; 2. the new one becomes the
-/// current one; 3. every page that was sealed with the old one is
-/// written again, by ordinary commits; 4. once checkpoints are durable behind that, and no reader or named snapshot sees older
-/// pages, and a walk finds none, the block without the old one is made durable in both meta pages.
+/// The order of steps makes it safe to be killed at any point. User key: two checkpoints write the newly wrapped key block to
+/// both meta pages; the newest one opens. Data key: 1. the block with both data keys is made durable in both meta pages
+/// before anything is encrypted with the new one, even if an earlier run failed to do so; 2. the new key becomes the current
+/// one; 3. every page encrypted with the old key is rewritten by ordinary commits; 4. once checkpoints after that are
+/// durable, no reader or named snapshot sees older pages, and a walk finds none, the block without the old key is made
+/// durable in both meta pages.
 /// </remarks>
 internal sealed class KeyRotation(
     ITransactionSource environment, StoreCipher cipher, CommitQueue commits, CheckpointRunner checkpoints, Gate gate,
@@ -35,7 +35,7 @@ internal sealed class KeyRotation(
             }
             catch
             {
-                commits.RunExclusive(() => cipher.Block = before); // the next checkpoint, or that of closing, writes it again
+                commits.RunExclusive(() => cipher.Block = before); // written again by the next checkpoint, or on closing
                 throw;
             }
 
@@ -61,7 +61,7 @@ internal sealed class KeyRotation(
                 Use(cipher.Keys.WithNext(cipher.Random), key);
             if (!cipher.Keys.IsSwitched)
             {
-                Persist(); // that memory has both keys does not say that the disk has
+                Persist(); // that both keys are in memory does not mean that they are on disk
                 Use(cipher.Keys.Switched(), key);
                 Persist();
             }
@@ -81,7 +81,7 @@ internal sealed class KeyRotation(
         if (HasOldPages(cancellationToken))
         {
             PageRelocation? relocation = null;
-            // set when it is called
+            // Assigned by the time the callback runs.
             relocation = new PageRelocation(
                 environment, () => progress?.Report(new KeyRotationProgress(relocation!.Moved, total)), cancellationToken);
             relocation.Run(new MoveChoice(0, State.Current.TransactionId));
@@ -101,22 +101,25 @@ internal sealed class KeyRotation(
         return new KeyRotationReport(written, true, []);
     }
 
-    /// <summary>Takes keys in use, in memory alone.</summary>
+    /// <summary>Switches to the given keys, in memory only.</summary>
     private void Use(DataKeys keys, EncryptionKey key)
     {
         KeyBlock block = keys.Wrap(key, cipher.Random, cipher.Observer);
         commits.RunExclusive(() => cipher.Use(keys, block));
     }
 
-    /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>
+    /// <summary>
+    /// Makes the keys durable in both meta pages, and supersedes the journal frames that a recovery would have read.
+    /// </summary>
     private void Persist()
     {
-        checkpoints.RunForcedToEnd(); // short, and half of it is worse than all
+        checkpoints.RunForcedToEnd(); // short, and must not be left half done
         OverwriteOlder();
     }
 
     /// <summary>
-    /// The newest meta page has the keys in force: now the other one, and no journal file with keys from before.
+    /// Called when the newest meta page has the keys in force: overwrites the other one, and drops journal files with older
+    /// keys.
     /// </summary>
     private void OverwriteOlder()
     {

@@ -4,8 +4,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Counts the operations of an environment, so that closing can wait for them. Each one holds a lease from its first step to its
-/// last. Reads are not counted here but by their slots (<see cref="ReaderTable"/>): they may outlive the closing. Thread-safe.
+/// Counts the operations of an environment, so that closing can wait for them. Each holds a lease from its first step to its
+/// last. Reads are counted by their slots (<see cref="ReaderTable"/>) instead: they may outlast closing. Thread-safe.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -14,8 +14,8 @@ namespace Treepie.Storage.Transactions;
 ///   TryEnter   yes        no               no              no
 ///   TryHold    yes        yes              yes             no
 /// </code>
-/// Invariants. 1. The environment has a lease of its own until it is sealed. 2. Once closing, only what runs already takes
-/// leases, for its own steps. 3. Nothing that a lease protects is freed before <see cref="IsClosed"/>.
+/// Invariants. 1. The environment has a lease of its own until it is sealed. 2. Once closing, only operations already running
+/// take leases, for their own steps. 3. Nothing that a lease protects is freed before <see cref="IsClosed"/>.
 /// </remarks>
 internal sealed class Lifetime(IScheduler scheduler) : IDisposable
 {
@@ -27,16 +27,16 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
     private int _state = 1;
     private volatile bool _isClosed;
 
-    /// <summary>Cancelled when closing begins: long operations end at their next step.</summary>
+    /// <summary>Cancelled when closing begins, so that long operations end at their next step.</summary>
     public CancellationToken Closing => _closing.Token;
 
     /// <summary>Whether closing has begun.</summary>
     public bool IsClosing => (Volatile.Read(ref _state) & ClosingBit) != 0;
 
-    /// <summary>Whether nothing holds a lease, for good.</summary>
+    /// <summary>Whether all leases are gone for good.</summary>
     public bool IsClosed => _isClosed;
 
-    /// <summary>What is said to whoever comes too late.</summary>
+    /// <summary>The error for calls after closing has begun.</summary>
     public static ObjectDisposedException ClosedError() => new(nameof(StorageEnvironment), "The environment was closed.");
 
     /// <summary>Begins an operation.</summary>
@@ -44,7 +44,7 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
     public Lease Enter() => TryEnter() ? new Lease(this, threadId: 0) : throw ClosedError();
 
     /// <summary>
-    /// Begins an operation that takes long and calls its caller back, who must not close the environment meanwhile.
+    /// Begins a long operation that calls back into user code, which must not close the environment meanwhile.
     /// </summary>
     /// <exception cref="ObjectDisposedException">Closing has begun.</exception>
     public Lease EnterLong()
@@ -55,17 +55,17 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
         return lease with { ThreadId = Environment.CurrentManagedThreadId };
     }
 
-    /// <summary>Takes a lease for a step of something that runs already, also while closing waits for that.</summary>
+    /// <summary>Takes a lease for a step of an operation that is already running, even while closing waits for it.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public Lease Hold() => TryHold() ? new Lease(this, threadId: 0) : throw ClosedError();
 
-    /// <summary>Takes a lease, which <see cref="Leave"/> gives back, unless closing has begun.</summary>
+    /// <summary>Takes a lease unless closing has begun; release it with <see cref="Leave"/>.</summary>
     public bool TryEnter() => TryTake(isRefusedWhileClosing: true);
 
-    /// <summary>Takes a lease, which <see cref="Leave"/> gives back, unless the environment is closed.</summary>
+    /// <summary>Takes a lease unless the environment is closed; release it with <see cref="Leave"/>.</summary>
     public bool TryHold() => TryTake(isRefusedWhileClosing: false);
 
-    /// <summary>Gives a lease back.</summary>
+    /// <summary>Releases a lease.</summary>
     public void Leave()
     {
         int state = Interlocked.Decrement(ref _state);
@@ -84,14 +84,14 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
             throw ClosedError();
     }
 
-    /// <summary>Whether the calling thread is in a long operation, which a closing would wait for.</summary>
+    /// <summary>Whether the calling thread is in a long operation, for which closing would wait.</summary>
     public bool IsInLongOperation()
     {
         lock (_lock)
             return _longOperations.Contains(Environment.CurrentManagedThreadId);
     }
 
-    /// <summary>Refuses new operations and ends long ones. Once.</summary>
+    /// <summary>Refuses new operations and cancels long ones. Called once.</summary>
     public void BeginClose()
     {
         Interlocked.Or(ref _state, ClosingBit);
@@ -108,14 +108,14 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
         }
     }
 
-    /// <summary>Gives the environment's own lease back; from here on there are none.</summary>
+    /// <summary>Waits for the last lease and releases the environment's own; no lease can be taken afterwards.</summary>
     public void Seal()
     {
         Debug.Assert(IsClosing && !_isClosed, "closing → closed, once");
         while (Interlocked.CompareExchange(ref _state, ClosingBit, ClosingBit | 1) != (ClosingBit | 1))
             Drain();
         _isClosed = true;
-        // a reader that ends looks at this after its slot, and whoever seals looks at the slots after this
+        // An ending reader checks IsClosed after freeing its slot; whoever seals checks the slots after this.
         Interlocked.MemoryBarrier();
     }
 
@@ -141,7 +141,7 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
             _longOperations.Remove(threadId);
     }
 
-    /// <summary>A lease; its end is the end of the operation.</summary>
+    /// <summary>A lease; disposing it ends the operation.</summary>
     internal readonly struct Lease(Lifetime lifetime, int threadId) : IDisposable
     {
         /// <summary>The thread of a long operation, or 0.</summary>

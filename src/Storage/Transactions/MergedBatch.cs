@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone. The object
-/// serves one batch after the other, so that a commit allocates none of it.
+/// A batch of commands: its pages and its changes to the catalogue. Each command can be undone alone. The object is reused
+/// for one batch after another, so that a commit does not allocate it.
 /// </summary>
 internal sealed class MergedBatch
 {
@@ -57,10 +57,10 @@ internal sealed class MergedBatch
     /// <summary>The id the next new tree gets.</summary>
     public uint NextTreeId { get; set; }
 
-    /// <summary>Where seeds of new maps begin.</summary>
+    /// <summary>Random value from which the seeds of new maps are derived.</summary>
     public ulong HashSeed { get; init; }
 
-    /// <summary>Pages of catalogue and system tree that are written again elsewhere when the batch ends.</summary>
+    /// <summary>Pages of the catalogue and system tree to relocate when the batch ends.</summary>
     public MoveChoice Move { get; set; }
 
     /// <summary>Whether anything was changed.</summary>
@@ -73,7 +73,7 @@ internal sealed class MergedBatch
 
     private Dictionary<string, TreeRecord?> Trees => _memory.Trees;
 
-    /// <summary>Makes it ready for the next batch, on the state that the one before left.</summary>
+    /// <summary>Prepares for the next batch, based on the state left by the previous one.</summary>
     public void Begin(Snapshot basis)
     {
         _basis = basis;
@@ -88,11 +88,11 @@ internal sealed class MergedBatch
             Snapshots = new SnapshotChanges(basis.Named);
     }
 
-    /// <summary>Notes that a command makes a named snapshot.</summary>
+    /// <summary>Records that a command creates a named snapshot.</summary>
     public SnapshotInfo CreateSnapshot(string name, long transaction) =>
         Snapshots.Create(name, transaction, _clock.GetUtcNow().ToUnixTimeMilliseconds());
 
-    /// <summary>What a tree of the running command is changed by; it serves another tree in the next one.</summary>
+    /// <summary>Returns a writer for a tree of the running command; the next command reuses it for another tree.</summary>
     public TreeWriter TakeTreeWriter()
     {
         if (_writersTaken == _writers.Count)
@@ -105,7 +105,7 @@ internal sealed class MergedBatch
         return _writers[_writersTaken++];
     }
 
-    /// <summary>From here on changes belong to the next command.</summary>
+    /// <summary>Begins the next command: changes from here on belong to it.</summary>
     public void BeginCommand()
     {
         _writersTaken = 0;
@@ -114,7 +114,7 @@ internal sealed class MergedBatch
         _treeIdMark = NextTreeId;
     }
 
-    /// <summary>Undoes what the command did, and only that.</summary>
+    /// <summary>Undoes the changes of the current command only.</summary>
     public void UndoCommand()
     {
         Pages.UndoCommand();
@@ -123,7 +123,9 @@ internal sealed class MergedBatch
         NextTreeId = _treeIdMark;
     }
 
-    /// <summary>Writes the changed trees into the catalogue and gives back what was made and freed within the batch.</summary>
+    /// <summary>
+    /// Writes the changed trees into the catalogue, and returns pages that were both made and freed within the batch.
+    /// </summary>
     public void Finish()
     {
         Pages.BeginCommand();
@@ -154,7 +156,8 @@ internal sealed class MergedBatch
     }
 
     /// <summary>
-    /// What the store has to remember may use the room that is kept for deletes: dropping a snapshot must work on a full disk.
+    /// Writes named-snapshot records. They may use the space reserved for deletes: dropping a snapshot must work on a full
+    /// disk.
     /// </summary>
     private void FinishSnapshots()
     {
@@ -166,18 +169,18 @@ internal sealed class MergedBatch
         System = system.Record;
     }
 
-    /// <summary>The tree of that name as the commands so far left it.</summary>
+    /// <summary>Returns the tree of that name as left by the commands so far.</summary>
     public TreeRecord? FindTree(string name) =>
         Trees.TryGetValue(name, out TreeRecord? record) ? record : Transactions.Catalogue.Find(_store, _basis.Catalogue, name);
 
-    /// <summary>Notes what a command made of a tree; null: dropped.</summary>
+    /// <summary>Records a command's change of a tree; null if it was dropped.</summary>
     public void SetTree(string name, TreeRecord? record)
     {
         if (Trees.ContainsKey(name) || Transactions.Catalogue.Find(_store, _basis.Catalogue, name) != record)
             Trees[name] = record;
     }
 
-    /// <summary>Names of the trees or maps there are now, in no order.</summary>
+    /// <summary>Returns the names of all trees of a kind as of now, in no order.</summary>
     public IEnumerable<string> ReadNames(TreeKind kind)
     {
         var names = new HashSet<string>(Transactions.Catalogue.ReadNames(_store, _basis.Catalogue, kind), StringComparer.Ordinal);

@@ -6,16 +6,16 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Writes chosen pages of all trees and maps again elsewhere while reads and writes go on, as ordinary copy-on-write commits of a
-/// bounded number of pages each. Every step leaves a state like any other, so it may end, or be ended, anywhere. What named
-/// snapshots keep does not move: their roots never change.
+/// Relocates chosen pages of all trees and maps while reads and writes continue, by ordinary copy-on-write commits of a
+/// bounded number of pages each. Every step leaves a valid state, so it may stop anywhere. Pages held by named snapshots do
+/// not move: their roots never change.
 /// </summary>
 internal sealed class PageRelocation(ITransactionSource environment, Action onStep, CancellationToken cancellationToken)
 {
-    /// <summary>Steps for catalogue and system tree; a run that leaves some of them is no harm.</summary>
+    /// <summary>Maximum number of steps for catalogue and system tree; leaving some pages unmoved does no harm.</summary>
     private const int MaxRootSteps = 16;
 
-    /// <summary>Pages written again.</summary>
+    /// <summary>Number of pages relocated.</summary>
     public long Moved { get; private set; }
 
     private EnvironmentState State => environment.State;
@@ -84,7 +84,7 @@ internal sealed class PageRelocation(ITransactionSource environment, Action onSt
         }
     }
 
-    /// <summary>Catalogue and system tree belong to no command: the batch moves them when it ends.</summary>
+    /// <summary>Catalogue and system tree belong to no command: the batch relocates them when it ends.</summary>
     private bool MoveRoots(WriteTransaction transaction, MoveChoice choice)
     {
         if (!HasAny(State.Current.Catalogue, choice) && !HasAny(State.Current.System, choice))

@@ -37,7 +37,7 @@ public sealed class ReadTransaction : IDisposable
 
     internal Snapshot Snapshot => _snapshot;
 
-    /// <summary>What readers of this state keep for one another, see <see cref="Snapshot.Derived"/>.</summary>
+    /// <summary>State shared by readers of this snapshot, see <see cref="Snapshot.Derived"/>.</summary>
     internal T Derived<T>()
         where T : class, new() => _snapshot.Derived.Of<T>();
 
@@ -69,8 +69,8 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="FindTree(string)"/>, counting pages elsewhere. Such a tree knows its state and not this transaction: it is
-    /// good in every transaction that reads the same state, one after the other.
+    /// Like <see cref="FindTree(string)"/>, with a separate counter of page visits. Such a tree refers to the snapshot and
+    /// not to this transaction: it may be used in every transaction that reads the same snapshot, one after the other.
     /// </summary>
     internal Tree? FindTree(string name, PageVisits visits)
     {
@@ -126,10 +126,10 @@ public sealed class ReadTransaction : IDisposable
             _slot.Renew();
     }
 
-    /// <summary>Whether spans live until the transaction ends, whatever is released.</summary>
+    /// <summary>Whether spans stay valid until the transaction ends, even after <see cref="ReleasePages"/>.</summary>
     internal bool PagesStay => _store.Decrypted is null;
 
-    /// <summary>The tree of that name, or an empty one that is not there.</summary>
+    /// <summary>Returns the tree of that name, or an empty one if it does not exist.</summary>
     internal Tree FindTreeOrEmpty(string name) => FindTree(name) ?? new Tree(_store, name, Format.TreeRecord.Empty(0), null);
 
     /// <inheritdoc/>

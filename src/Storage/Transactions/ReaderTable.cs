@@ -4,16 +4,16 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// The open snapshots: a slot for each read transaction, each in cache lines of its own, so that readers do not slow
-/// each other. Taking a slot is one interlocked operation, giving it back one store.
+/// The open snapshots: one slot per read transaction, each on its own cache lines, so that readers do not slow each other
+/// down. Claiming a slot takes one interlocked operation, freeing it one store.
 /// </summary>
 /// <remarks>
-/// A slot holds snapshot + 1, or 0 when free. A reader stores its snapshot before it reads the page table; the
-/// writer changes the table (or publishes) before it looks at the slots. Whoever comes second sees the other.
+/// A slot holds snapshot + 1, or 0 if free. A reader stores its snapshot before it reads the page table; the writer changes
+/// the table (or publishes) before it reads the slots. So whichever comes second sees the other.
 /// </remarks>
 internal sealed class ReaderTable
 {
-    private const int SlotLongs = 16; // 128 bytes: two lines, because processors fetch them in pairs
+    private const int SlotLongs = 16; // 128 bytes: two lines, because processors prefetch lines in pairs
     private const int SegmentSlots = 64;
     private const int MaxSegments = 1024;
 
@@ -29,7 +29,7 @@ internal sealed class ReaderTable
         AddSegment(0);
     }
 
-    /// <summary>Takes a slot for a snapshot; <paramref name="name"/> is for statistics.</summary>
+    /// <summary>Claims a slot for a snapshot; <paramref name="name"/> is for statistics.</summary>
     public Slot Claim(long snapshot, string? name)
     {
         Debug.Assert(snapshot >= 0, "a slot in use is not 0");
@@ -57,8 +57,8 @@ internal sealed class ReaderTable
     }
 
     /// <summary>
-    /// Who reads, oldest snapshot first. A reader that begins or ends meanwhile may be missing, or be named as the one before in
-    /// its slot.
+    /// Describes the open readers, oldest snapshot first. A reader that begins or ends meanwhile may be missing, or appear
+    /// under the name of the slot's previous reader.
     /// </summary>
     public IReadOnlyList<ReaderInfo> Describe()
     {
@@ -81,7 +81,7 @@ internal sealed class ReaderTable
         return [.. readers.OrderBy(reader => reader.TransactionId).ThenByDescending(reader => reader.Age)];
     }
 
-    /// <summary>The snapshots in use, in no order and some more than once, added to a list.</summary>
+    /// <summary>Adds the snapshots in use to a list, in no order and possibly more than once.</summary>
     public void CollectSnapshots(List<long> snapshots)
     {
         Interlocked.MemoryBarrier();
@@ -98,8 +98,8 @@ internal sealed class ReaderTable
     }
 
     /// <summary>
-    /// Who reads at this moment: once all of them have ended or renewed, nobody holds what could not be looked up any more before
-    /// the call.
+    /// Captures the current readers: once all of them have ended or renewed, no reader holds anything that could no longer be
+    /// looked up before the call.
     /// </summary>
     public GracePeriod BeginGracePeriod()
     {
@@ -110,7 +110,7 @@ internal sealed class ReaderTable
             long[] slots = _segments[segment]!.Slots; // segments below the count are set
             for (int i = 0; i < slots.Length; i += SlotLongs)
                 if (Volatile.Read(ref slots[i]) != 0)
-                    // even: its count is about to follow, or it is about to go
+                    // If even, the claim is about to be counted, or the slot is about to be freed.
                     readers.Add((slots, i, Volatile.Read(ref slots[i + 2]) | 1));
         }
 
@@ -133,17 +133,17 @@ internal sealed class ReaderTable
     }
 
     /// <summary>
-    /// The place of one reader. It carries the number of its claim, by which a copy of it knows that it was given back, even if
-    /// another has it now.
+    /// The slot of one reader. It carries the number of its claim, so that a copy of it knows that it was freed, even if
+    /// another reader has claimed the slot since.
     /// </summary>
     internal struct Slot(Segment segment, int index, long claim)
     {
         private long _claim = claim;
 
-        /// <summary>Whether it was given back.</summary>
+        /// <summary>Whether this claim was freed or renewed.</summary>
         public readonly bool IsFreed => Volatile.Read(ref segment.Slots[index + 2]) != _claim;
 
-        /// <summary>Throws if it was given back.</summary>
+        /// <summary>Throws if this claim was freed.</summary>
         public readonly void ThrowIfFreed()
         {
             if (segment is null || IsFreed)
@@ -151,23 +151,23 @@ internal sealed class ReaderTable
                     nameof(ReadScope), "The read has been disposed, and what was read through it with it.");
         }
 
-        /// <summary>Counts as another reader of the same snapshot from now on. Copies made before count as given back.</summary>
+        /// <summary>Makes it count as a new reader of the same snapshot. Earlier copies count as freed.</summary>
         public void Renew()
         {
             ThrowIfFreed();
             _claim += 2; // odd while it is claimed
-            // a page that is looked up next is looked up after this is seen
+            // Full barrier: later page lookups happen after this store is visible.
             Interlocked.Exchange(ref segment.Slots[index + 2], _claim);
         }
 
-        /// <summary>Moves to another snapshot.</summary>
+        /// <summary>Moves the reader to another snapshot.</summary>
         public readonly void Change(long snapshot)
         {
             Debug.Assert(!IsFreed && snapshot >= 0, "a slot in use has a snapshot");
             Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
         }
 
-        /// <summary>Gives the place back.</summary>
+        /// <summary>Frees the slot.</summary>
         public readonly void Free()
         {
             Debug.Assert(!IsFreed && segment.Slots[index] != 0, "a slot is given back once");
@@ -179,10 +179,10 @@ internal sealed class ReaderTable
         }
     }
 
-    /// <summary>The readers of one moment. It never changes: any number of threads may ask at once.</summary>
+    /// <summary>The readers at one moment. Immutable, so any number of threads may use it at once.</summary>
     internal sealed class GracePeriod((long[] Slots, int Index, long Claim)[] readers)
     {
-        /// <summary>Whether none of them reads any more what it could look up then.</summary>
+        /// <summary>Whether all of them have ended or renewed since.</summary>
         public bool IsOver
         {
             get
@@ -196,8 +196,8 @@ internal sealed class ReaderTable
     }
 
     /// <summary>
-    /// Slots that were made together: snapshot + 1, time of begin in ms and number of claims and returns for each; names, which
-    /// are rare, beside them.
+    /// Slots allocated together. For each: snapshot + 1, start time in ms, and number of claims and frees. Names, which are
+    /// rare, are kept separately.
     /// </summary>
     internal sealed class Segment
     {

@@ -8,8 +8,8 @@ using Treepie.Storage.Snapshots;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Brings the state of the last checkpoint, and on top of it the frames of the journal, into memory. Writes nothing, so it can be
-/// cut off and run again.
+/// Loads the state of the last checkpoint and applies the journal frames after it, in memory. Writes nothing, so it can be
+/// interrupted and run again.
 /// </summary>
 internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
 {
@@ -20,7 +20,7 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
     };
     private long _pageCount = meta.PageCount;
 
-    /// <summary>Recovers; returns the newest state and where the journal ends.</summary>
+    /// <summary>Recovers; returns the newest state and the end of the journal.</summary>
     public Snapshot Run(JournalReader journal, out JournalPosition end)
     {
         end = journal.Read(meta.Journal, meta.LastTransaction, meta.IsClean, Apply);
@@ -71,7 +71,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
             : length;
     }
 
-    /// <summary>The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint.</summary>
+    /// <summary>
+    /// Returns the page that another was copied from, in its original state: from an earlier frame or the checkpoint.
+    /// </summary>
     private Span<byte> ReadOriginal(long number, long birth)
     {
         Span<byte> bytes = store.Read(number);

@@ -2,12 +2,12 @@ using System.Diagnostics;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Requests in the order in which they ran, linked through themselves: a batch costs no list.</summary>
+/// <summary>Requests in the order in which they ran, as an intrusive linked list, so that a batch allocates no list.</summary>
 internal struct RequestList
 {
     private WriteRequest? _last;
 
-    /// <summary>The first one.</summary>
+    /// <summary>The first request, or null.</summary>
     public WriteRequest? First { get; private set; }
 
     public readonly bool IsEmpty => First is null;
@@ -24,7 +24,7 @@ internal struct RequestList
         _last = request;
     }
 
-    /// <summary>Takes all out.</summary>
+    /// <summary>Removes and returns all requests.</summary>
     public RequestList Take()
     {
         RequestList all = this;
@@ -32,7 +32,7 @@ internal struct RequestList
         return all;
     }
 
-    /// <summary>Notes an error for each that has none of its own.</summary>
+    /// <summary>Sets the error of each request that has none.</summary>
     public readonly void Fail(Exception error)
     {
         for (WriteRequest? request = First; request is not null; request = request.Next)
@@ -40,7 +40,7 @@ internal struct RequestList
                 request.Fail(error);
     }
 
-    /// <summary>Answers each. The next is read first: an answered request is its caller's again.</summary>
+    /// <summary>Completes all requests. Reads the next link first, because the caller may reuse a completed request.</summary>
     public readonly void Complete()
     {
         for (WriteRequest? request = First; request is not null;)

@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Blocking requests that were answered, to be used again with the places to sleep they have: a write allocates none. One that
-/// failed or was cancelled is not taken back: a cancelled one may still be in the queue.
+/// Pools completed blocking requests together with their sleepers, so that a write allocates neither. A failed or cancelled
+/// request is not returned: a cancelled one may still be in the queue.
 /// </summary>
 internal sealed class RequestPool<TResult>
 {
@@ -12,7 +12,7 @@ internal sealed class RequestPool<TResult>
 
     private readonly ConcurrentQueue<WriteRequest<TResult>> _kept = new();
 
-    /// <summary>A request for a command.</summary>
+    /// <summary>Returns a request for a command.</summary>
     public WriteRequest<TResult> Rent(Func<WriteTransaction, TResult> command)
     {
         if (!_kept.TryDequeue(out WriteRequest<TResult>? request))
@@ -22,8 +22,8 @@ internal sealed class RequestPool<TResult>
     }
 
     /// <summary>
-    /// Takes back a request that succeeded and whose result was read. Who still wakes it then wakes nobody, or the next who uses
-    /// it, for nothing.
+    /// Takes back a request that succeeded and whose result was read. A late wake-up of it then wakes nobody, or spuriously
+    /// wakes its next user.
     /// </summary>
     public void Return(WriteRequest<TResult> request)
     {

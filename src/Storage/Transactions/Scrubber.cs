@@ -6,14 +6,14 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Reads the pages in use again from the disk, in the order of the file and at a bounded rate, so that damage is noticed while a
-/// backup is still at hand and not when somebody needs the page. What is found damaged is an error for whoever reads it from then
-/// on, even where the system's cache still has it right: see <see cref="DamagedPages"/>.
+/// Verifies the pages in use from disk, in file order and at a bounded rate, so that damage is noticed while a backup is
+/// still available and not when the page is needed. Reading a page found damaged is an error from then on, even if the
+/// system's cache still has it right: see <see cref="DamagedPages"/>.
 /// </summary>
 /// <remarks>
-/// A window of pages is chosen holding the write lock, and read and verified without it. What looks damaged then may just have
-/// been freed and overwritten, so it counts only if it is found damaged a second time holding the lock, where nothing is freed,
-/// placed or moved.
+/// A window of pages is chosen under the write lock, then read and verified without it. A page that looks damaged may just
+/// have been freed and overwritten, so it counts as damaged only if a second check under the lock, where nothing is freed,
+/// placed or moved, confirms it.
 /// </remarks>
 internal sealed class Scrubber : IDisposable
 {
@@ -21,7 +21,7 @@ internal sealed class Scrubber : IDisposable
     private const int WindowBytes = WindowPages * PageLayout.SizeBytes; // 1 MiB
     private const int MaxListed = 100;
 
-    /// <summary>How far back a page in the middle of a damaged value looks for where the value begins.</summary>
+    /// <summary>Maximum distance, in pages, to search backwards for the start of a value from a page in its middle.</summary>
     private const int MaxLookBackPages = 4096;
 
     private readonly EnvironmentState _state;
@@ -42,14 +42,14 @@ internal sealed class Scrubber : IDisposable
     private string? _lastDamage;
     private volatile bool _isStopped;
 
-    /// <param name="state">The environment's.</param>
-    /// <param name="commits">What excludes writers.</param>
-    /// <param name="background">Where windows are read.</param>
+    /// <param name="state">State of the environment.</param>
+    /// <param name="commits">Excludes writers while windows are chosen.</param>
+    /// <param name="background">Runs the verification.</param>
     /// <param name="options">Rate and interval.</param>
-    /// <param name="clock">When.</param>
+    /// <param name="clock">Schedules the windows.</param>
     /// <param name="draw">
-    /// A random number: the first pass begins at a random moment of the interval, so that the environments of a process are not
-    /// all read at once.
+    /// A random number: the first pass begins at a random time within the interval, so that the environments of a process are
+    /// not all read at once.
     /// </param>
     public Scrubber(
         EnvironmentState state, CommitQueue commits, Background background, StorageOptions options, TimeProvider clock,
@@ -65,14 +65,14 @@ internal sealed class Scrubber : IDisposable
             Arm(options.ScrubInterval * ((draw >> 11) * (1.0 / (1UL << 53))));
     }
 
-    /// <summary>Lets no further window begin.</summary>
+    /// <summary>Lets no further window start.</summary>
     public void Dispose()
     {
         _isStopped = true;
         Interlocked.Exchange(ref _timer, null)?.Dispose();
     }
 
-    /// <summary>Figures of now.</summary>
+    /// <summary>Returns the current statistics.</summary>
     public ScrubStatistics Describe()
     {
         long[] damaged = _state.Store.Proofs.Damaged.All();
@@ -91,7 +91,7 @@ internal sealed class Scrubber : IDisposable
     }
 
     /// <summary>
-    /// Looks at all pages at once, whatever the rate. One thread at a time, and not beside the scheduled scrub.
+    /// Verifies all pages at once, ignoring the rate. One thread at a time, and not concurrently with the scheduled scrub.
     /// </summary>
     public void RunPass(CancellationToken cancellationToken = default)
     {
@@ -101,7 +101,7 @@ internal sealed class Scrubber : IDisposable
         }
     }
 
-    /// <summary>Looks at the next window; false where the pass has come to its end.</summary>
+    /// <summary>Verifies the next window; returns false at the end of the pass.</summary>
     public bool Step(CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -122,7 +122,7 @@ internal sealed class Scrubber : IDisposable
         return true;
     }
 
-    /// <summary>Chooses the pages that the newest state uses and the file has. Holding the write lock.</summary>
+    /// <summary>Chooses pages used by the newest state and stored in the file. Must be called under the write lock.</summary>
     private bool ChooseWindow()
     {
         _plan.Clear();
@@ -140,7 +140,7 @@ internal sealed class Scrubber : IDisposable
         long stop = Math.Min(Math.Min(end, groupEnd), _first + WindowPages);
         if (!TryReadLive(group))
         {
-            Interlocked.Exchange(ref _next, groupEnd); // which pages are in use there is not known
+            Interlocked.Exchange(ref _next, groupEnd); // it is unknown which of its pages are in use
             return true;
         }
 
@@ -170,7 +170,7 @@ internal sealed class Scrubber : IDisposable
             if (_isStopped)
                 return;
             if (number < covered)
-                continue; // in the middle of a value that was verified
+                continue; // in the middle of a value already verified
 
             Span<byte> page = window.Slice((int)(number - _first) * PageLayout.SizeBytes, PageLayout.SizeBytes);
             string? fault = isRead ? null : _disk.Read(number, page);
@@ -181,7 +181,7 @@ internal sealed class Scrubber : IDisposable
             if (fault is not null)
                 (suspects ??= []).Add(number);
             else if (_state.Store.Proofs.Damaged.IsAnyIn(number, pages))
-                (suspects ??= []).Add(number); // the disk has it right again: looked at under the lock
+                (suspects ??= []).Add(number); // correct on disk again: checked under the lock
         }
 
         if (covered > Interlocked.Read(ref _next))
@@ -191,8 +191,8 @@ internal sealed class Scrubber : IDisposable
     }
 
     /// <summary>
-    /// Decides what a page is that was found damaged, or was damaged before. Holding the write lock: nothing is freed, placed or
-    /// moved meanwhile.
+    /// Decides about a page that looks damaged, or was marked so before. Must be called under the write lock: nothing is
+    /// freed, placed or moved meanwhile.
     /// </summary>
     internal void Judge(long number)
     {
@@ -206,7 +206,7 @@ internal sealed class Scrubber : IDisposable
         string? fault = _disk.Read(number, page) ?? _disk.FindFault(number, page, out pages);
         if (fault is null)
         {
-            // Of a run that could not be read at all, all pages are marked.
+            // If a run could not be read at all, each of its pages was marked.
             _state.Store.Proofs.Damaged.RemoveWhere(inner => inner >= number && inner < number + pages);
             return;
         }
@@ -219,11 +219,12 @@ internal sealed class Scrubber : IDisposable
     }
 
     /// <summary>
-    /// Whether a page is a later one of a value that begins before it, and has no header of its own. Holding the write lock.
+    /// Whether a page belongs to a value that begins on an earlier page, and thus has no header. Must be called under the
+    /// write lock.
     /// </summary>
     /// <remarks>
-    /// Where a value lies in scratch alone, the disk still has what its pages were before, with headers that look right: so
-    /// scratch is asked first, and the disk only for pages that no value in scratch covers.
+    /// If a value is only in scratch, the disk still has the earlier contents of its pages, with headers that look valid. So
+    /// scratch is searched first, and the disk only for pages that no value in scratch covers.
     /// </remarks>
     private bool IsInsideRun(long number, Span<byte> buffer)
     {
@@ -251,7 +252,9 @@ internal sealed class Scrubber : IDisposable
         return false;
     }
 
-    /// <summary>The first of the pages before one that are in use without a gap, as far as is looked back.</summary>
+    /// <summary>
+    /// Returns the first page of the contiguous pages in use before <paramref name="number"/>, within the search limit.
+    /// </summary>
     private long FirstLiveBefore(long number)
     {
         long least = Math.Max(FormatLimits.FirstDataPage, number - MaxLookBackPages);
@@ -283,7 +286,7 @@ internal sealed class Scrubber : IDisposable
         }
         catch (CorruptionException)
         {
-            return false; // the bitmap is damaged and cannot be worked out: writers say so
+            return false; // the bitmap is damaged and cannot be rebuilt: writers report it
         }
     }
 
@@ -294,7 +297,8 @@ internal sealed class Scrubber : IDisposable
     }
 
     /// <summary>
-    /// Of the bitmaps' pages only those of the bitmap in force have been written, or will not be written meanwhile.
+    /// Whether a page has stable contents on disk. Of bitmap pages, only those of the bitmap in force have: others were never
+    /// written, or may be written meanwhile.
     /// </summary>
     private bool IsWritten(long page)
     {

@@ -4,20 +4,20 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Makes the data file shorter while reads and writes go on: pages at its end are written again nearer to the front, as ordinary
-/// copy-on-write commits of a bounded number of pages each; checkpoints make that durable and let the old places go; what is free
-/// at the end is cut off.
+/// Shrinks the data file while reads and writes continue: pages at its end are relocated towards the front by ordinary
+/// copy-on-write commits of a bounded number of pages each; checkpoints make that durable and release the old pages; then the
+/// free end is cut off.
 /// </summary>
 /// <remarks>
-/// What readers see cannot go until they end. Free pages that stay in the middle keep their blocks: a commit that uses them must
-/// not find the disk full, since it is the checkpoint, much later, that writes them; they are the first to be used again.
+/// Pages that readers see cannot be released until the readers end. Free pages in the middle keep their disk blocks: a commit
+/// that reuses them must not find the disk full, since the checkpoint writes them much later. They are reused first.
 /// </remarks>
 internal sealed class Shrinker
 {
-    /// <summary>Each round finds the end packed better; more than a few gain nothing.</summary>
+    /// <summary>Each round leaves fewer pages to move; more than a few rounds gain nothing.</summary>
     private const int MaxRounds = 4;
 
-    /// <summary>Free pages in the middle that are worth no further round: 2 MiB.</summary>
+    /// <summary>Number of free pages in the middle for which no further round is worthwhile: 2 MiB.</summary>
     private const int IgnoredPages = 256;
 
     private readonly ITransactionSource _environment;
@@ -62,8 +62,8 @@ internal sealed class Shrinker
     }
 
     /// <summary>
-    /// Two checkpoints: the first lets go of what the one before it referred to, and puts one bitmap nearer to the front; the
-    /// second does the same for the other one.
+    /// Three checkpoints: the first releases what the previous one referred to and moves one bitmap towards the front, the
+    /// second moves the other, and the third trims what those moves freed.
     /// </summary>
     private void Settle(long boundary)
     {

@@ -3,28 +3,28 @@ using Treepie.Storage.Snapshots;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>A published state: all a reader needs to know. Never changes.</summary>
+/// <summary>A published state: all that a reader needs. Immutable.</summary>
 internal sealed record Snapshot(long TransactionId, TreeRecord Catalogue, uint NextTreeId, long PageCount)
 {
     /// <summary>The system tree, from which <see cref="Named"/> can be read again.</summary>
     public TreeRecord System { get; init; } = TreeRecord.Empty(TreeRecord.SystemId);
 
-    /// <summary>The named snapshots there were.</summary>
+    /// <summary>The named snapshots that existed in this state.</summary>
     public NamedSnapshots Named { get; init; } = NamedSnapshots.None;
 
     /// <summary>
-    /// What readers found out of this state and keep for those who read it next; it goes with the state, so it need never be
-    /// brought up to date.
+    /// Data derived from this state by readers and kept for later readers. It is dropped with the state, so it never needs
+    /// updating.
     /// </summary>
     public Kept Derived { get; } = new();
 
-    /// <summary>One object, made by the reader that comes first.</summary>
+    /// <summary>Holds one object, created by the first reader.</summary>
     internal sealed class Kept
     {
         private object? _value;
 
         /// <summary>
-        /// The object of this type; another, which nobody shares, where the place is taken by one of a different type.
+        /// Returns the shared object of this type, or an unshared new one if the place holds an object of another type.
         /// </summary>
         public T Of<T>()
             where T : class, new()

@@ -3,7 +3,7 @@ using Treepie.Storage.Journal;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Puts the figures of an environment together.</summary>
+/// <summary>Collects the statistics of an environment.</summary>
 internal static class StatisticsReader
 {
     public static StorageStatistics Read(

@@ -79,7 +79,7 @@ public ref struct TreeScan
         return true;
     }
 
-    /// <summary>Goes down to the leaf of a key, noting the way.</summary>
+    /// <summary>Descends to the leaf of a key, recording the path.</summary>
     private PageReference Descend(int level, PageReference page, scoped ReadOnlySpan<byte> key)
     {
         for (; level > 0; level--)
@@ -95,7 +95,7 @@ public ref struct TreeScan
 
     private record struct Step(PageReference Page, int Index);
 
-    /// <summary>A step for each level.</summary>
+    /// <summary>One step per level.</summary>
     [InlineArray(TreeRecord.MaxLevels)]
     private struct Path
     {

@@ -7,11 +7,11 @@ namespace Treepie.Storage.Transactions;
 
 /// <summary>A command in the commit queue.</summary>
 /// <remarks>
-/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the leader of
-/// the commit queue starts it; the thread that has its batch completes it. One that succeeded may be used again by another
-/// caller. Two threads may not know that yet: the one that completed it and is about to wake its sleeper, and one that saw it
-/// waiting and wakes it to lead. Both then wake a caller that looks once more than it needs; a request without a caller is
-/// <c>Left</c>.
+/// States: waiting → running → done, or waiting → cancelled; running → waiting once, if the disk was full. Only the leader of
+/// the commit queue starts a request; the thread that flushes its batch completes it. A request that succeeded may be reused
+/// by another caller. Two threads may not know that yet: the one that completed it and is about to wake its sleeper, and one
+/// that saw it waiting and wakes it to lead. Both then only cause a caller to check once more than needed; a request without
+/// a caller is <c>Left</c>.
 /// </remarks>
 [SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal abstract class WriteRequest
@@ -29,37 +29,37 @@ internal abstract class WriteRequest
     private CancellationTokenRegistration _registration;
     private Lifetime? _lifetime;
 
-    /// <summary>Whether its caller is woken to lead, or has left.</summary>
+    /// <summary>Whether its caller has been called to lead, or has left.</summary>
     private int _attention;
 
-    /// <summary>Where its caller sleeps; null before it first does.</summary>
+    /// <summary>What its caller sleeps on; null until it first sleeps.</summary>
     private Sleeper? _sleeper;
 
-    /// <summary>What it failed with.</summary>
+    /// <summary>The error it failed with, or null.</summary>
     public Exception? Error { get; private set; }
 
-    /// <summary>Whether someone blocks in <see cref="Wait"/>; otherwise its completion continues by itself.</summary>
+    /// <summary>Whether it completes through a task; otherwise its caller blocks in <see cref="Wait"/>.</summary>
     public bool IsAsync { get; protected init; }
 
-    /// <summary>Whether it already runs for the second time, after the first found the disk full.</summary>
+    /// <summary>Whether it runs for the second time, after the disk was full the first time.</summary>
     public bool IsRetry { get; private set; }
 
-    /// <summary>The next one in the list it is in.</summary>
+    /// <summary>The next request in its list.</summary>
     public WriteRequest? Next { get; set; }
 
     public bool IsDone => Volatile.Read(ref _state) >= Done;
 
-    /// <summary>Whether it was taken out of waiting.</summary>
+    /// <summary>Whether it is no longer waiting.</summary>
     public bool IsStarted => Volatile.Read(ref _state) != Waiting;
 
     /// <summary>Runs the command.</summary>
     public abstract void Run(WriteTransaction transaction);
 
-    /// <summary>Takes it out of waiting; false if it was cancelled.</summary>
+    /// <summary>Moves it from waiting to running; false if it was cancelled.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, Waiting) == Waiting;
 
     /// <summary>
-    /// Puts it back into waiting, to run a second time: nothing is left of the first. For the leader.
+    /// Returns it to waiting, to run a second time; the first run must have been undone. Must be called by the leader.
     /// </summary>
     public void PutBack()
     {
@@ -68,14 +68,14 @@ internal abstract class WriteRequest
         Volatile.Write(ref _state, Waiting);
     }
 
-    /// <summary>Lets a token cancel it until the registration is given back. The state is what is given beside it.</summary>
+    /// <summary>Lets a token cancel it until the registration is disposed.</summary>
     public CancellationTokenRegistration Register(CancellationToken token) =>
         token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this);
 
     /// <summary>
-    /// Gives an asynchronous request a lease, and lets a token cancel it; its end, which a cancelled token brings at once, gives
-    /// both back: a token may live much longer. For a caller with a lease, before anyone else knows the request, which is
-    /// submitted after this whatever has happened to it.
+    /// Gives an asynchronous request a lease and lets a token cancel it. Its completion, which cancellation causes at once,
+    /// releases both, because a token may live much longer. The caller must hold a lease, call this before any other thread
+    /// knows the request, and submit the request afterwards whatever has happened to it.
     /// </summary>
     public void Accompany(Lifetime lifetime, CancellationToken token)
     {
@@ -95,7 +95,7 @@ internal abstract class WriteRequest
         }
     }
 
-    /// <summary>Cancels it if it has not begun.</summary>
+    /// <summary>Cancels it if it has not started.</summary>
     public void TryCancel(CancellationToken token)
     {
         if (Interlocked.CompareExchange(ref _state, Cancelled, Waiting) != Waiting)
@@ -105,10 +105,10 @@ internal abstract class WriteRequest
         Signal();
     }
 
-    /// <summary>Notes what it failed with, to be told when it is completed.</summary>
+    /// <summary>Records its error, reported on completion.</summary>
     public void Fail(Exception error) => Error = error;
 
-    /// <summary>Ends it, with an error or without.</summary>
+    /// <summary>Completes it, with or without an error.</summary>
     public void Complete()
     {
         Debug.Assert(_state == Running, "running → done, once");
@@ -116,7 +116,7 @@ internal abstract class WriteRequest
         Signal();
     }
 
-    /// <summary>Wakes its caller, which waits or is about to, to lead; false if it has left.</summary>
+    /// <summary>Wakes its caller, which waits or is about to, so that it leads; false if it has left.</summary>
     public bool TryWake()
     {
         if (Interlocked.CompareExchange(ref _attention, Called, Calm) == Left)
@@ -126,13 +126,13 @@ internal abstract class WriteRequest
         return true;
     }
 
-    /// <summary>Blocks until it is done (false), or its caller is woken to lead (true).</summary>
+    /// <summary>Blocks until it is done (returns false) or its caller is called to lead (returns true).</summary>
     public bool Wait(IScheduler scheduler)
     {
         if (_sleeper is null)
         {
             Volatile.Write(ref _sleeper, scheduler.CreateSleeper());
-            Interlocked.MemoryBarrier(); // who sees no sleeper has set before what is looked at below
+            Interlocked.MemoryBarrier(); // a thread that sees no sleeper has already set what is checked below
         }
 
         while (true)
@@ -146,7 +146,7 @@ internal abstract class WriteRequest
         }
     }
 
-    /// <summary>Makes it as new, but for the place to sleep. For its owner, when no queue and no list has it any more.</summary>
+    /// <summary>Resets it, except for the sleeper. Called by its owner when it is in no queue or list.</summary>
     protected void Renew()
     {
         Debug.Assert(_state != Running, "a request that runs is in a batch");
@@ -157,7 +157,7 @@ internal abstract class WriteRequest
         Volatile.Write(ref _state, Waiting);
     }
 
-    /// <summary>Nobody waits for it any more.</summary>
+    /// <summary>Marks it as having no caller any more.</summary>
     protected void Leave() => Volatile.Write(ref _attention, Left);
 
     protected void ThrowIfFailed()
@@ -175,7 +175,7 @@ internal abstract class WriteRequest
     {
         if (IsAsync)
         {
-            _registration.Unregister(); // without waiting: this may be the cancellation itself
+            _registration.Unregister(); // does not wait: this may run in the cancellation callback
             OnDone();
             _lifetime?.Leave();
             return;
@@ -185,7 +185,8 @@ internal abstract class WriteRequest
     }
 
     /// <summary>
-    /// After what is to be seen was set. The barrier: who comes to sleep later sees it (the other half is in <see cref="Wait"/>).
+    /// Must be called after the state change to report. Barrier: a caller that goes to sleep later sees that change
+    /// (counterpart in <see cref="Wait"/>).
     /// </summary>
     private void WakeSleeper()
     {
@@ -208,27 +209,27 @@ internal sealed class WriteRequest<TResult> : WriteRequest
             _completion = new TaskCompletionSource<TResult>(TaskCreationOptions.RunContinuationsAsynchronously);
     }
 
-    /// <summary>Completes with the request, if it is asynchronous.</summary>
+    /// <summary>The task completed with the request; asynchronous requests only.</summary>
     public Task<TResult> Task => _completion?.Task ?? throw new InvalidOperationException("A blocking request has no task.");
 
-    /// <summary>The result, or the error thrown.</summary>
+    /// <summary>The result; throws the error if the request failed.</summary>
     public TResult Result
     {
         get
         {
             ThrowIfFailed();
-            return _result!; // set by Run, without which a request does not succeed
+            return _result!; // set by Run, without which no request succeeds
         }
     }
 
-    /// <summary>Makes it ready to be submitted.</summary>
+    /// <summary>Prepares it for submission.</summary>
     public void Begin(Func<WriteTransaction, TResult> command)
     {
         _command = command;
         Renew();
     }
 
-    /// <summary>Lets go of what it held.</summary>
+    /// <summary>Drops its references before it is pooled.</summary>
     public void End()
     {
         _command = null;
@@ -236,12 +237,12 @@ internal sealed class WriteRequest<TResult> : WriteRequest
         Leave();
     }
 
-    public override void Run(WriteTransaction transaction) => _result = _command!(transaction); // Begin comes first
+    public override void Run(WriteTransaction transaction) => _result = _command!(transaction); // set by Begin
 
     protected override void OnDone()
     {
         if (Error is OperationCanceledException { CancellationToken: { IsCancellationRequested: true } token })
-            _completion!.TrySetCanceled(token); // asynchronous requests have it
+            _completion!.TrySetCanceled(token); // asynchronous requests have a completion source
         else if (Error is { } error)
             _completion!.TrySetException(error);
         else

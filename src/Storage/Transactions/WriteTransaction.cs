@@ -71,7 +71,7 @@ public sealed class WriteTransaction
         if (FindTree(name) is { } found)
             return found;
 
-        _ = Catalogue.KeyOf(name); // too long a name is refused here, not at commit
+        _ = Catalogue.KeyOf(name); // rejects a name that is too long here rather than at commit
         ThrowIfOtherKind(name, TreeKind.Tree);
         var tree = new Tree(Batch.Pages.Store, name, TreeRecord.Empty(Batch.NextTreeId++), Batch.TakeTreeWriter());
         _trees[name] = tree;
@@ -169,7 +169,7 @@ public sealed class WriteTransaction
             return false;
 
         map.Drop();
-        _maps![name] = null; // FindMap has put it there
+        _maps![name] = null; // FindMap has added it
         return true;
     }
 
@@ -193,9 +193,7 @@ public sealed class WriteTransaction
         return [.. names.OrderBy(Encoding.UTF8.GetBytes, ByteOrder.Instance)];
     }
 
-    /// <summary>
-    /// The record of a name, or null where there is none, or it was dropped in this transaction as what it was before.
-    /// </summary>
+    /// <summary>Returns the record of a name, or null if there is none or it was dropped in this transaction.</summary>
     private TreeRecord? FindRecord(string name, TreeKind kind)
     {
         if (IsDropped(name) || Batch.FindTree(name) is not { } record)
@@ -229,7 +227,7 @@ public sealed class WriteTransaction
     private static InvalidOperationException Ended() =>
         new("The write transaction has ended: it lives only inside the command it was given to.");
 
-    /// <summary>Gives it to the next command: one object serves all, since one command runs at a time.</summary>
+    /// <summary>Prepares it for the next command: one object serves all commands, since they run one at a time.</summary>
     internal void Begin(MergedBatch batch, long transactionId)
     {
         _batch = batch;
@@ -237,7 +235,7 @@ public sealed class WriteTransaction
         _isClosed = false;
     }
 
-    /// <summary>Ends it, and hands what it did to trees over to the batch.</summary>
+    /// <summary>Ends the command and, if <paramref name="keep"/> is set, passes its changes to the batch.</summary>
     internal void Close(bool keep)
     {
         _isClosed = true;
@@ -264,7 +262,7 @@ public sealed class WriteTransaction
 
     private void HandOver()
     {
-        // What was dropped goes first: the name may have been given to one of the other kind since.
+        // A dropped name may have been reused since for the other kind; then that one's record is kept.
         foreach ((string name, Tree? tree) in _trees)
         {
             if (tree is not null || _maps?.GetValueOrDefault(name) is null)

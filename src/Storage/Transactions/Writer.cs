@@ -8,32 +8,33 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Runs batches: executes commands one after the other against the newest executed state, writes one journal frame with one sync,
-/// publishes the new state and answers everyone. All but <see cref="Flush"/> is for the leader of the commit queue (see
-/// <see cref="CommitQueue"/>).
+/// Runs batches: executes commands one after the other on the newest executed state, writes one journal frame with one sync,
+/// publishes the new state and answers all callers. All members except <see cref="Flush"/> must be called by the leader of
+/// the commit queue (see <see cref="CommitQueue"/>).
 /// </summary>
 /// <remarks>
 /// <code>
-/// Execute: commands ──► Close: Finish (catalogue) ──► HasRoom ───────────────────► Flush: Encode ──► Append ──► publish ──► answers
-///            │ throws: undone alone                   └─ no: Encode ──► MakeRoom ──┘           │ fails: fail-stop, outcome unknown
-///                                                                       │ disk full: all undone, run again
+/// Execute: commands ──► Close: Finish ──► HasRoom ───────────────────► Flush: Encode ──► Append ──► publish ──► answers
+///            │ throws: undone alone       └─ no: Encode ──► MakeRoom ──┘           │ fails: fail-stop, outcome unknown
+///                                                           │ disk full: all undone, run again
 /// </code>
-/// Encoding while the next batch runs takes a sixth of the work off the leader. The leader encodes only where the journal may
-/// have to continue in another file. An unexpected error stops writing (<see cref="Stop"/>), and everyone is told what is true: a
-/// published batch is committed, the outcome of one that may have reached the journal is unknown, and nothing of the others is
-/// kept.
-/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame being flushed, whose page
-/// numbers no reader knows yet. 2. Pages are copied, never changed, once their batch is closed: the frame being flushed and the
-/// open batch share no page that either writes. The pages that are copied from do not change either: they stay in use until
-/// <see cref="FinishPublished"/>. So a frame can be encoded while the next batch runs. 3. Pages that a batch frees stay in use
-/// until a leader calls <see cref="FinishPublished"/> after its publication: the published state refers to them until then, and
-/// if the flush fails, only the pages that were made need to be taken back. 4. After a failure first the open batch and then the
-/// closed one is undone, so that free space and page table are those of the published state.
+/// Encoding while the next batch runs takes a sixth of the work off the leader. The leader encodes only if the journal may
+/// have to continue in another file. An unexpected error stops writing (<see cref="Stop"/>), and each caller gets an accurate
+/// answer: a published batch is committed, the outcome of one that may have reached the journal is unknown, and nothing of
+/// the others is kept.
+/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame being flushed, whose
+/// page numbers no reader knows yet. 2. Once its batch is closed, a page is copied, never changed: the frame being flushed
+/// and the open batch share no page that either writes. The pages copied from do not change either: they stay in use until
+/// <see cref="FinishPublished"/>. So a frame can be encoded while the next batch runs. 3. Pages that a batch frees stay in
+/// use until a leader calls <see cref="FinishPublished"/> after its publication: the published state refers to them until
+/// then, and if the flush fails, only newly made pages need to be discarded. 4. After a failure, first the open batch and
+/// then the closed one is undone, so that free space and page table match the published state.
 /// </remarks>
 internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 {
     /// <summary>
-    /// Commands of one batch, and pages after which no further command joins: bounds how long those at the front wait.
+    /// Number of commands, and of pages, after which no further command joins a batch: bounds how long the first commands
+    /// wait.
     /// </summary>
     private const int MaxCommands = 1024;
     private const int MaxPages = 2048;
@@ -58,8 +59,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     public bool HasCommitted { get; private set; }
 
     /// <summary>
-    /// Whether commands found the disk full and wait to be run a second time: a checkpoint before that gives journal files and
-    /// pages free.
+    /// Whether commands found the disk full and wait to run a second time. A checkpoint before that frees journal files and
+    /// pages.
     /// </summary>
     public bool HasRetries => _retries.Count > 0;
 
@@ -72,14 +73,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// <summary>Whether a further command may join the open batch.</summary>
     public bool CanTakeMore => !_isCut && _count < MaxCommands && (_open?.Pages.WrittenCount ?? 0) < MaxPages;
 
-    /// <summary>Runs the commands that wait, up to the bounds of a batch.</summary>
+    /// <summary>Runs waiting commands, up to the limits of a batch.</summary>
     public void Execute(CommitQueue commits)
     {
         if (state.Failure is { } failure)
         {
             UndoOpen();
             while (TryNext(commits, out WriteRequest? request))
-                Add(request!, null); // TryNext gave it
+                Add(request!, null); // TryNext returned true
             AnswerAll(Stopped(failure));
             return;
         }
@@ -87,7 +88,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         while (!HasStopped && CanTakeMore && TryNext(commits, out WriteRequest? next))
         {
             Debug.Assert(_running is null, "one command runs at a time");
-            WriteRequest request = _running = next!; // TryNext gave it
+            WriteRequest request = _running = next!; // TryNext returned true
             try
             {
                 Run(request, _open ??= Begin());
@@ -102,14 +103,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
         if (_answers.IsEmpty)
         {
-            _open = null; // all it had was undone, to run again
+            _open = null; // all its commands were undone, to run again
             _isCut = false;
         }
     }
 
     /// <summary>
-    /// Closes the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. While no
-    /// frame is being flushed.
+    /// Closes the open batch; returns true if its frame must be flushed. Otherwise its commands are answered or queued to run
+    /// again. Must be called while no frame is being flushed.
     /// </summary>
     public bool Close()
     {
@@ -173,7 +174,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
         catch (Exception error)
         {
-            state.Failure ??= error; // what was published is committed all the same
+            state.Failure ??= error; // the published batch is committed nevertheless
         }
 
         answers.Complete();
@@ -181,8 +182,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Stops writing after an error that nobody expected: what is in memory may be half of a step. The command that was running
-    /// is answered with the others that wait, when the leader goes on.
+    /// Stops writing after an unexpected error, because the state in memory may be inconsistent. The running command is
+    /// answered with the other waiting ones when the leader continues.
     /// </summary>
     public void Stop(Exception error)
     {
@@ -195,7 +196,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Writes, syncs and publishes the closed batch; returns the requests to answer. Needs no lead; never throws.
+    /// Writes, syncs and publishes the closed batch; returns the requests to answer. The caller need not be the leader; never
+    /// throws.
     /// </summary>
     public RequestList Flush()
     {
@@ -220,7 +222,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Frees the pages that the published batch replaced, or those that a failed one made. While no frame is being flushed.
+    /// Frees the pages replaced by the published batch, or those made by a failed one. Must be called while no frame is being
+    /// flushed.
     /// </summary>
     public void FinishPublished()
     {
@@ -242,7 +245,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// One who waits for the open batch, or for a command set aside: one who blocks if there is one among the first.
+    /// Returns a request waiting for the open batch or to run again, preferably one whose caller blocks, if it is among the
+    /// first <paramref name="maxCandidates"/>; null if there is none.
     /// </summary>
     public WriteRequest? FindWaiter(int maxCandidates)
     {
@@ -252,13 +256,13 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return request ?? _answers.First ?? (_retries.TryPeek(out WriteRequest? retry) ? retry : null);
     }
 
-    /// <summary>The error of commands that are in no frame.</summary>
+    /// <summary>The error for commands that are in no frame.</summary>
     private static WritingStoppedException Stopped(Exception failure) => new(
         $"Writing has stopped after an error: {failure.Message} This command did not run, or was undone: nothing of it was kept. "
         + "Reads go on. Close and open the environment again to recover what the disk has.",
         failure);
 
-    /// <summary>The error of commands whose frame the disk may have or not.</summary>
+    /// <summary>The error for commands whose frame may or may not be on disk.</summary>
     private static CommitOutcomeUnknownException Unknown(Exception failure) => new(
         $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not "
         + $"known. "
@@ -272,7 +276,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until FinishPublished
         MergedBatch batch = isFirstInUse ? _otherBatch ??= Make() : _batch ??= Make();
         Debug.Assert(batch != _closed, "2: the batch being flushed is not used for the next one");
-        batch.Begin(_closed is null ? state.Current : _closedState!); // a closed batch has its state
+        batch.Begin(_closed is null ? state.Current : _closedState!); // not null: set together with _closed
         return batch;
     }
 
@@ -301,7 +305,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         Add(request, null);
     }
 
-    /// <summary>Half of an undone command is no state for another one to run on.</summary>
+    /// <summary>
+    /// Undoes a command. Stops writing if that fails, because no other command may run on a half-undone state.
+    /// </summary>
     private void Undo(WriteTransaction transaction, MergedBatch batch)
     {
         try
@@ -378,7 +384,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         answers.Complete();
     }
 
-    /// <summary>A command that was undone: the full disk is tried once more, everything else is told with the batch.</summary>
+    /// <summary>
+    /// Handles an undone command: after a full disk it runs once more, any other error is reported with the batch.
+    /// </summary>
     private void Reject(WriteRequest request, Exception error)
     {
         if (error is DiskFullException && !request.IsRetry)
@@ -417,7 +425,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Where that fails nothing can be written any more, so that what is left of the pages is of no consequence.
+    /// Discards the pages of a batch. If that fails, writing stops, so the state of its pages no longer matters.
     /// </summary>
     private void Discard(MergedBatch batch)
     {
@@ -439,7 +447,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return commits.TryNext(out request);
     }
 
-    /// <summary>What the payload of a frame has at most, from what was noted of its pages.</summary>
+    /// <summary>Upper bound for the payload of the batch's frame, from the recorded changes of its pages.</summary>
     private long MostPayloadBytes(MergedBatch batch)
     {
         long bytes = JournalPayload.HeadBytes + ((long)batch.Pages.Freed.Count * JournalPayload.FreedRunBytes);
@@ -454,8 +462,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Encodes the frame of a closed batch. By the leader, or while the next batch runs: it reads what nobody changes (invariant
-    /// 2).
+    /// Encodes the frame of a closed batch. Called by the leader, or while the next batch runs: it reads only what nobody
+    /// changes (invariant 2).
     /// </summary>
     private void Encode(MergedBatch batch, long pageCount, FrameBuffer buffer)
     {
@@ -503,14 +511,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         buffer.Advance(lengthBytes);
     }
 
-    /// <summary>What asserts ask of a page's part of a frame.</summary>
+    /// <summary>Whether applying a page's part of a frame to the original yields the page; used by asserts.</summary>
     private static bool Makes(ReadOnlySpan<byte> written, ReadOnlySpan<byte> original, ReadOnlySpan<byte> page)
     {
         Span<byte> made = stackalloc byte[PageLayout.SizeBytes];
         made.Clear();
         original.CopyTo(made);
         _ = JournalPayload.Apply(written, made);
-        // the first line has the checksum, which a checkpoint may be setting
+        // Skips the first line: it contains the checksum, which a checkpoint may be setting.
         return default(LineSet).CoversDifferences(made[LineSet.LineBytes..], page[LineSet.LineBytes..]);
     }
 }

@@ -2,8 +2,8 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>Working memory of a batch, which the next batch but one reuses, so that a commit allocates none of it.</summary>
-/// <param name="isSecret">Whether it is wiped of what a finished batch held.</param>
+/// <summary>Working memory of a batch, reused by later batches, so that a commit does not allocate it.</summary>
+/// <param name="isSecret">Whether page contents are wiped when a batch has finished.</param>
 internal sealed class BatchMemory(bool isSecret)
 {
     private const int KeptEntries = 1 << 16;
@@ -17,21 +17,19 @@ internal sealed class BatchMemory(bool isSecret)
     /// <summary>Trees whose record changed; null for a dropped tree.</summary>
     public Dictionary<string, TreeRecord?> Trees { get; private set; } = new(StringComparer.Ordinal);
 
-    /// <summary>
-    /// The path from root to leaf of the running change; one tree is changed at a time.
-    /// </summary>
+    /// <summary>The path from root to leaf of the current change; only one tree is changed at a time.</summary>
     public PageReference[] Path { get; } = new PageReference[TreeRecord.MaxLevels];
 
     /// <summary>The entry taken in each page of <see cref="Path"/>.</summary>
     public int[] PathIndex { get; } = new int[TreeRecord.MaxLevels];
 
-    /// <summary>Owner of the path: a writer that finds another one here descends again.</summary>
+    /// <summary>The writer whose path this is: any other writer must descend again.</summary>
     public TreeWriter? PathOwner { get; set; }
 
     /// <summary>A copy of the page that is being rebuilt.</summary>
     public byte[] PageCopy { get; } = new byte[PageLayout.SizeBytes];
 
-    /// <summary>Makes it ready for the next batch and drops lists that a very large batch left.</summary>
+    /// <summary>Prepares for the next batch, and drops lists that a very large batch has grown.</summary>
     public void Clear()
     {
         if (Written.Capacity > KeptEntries)

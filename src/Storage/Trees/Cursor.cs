@@ -19,7 +19,7 @@ public sealed class Cursor : IDisposable
 {
     private const int LeastKeyBytes = 64;
 
-    /// <summary>Entries of a leaf that are prefetched at once, and bytes of each.</summary>
+    /// <summary>Number of entries of a leaf that are prefetched at once, and number of bytes of each.</summary>
     private const int MaxPrefetchedEntries = 16, PrefetchedBytes = 64;
 
     private readonly Tree _tree;
@@ -190,7 +190,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The first entry from <paramref name="first"/> on whose key does not begin with <paramref name="beginning"/>.
+    /// Returns the index of the first entry from <paramref name="first"/> on whose key does not begin with
+    /// <paramref name="beginning"/>.
     /// </summary>
     private int EndOf(SlottedPage leaf, int first, scoped ReadOnlySpan<byte> beginning)
     {
@@ -208,8 +209,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to the next key and returns its value if the key begins with <paramref name="beginning"/>; false behind the last such
-    /// key, where it may stand on another. Reads the leaf once.
+    /// Moves to the next key; returns true and its value if the key begins with <paramref name="beginning"/>. Otherwise
+    /// returns false, and the cursor may be on another key. Reads the leaf once.
     /// </summary>
     internal bool MoveNext(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {
@@ -217,7 +218,7 @@ public sealed class Cursor : IDisposable
         return MoveNext() && IsAt(beginning, out value);
     }
 
-    /// <summary>Whether the key it stands on begins with <paramref name="beginning"/>, and its value.</summary>
+    /// <summary>Whether the current key begins with <paramref name="beginning"/>; if so, gets its value.</summary>
     internal bool IsAt(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {
         SlottedPage leaf = Leaf();
@@ -232,8 +233,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// If the keys of the current leaf are consecutive numbers (eight bytes, big-endian): the first of them, and their count;
-    /// otherwise -1. For callers that then read by <see cref="MoveTo"/>.
+    /// If the keys of the current leaf are consecutive numbers (eight bytes, big-endian), returns the first of them and their
+    /// count; otherwise returns -1. For callers that then read values by <see cref="MoveTo"/>.
     /// </summary>
     internal long NumbersOfLeaf(out int count)
     {
@@ -248,7 +249,7 @@ public sealed class Cursor : IDisposable
         return BinaryPrimitives.ReadInt64BigEndian(last) - number == count - 1 ? number : -1;
     }
 
-    /// <summary>Goes to an entry of the current leaf and returns its value.</summary>
+    /// <summary>Moves to an entry of the current leaf and returns its value.</summary>
     internal ReadOnlySpan<byte> MoveTo(int index)
     {
         Debug.Assert((uint)index < (uint)_leafCount, "2: it stands on an entry of its leaf");
@@ -262,8 +263,9 @@ public sealed class Cursor : IDisposable
     internal LeafEntries Entries(Span<byte> keyRoom) => new(_tree.Store, Leaf(), 0, keyRoom);
 
     /// <summary>
-    /// The entries of the current leaf from the one it stands on to the last whose key begins with <paramref name="beginning"/>,
-    /// for callers that read values. It then stands on that last entry; if it is the last of the leaf, prefetches the next leaf.
+    /// Returns the entries of the current leaf from the current one to the last whose key begins with
+    /// <paramref name="beginning"/>, for callers that read values. Moves to that last entry; if it is the last of the leaf,
+    /// prefetches the next leaf.
     /// </summary>
     internal LeafEntries TakeEntries(scoped ReadOnlySpan<byte> beginning)
     {
@@ -285,7 +287,7 @@ public sealed class Cursor : IDisposable
         return new LeafEntries(_tree.Store, leaf, first, last + 1 - first);
     }
 
-    /// <summary>Which entry of its leaf it stands on.</summary>
+    /// <summary>Index of the current entry in its leaf.</summary>
     internal int IndexInLeaf => _indexes[_depth];
 
     /// <summary>Whether another cursor over the same state of the tree is in the same leaf.</summary>
@@ -294,15 +296,15 @@ public sealed class Cursor : IDisposable
     /// <summary>Page number of the branch above its leaf; 0 if the tree is a single leaf.</summary>
     internal long Branch => _depth == 0 ? 0 : _pages[_depth - 1].Number;
 
-    /// <summary>Leaves under that branch.</summary>
+    /// <summary>Number of leaves under that branch.</summary>
     internal int LeavesOfBranch => _depth == 0 ? 1 : Page(_depth - 1).Count;
 
     /// <summary>Index of the current leaf among them.</summary>
     internal int LeafInBranch => _depth == 0 ? 0 : _indexes[_depth - 1];
 
     /// <summary>
-    /// Goes to the first entry of a later leaf under the same branch. The leaves between count as entered, as in a scan, but are
-    /// not read.
+    /// Moves to the first entry of a later leaf under the same branch. The leaves in between count as entered, as in a scan,
+    /// but are not read.
     /// </summary>
     internal void MoveToLeaf(int leafInBranch)
     {
@@ -321,8 +323,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Prefetches the first bytes of the next entry of the current leaf, or, behind the last, the head of the next leaf: for
-    /// scans of long values.
+    /// Prefetches the first bytes of the next entry of the current leaf, or, after the last entry, the head of the next leaf:
+    /// for scans of long values.
     /// </summary>
     internal void PrefetchNext(int bytes)
     {
@@ -342,7 +344,7 @@ public sealed class Cursor : IDisposable
         return next < LeavesOfBranch ? Page(_depth - 1).Child(next).Number : null;
     }
 
-    /// <summary>As <see cref="PrefetchNextLeaf"/>, once for each leaf: for callers that call it at every key.</summary>
+    /// <summary>Like <see cref="PrefetchNextLeaf"/>, but only once per leaf: for callers that call it at every key.</summary>
     internal void PrefetchNextLeafOnce()
     {
         if (_prefetched == _pages[_depth])
@@ -355,7 +357,9 @@ public sealed class Cursor : IDisposable
     /// <summary>Invalidates the position; the cursor can be reused by seeking.</summary>
     public void Dispose() => _isValid = false;
 
-    /// <summary>Resets it to a newly opened cursor: which pages it enters from now on does not depend on where it was.</summary>
+    /// <summary>
+    /// Resets it to a newly opened cursor, so that the pages it enters do not depend on its earlier position.
+    /// </summary>
     internal void Reset()
     {
         _isValid = false;
@@ -365,8 +369,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The highest level (0: the leaf) at which two cursors on the same key are in the same page, up to whose end the two trees
-    /// are equal; -1 if there is none.
+    /// Returns the highest level (0 is the leaf) at which two cursors on the same key are in the same page, or -1 if there is
+    /// none. Up to the end of that page, the two trees are equal.
     /// </summary>
     internal int SharedLevel(Cursor other)
     {
@@ -377,7 +381,7 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to the first key behind its page at a level; false (and no longer valid) if there is none.
+    /// Moves to the first key after the current page of a level; returns false, and is no longer valid, if there is none.
     /// </summary>
     internal bool MovePast(int level)
     {
@@ -387,7 +391,9 @@ public sealed class Cursor : IDisposable
         return NextLeaf(_depth - level - 1);
     }
 
-    /// <summary>Whether two cursors stand on equal values; the bytes of long values in the same run are not compared.</summary>
+    /// <summary>
+    /// Whether the current values of two cursors are equal; long values in the same run are not compared by bytes.
+    /// </summary>
     internal bool HasSameValue(Cursor other)
     {
         ReadOnlySpan<byte> own = Leaf().Value(_indexes[_depth], out bool isRun);
@@ -412,8 +418,9 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Whether a key lies among those of the current leaf, and where: then no descent is needed. Most seeks in order, or close to
-    /// each other, find it so; after one that does not, the leaf is not searched again until two seeks have led to the same leaf.
+    /// Whether a key is within the current leaf, and where: then no descent is needed. This is the case for most seeks in key
+    /// order or close to each other. After a seek for which it is not, the leaf is not searched again until two seeks have
+    /// led to the same leaf.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {

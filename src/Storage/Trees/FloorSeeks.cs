@@ -10,7 +10,7 @@ namespace Treepie.Storage.Trees;
 /// <see cref="PrefetchEntries"/>, then <see cref="TryGet"/> for each key.
 /// </summary>
 /// <param name="tree">The tree, in a read transaction.</param>
-/// <param name="leaves">Room for the leaf of each.</param>
+/// <param name="leaves">Buffer for the leaf reference of each key.</param>
 internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
 {
     /// <summary>Leaves with at most this many entries have long values: prefetch the first bytes of each.</summary>
@@ -31,7 +31,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
         PageReference leaf = tree.Record.Root;
         if (_levels > 1)
         {
-            // A key behind the last child of this branch may belong to the next branch.
+            // A key after the last child of this branch may belong to the next branch.
             int child = _isInBranch ? _branch.FindChild(key) : -1;
             if (child < 0 || child == _branch.Count - 1)
             {
@@ -66,12 +66,13 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
         }
     }
 
-    /// <summary>The value of an added key, or of the greatest key before it.</summary>
+    /// <summary>Gets the value of an added key, or of the greatest key before it.</summary>
     /// <param name="index">Index of the key, in the order of <see cref="Add"/>.</param>
     /// <param name="key">The key.</param>
-    /// <param name="beginning">Bytes of the key that the found key has to begin with; otherwise the value is empty.</param>
+    /// <param name="beginning">Number of leading bytes that the found key must share with the key; otherwise the value is
+    /// empty.</param>
     /// <param name="value">The value.</param>
-    /// <returns>False if the leaf begins behind the key, so that the answer is in the leaf before.</returns>
+    /// <returns>False if the leaf begins after the key, so that the answer is in the previous leaf.</returns>
     public readonly bool TryGet(int index, scoped ReadOnlySpan<byte> key, int beginning, out ReadOnlySpan<byte> value)
     {
         Debug.Assert((uint)index < (uint)_count, "one of the keys that were added");

@@ -100,7 +100,7 @@ public readonly ref struct LeafEntries
             value = _store.ReadRun(OverflowReference.ReadPacked(value));
     }
 
-    /// <summary>As <see cref="Value"/>, for callers that read all values and no keys.</summary>
+    /// <summary>Like <see cref="Value"/>, for callers that read all values and no keys.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ReadOnlySpan<byte> ValueOf(int index)
     {

@@ -2,9 +2,9 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>Which pages are to be moved.</summary>
-/// <param name="From">Pages from this number on,</param>
-/// <param name="BornUpTo">born up to this transaction; 0 for none.</param>
+/// <summary>Selects the pages to relocate.</summary>
+/// <param name="From">Lowest page number to relocate.</param>
+/// <param name="BornUpTo">Latest birth transaction of pages to relocate; 0 for no pages.</param>
 internal readonly record struct MoveChoice(long From, long BornUpTo)
 {
     public bool IsNone => BornUpTo == 0;

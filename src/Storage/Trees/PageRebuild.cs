@@ -18,10 +18,10 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     private readonly int _valueBytes = valueBytes;
     private readonly bool _isOverflow = isOverflow;
 
-    /// <summary>Entries in all.</summary>
+    /// <summary>Number of entries, including the additional one.</summary>
     public int Count => _old.Count + (_index >= 0 ? 1 : 0);
 
-    /// <summary>Bytes of an entry's key and value, head and slot, with its key whole.</summary>
+    /// <summary>Size of an entry in bytes: its whole key, value, head and slot.</summary>
     public int EntryBytes(int entry)
     {
         if (entry == _index)
@@ -56,7 +56,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
 
     /// <summary>
     /// Fills an empty page with entries; returns the span for the additional entry's value if that entry is among them. Entry
-    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the returned span lies in
+    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the returned span is in
     /// the destination and outlives the entries.
     /// </summary>
     public static Span<byte> Write(scoped PageRebuild rebuild, SlottedPage destination, int from, int to)
@@ -109,7 +109,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return _key.Length;
     }
 
-    /// <summary>The entry to split at so that both sides have about the same number of bytes.</summary>
+    /// <summary>Returns the entry to split at so that both sides have about the same number of bytes.</summary>
     public int MiddleByBytes()
     {
         int total = 0;
@@ -123,8 +123,8 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     }
 
     /// <summary>
-    /// The page has the keys and the bytes it was planned to have. In a damaged page, whose keys are not in order, some may not
-    /// begin with what the first and the last have in common.
+    /// Asserts that the page has the planned keys and size. In a damaged page with unordered keys, some keys may lack the
+    /// common prefix of the first and the last; then the rest is not checked.
     /// </summary>
     [Conditional("DEBUG")]
     private void AssertWritten(SlottedPage destination, int from, int to, int prefix, bool isBranch)

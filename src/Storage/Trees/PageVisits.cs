@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// How many pages of trees one transaction has entered, descending or scanning: the same number for the same work, whether or not
-/// the pages were in memory.
+/// Counts the tree pages that a transaction has entered by descending or scanning: the same number for the same work, whether
+/// or not the pages were in memory.
 /// </summary>
 internal sealed class PageVisits
 {

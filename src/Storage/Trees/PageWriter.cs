@@ -22,7 +22,7 @@ namespace Treepie.Storage.Trees;
 internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
     /// <summary>
-    /// Most bytes of pages in one batch: they must fit into one journal frame, which must fit into one array.
+    /// Maximum number of bytes of pages in one batch: they must fit into one journal frame, which must fit into one array.
     /// </summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
 
@@ -41,7 +41,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     private long _bytes;
     private Exception? _poison;
 
-    /// <summary>Reads pages.</summary>
+    /// <summary>The store from which pages are read.</summary>
     public PageStore Store => store;
 
     /// <summary>Working memory for changes of trees.</summary>
@@ -68,7 +68,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Whether new pages of this command may use the reserve (<see cref="ReservedPages"/>).</summary>
     public bool MayUseReserve { get; set; }
 
-    /// <summary>Makes it ready for the next batch; the one before is finished or undone.</summary>
+    /// <summary>Prepares for the next batch; the previous one must be finished or undone.</summary>
     public void Begin(long birth)
     {
         Debug.Assert(birth >= Birth, "1: births ascend");
@@ -108,7 +108,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         DropImages();
     }
 
-    /// <summary>Undoes what the command did, and only that.</summary>
+    /// <summary>Undoes the changes of the current command only.</summary>
     public void UndoCommand()
     {
         Debug.Assert(
@@ -122,7 +122,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         _freed.RemoveRange(_freedMark, _freed.Count - _freedMark);
     }
 
-    /// <summary>Undoes everything.</summary>
+    /// <summary>Undoes the whole batch.</summary>
     public void Discard()
     {
         DropImages();
@@ -133,7 +133,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         Debug.Assert(_bytes == 0, "6: the bytes of pages are counted once");
     }
 
-    /// <summary>After the last command: returns pages that were both created and freed within the batch.</summary>
+    /// <summary>Called after the last command: returns pages that were both created and freed within the batch.</summary>
     public void Finish()
     {
         DropImages();
@@ -149,7 +149,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         LoadFreed(0); // catalogue and system tree belong to no command
     }
 
-    /// <summary>A new page with a header and nothing in it.</summary>
+    /// <summary>Creates an empty page with a header.</summary>
     public PageReference New(uint treeId, PageType type, int level)
     {
         long number = Allocate(1, out Span<byte> bytes, 0);
@@ -167,8 +167,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// A new page for a part of the content of one of the batch's own pages: the journal may refer to the original of that page
-    /// for both.
+    /// Creates a page for a part of the contents of one of the batch's own pages: the journal may refer to the original of
+    /// that page for both.
     /// </summary>
     public PageReference NewBeside(PageReference own, uint treeId, PageType type, int level)
     {
@@ -180,7 +180,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return made;
     }
 
-    /// <summary>A new overflow run; its value's bytes are undefined.</summary>
+    /// <summary>Creates an overflow run; the bytes of its value are undefined.</summary>
     public Span<byte> NewRun(uint treeId, int valueBytes, out PageReference reference)
     {
         long number = Allocate(PageLayout.RunPages(valueBytes), out Span<byte> bytes, 0);
@@ -198,12 +198,12 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return bytes.Slice(PageLayout.HeaderBytes, valueBytes);
     }
 
-    /// <summary>The page itself if it is the batch's own, otherwise a copy in its place; the old one is freed.</summary>
+    /// <summary>Returns the page itself if it is the batch's own; otherwise copies it and frees the original.</summary>
     public PageReference MakeWritable(PageReference reference, int level) =>
         reference.Birth == Birth ? reference : Copy(reference, store.Read(reference, level));
 
     /// <summary>
-    /// Copies a page of an earlier batch, whose bytes the caller has read, to a new page; the old one is freed.
+    /// Copies a page of an earlier batch, whose bytes the caller has read, to a new page, and frees the original.
     /// </summary>
     public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
     {
@@ -215,7 +215,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return new PageReference(number, Birth);
     }
 
-    /// <summary>Copies an overflow run to new pages; the old one is freed.</summary>
+    /// <summary>Copies an overflow run to new pages, and frees the original.</summary>
     public PageReference MoveRun(OverflowReference run, uint treeId)
     {
         ReadOnlySpan<byte> value = store.ReadRun(run);
@@ -224,7 +224,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return moved;
     }
 
-    /// <summary>The bytes of one of the batch's own pages, for reading.</summary>
+    /// <summary>Returns the bytes of one of the batch's own pages, for reading.</summary>
     public Span<byte> View(long number)
     {
         uint frame = locator.Get(number, out _);
@@ -233,7 +233,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
     }
 
-    /// <summary>The bytes of one of the batch's own pages, for changing anywhere.</summary>
+    /// <summary>Returns the bytes of one of the batch's own pages, for any changes.</summary>
     public Span<byte> Bytes(long number)
     {
         Span<byte> bytes = Edit(number);
@@ -241,7 +241,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return bytes;
     }
 
-    /// <summary>Notes which lines of a page were changed, or will be before its batch is closed.</summary>
+    /// <summary>Notes which lines of a page were changed, or will be changed before its batch is closed.</summary>
     public void Note(long number, LineSet lines)
     {
         uint frame = locator.Get(number, out _);
@@ -250,7 +250,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         record.Changed.Add(lines);
     }
 
-    /// <summary>As <see cref="Note(long, LineSet)"/>, for the lines of a range of bytes.</summary>
+    /// <summary>Like <see cref="Note(long, LineSet)"/>, for the lines of a range of bytes.</summary>
     public void Note(long number, int offset, int lengthBytes)
     {
         var lines = default(LineSet);
@@ -276,7 +276,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         record.Changed.Add(offset, PageReference.PackedBytes);
     }
 
-    /// <summary>The bytes of one of the batch's own pages, for changes that the caller notes (invariant 4).</summary>
+    /// <summary>Returns the bytes of one of the batch's own pages, for changes that the caller notes (invariant 4).</summary>
     public Span<byte> Edit(long number)
     {
         uint frame = locator.Get(number, out bool isWritable);
@@ -338,8 +338,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
 
     /// <summary>
-    /// Reads what freeing needs. Pages are freed after the journal is written, where no error is allowed; an error here still
-    /// undoes the command.
+    /// Loads the bitmap groups needed for freeing. Pages are freed after the journal is written, where no error is allowed;
+    /// an error here still undoes the command.
     /// </summary>
     private void LoadFreed(int from)
     {
@@ -387,7 +387,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// The frame of a page of this batch. A page that has none, though its parent says it was born in this batch, is damage.
+    /// Returns the frame of a page of this batch. If there is none, although the parent says that the page was born in this
+    /// batch, the parent is damaged.
     /// </summary>
     private uint OwnFrame(long number)
     {
@@ -432,19 +433,20 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// A page (or run) of the batch, and the committed page that it, or the one it was divided from, was copied from, or 0.
+    /// A page or run of the batch, and the committed page from which it, or the page it was split from, was copied; 0 if
+    /// none.
     /// </summary>
     internal readonly record struct WrittenPage(long Number, long From, int Pages);
 
     /// <summary>
-    /// Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.
+    /// Pages freed by the batch, their birth, and the earlier transaction that freed them; 0 if it is this one.
     /// </summary>
     internal readonly record struct FreedRun(PageRun Run, long Birth, long Freed = 0);
 
     /// <summary>
-    /// A page of an earlier command as it was before this one, in a frame of its own; or, where that is 0, a reference in it as
-    /// it was. Undone from the last to the first, so that an image taken after a reference was written is followed by the
-    /// reference before.
+    /// The earlier contents of a page that an earlier command made: a copy in a frame of its own or, if
+    /// <paramref name="Image"/> is 0, only a reference in it. Images are restored from last to first, so that restoring a
+    /// whole page is followed by restoring a reference written before that copy was made.
     /// </summary>
     internal readonly record struct PageImage(uint Frame, uint Image, int Offset, PageReference Before);
 }

@@ -4,20 +4,20 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Ways down some trees of one state that are going to be gone one after the other, gone together before, a level at a time: the
-/// system is told all pages of a level before the first of them is waited for. Who has n ways to go waits as often as the tallest
-/// of the trees has levels, and not n times as often. The leaves themselves are announced and not waited for. Counts nothing, and
-/// costs next to nothing where everything is in memory but the ways.
+/// Prefetches from disk the paths of several descents that will follow, by descending all of them level by level: all pages
+/// of a level are announced to the system before the first one is waited for. So n descents wait as often as the tallest tree
+/// has levels, not n times as often. The leaves are announced but not waited for. Counts no page visits; if everything is in
+/// memory, it costs only the descents.
 /// </summary>
 internal sealed class PathAnnouncement
 {
-    /// <summary>More are left out: each is a request to the disk for each level.</summary>
+    /// <summary>Maximum number of paths, since each costs a disk request per level; further ones are ignored.</summary>
     private const int MaxPaths = 64;
 
     private readonly List<Path> _paths = [];
 
-    /// <summary>Adds the way to a key.</summary>
-    /// <param name="tree">The tree; null, or an empty one: there is none.</param>
+    /// <summary>Adds the path to a key.</summary>
+    /// <param name="tree">The tree; null and empty trees are ignored.</param>
     /// <param name="key">The key.</param>
     public void Add(Tree? tree, scoped ReadOnlySpan<byte> key)
     {
@@ -25,15 +25,15 @@ internal sealed class PathAnnouncement
             _paths.Add(new Path(tree.Store, key.ToArray(), tree.Record.Root, tree.Record.Levels - 1, End: 0));
     }
 
-    /// <summary>Adds the root of a tree, where the way goes on to is not known yet.</summary>
+    /// <summary>Adds only the root of a tree, for a key that is not known yet.</summary>
     public void AddRoot(Tree? tree)
     {
         if (tree is not null && tree.Record.Levels > 0 && _paths.Count < MaxPaths)
             _paths.Add(new Path(tree.Store, [], tree.Record.Root, tree.Record.Levels - 1, tree.Record.Levels - 1));
     }
 
-    /// <summary>Goes the ways.</summary>
-    /// <exception cref="CorruptionException">A page on the way is damaged.</exception>
+    /// <summary>Descends the paths.</summary>
+    /// <exception cref="CorruptionException">A page on the path is damaged.</exception>
     public void Run()
     {
         for (int going = _paths.Count; going > 0;)
@@ -61,7 +61,7 @@ internal sealed class PathAnnouncement
         _paths.Clear();
     }
 
-    /// <summary>Whether a way before this one is at the same page.</summary>
+    /// <summary>Whether an earlier path is at the same page.</summary>
     private bool IsTold(int index)
     {
         for (int i = 0; i < index; i++)
@@ -73,6 +73,6 @@ internal sealed class PathAnnouncement
         return false;
     }
 
-    /// <summary>How far one way was gone.</summary>
+    /// <summary>The position of one descent.</summary>
     private readonly record struct Path(PageStore Store, byte[] Key, PageReference At, int Level, int End);
 }

@@ -9,13 +9,14 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// The content of a leaf or branch: keys in order, each with a few bytes of value. What all keys begin with is stored once.
+/// The contents of a leaf or branch: keys in order, each with a few bytes of value. The common prefix of all keys is stored
+/// once.
 /// <code>
 /// OFFSET           SIZE  MEANING
-///     64      4 x room  heads: of each entry the first four bytes of its key after the prefix, as a big-endian number,
-///                       filled up with zeros; room = entries rounded up to a multiple of 8
+///     64      4 x room  heads: the first four bytes of each entry's key after the prefix, as a big-endian number,
+///                       padded with zeros; room = entries rounded up to a multiple of 8
 ///      .   2 x entries  slots: offset of each entry's cell
-///      .                nothing
+///      .                unused gap
 ///  heap start           cells and the prefix, in no order, up to the page's end
 ///
 /// cell: 2 bytes of key after the prefix | 2 bytes of value; bit 15: see below | key | value
@@ -39,33 +40,33 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
 
     private readonly Span<byte> _bytes = bytes;
 
-    /// <summary>The header.</summary>
+    /// <summary>The page header.</summary>
     public Page Header => new(_bytes);
 
-    /// <summary>Entries.</summary>
+    /// <summary>Number of entries.</summary>
     public int Count => MemoryMarshal.Read<ushort>(_bytes[PageLayout.CountOffset..]);
 
-    /// <summary>What every key begins with.</summary>
+    /// <summary>The common prefix of all keys.</summary>
     public ReadOnlySpan<byte> Prefix => _bytes.Slice(Header.PrefixOffset, Header.PrefixLength);
 
-    /// <summary>Bytes between slots and heap.</summary>
+    /// <summary>Number of bytes between slots and heap.</summary>
     public int GapBytes => Header.HeapStart - SlotsEnd(Count);
 
-    /// <summary>Bytes a compaction would leave free.</summary>
+    /// <summary>Number of bytes that would be free after a compaction.</summary>
     public int FreeBytes => GapBytes + Header.Garbage;
 
-    /// <summary>Bytes in use beyond the header.</summary>
+    /// <summary>Number of bytes in use after the header.</summary>
     public int UsedBytes => PageLayout.ContentBytes - FreeBytes;
 
     private Span<uint> Heads => MemoryMarshal.Cast<byte, uint>(_bytes.Slice(PageLayout.HeaderBytes, Count * HeadBytes));
 
-    /// <summary>Bytes an entry takes with its head and slot, at most.</summary>
+    /// <summary>Maximum number of bytes that an entry takes, including its head and slot.</summary>
     public static int EntryBytes(int keyBytes, int valueBytes) => CellHeadBytes + keyBytes + valueBytes + HeadBytes + SlotBytes;
 
-    /// <summary>Bytes of heads that so many entries leave unused, because heads come in steps.</summary>
+    /// <summary>Number of head bytes left unused by this many entries, because heads are allocated in steps.</summary>
     public static int UnusedHeadBytes(int count) => SlotsStart(count) - PageLayout.HeaderBytes - (count * HeadBytes);
 
-    /// <summary>Makes an empty page of what has a header.</summary>
+    /// <summary>Removes all entries and the prefix of a page that has a header.</summary>
     public void Clear()
     {
         Page header = Header;
@@ -77,7 +78,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         header.PrefixLength = 0;
     }
 
-    /// <summary>Key of an entry after the prefix.</summary>
+    /// <summary>Returns the key of an entry after the prefix.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ReadOnlySpan<byte> Suffix(int index)
     {
@@ -85,7 +86,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return _bytes.Slice(cell + CellHeadBytes, MemoryMarshal.Read<ushort>(_bytes[cell..]));
     }
 
-    /// <summary>Value of an entry as it lies in the cell, and whether it stands for an overflow run.</summary>
+    /// <summary>Returns the value of an entry as stored in the cell, and whether it refers to an overflow run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Value(int index, out bool isOverflow)
     {
@@ -98,7 +99,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// <summary>The offsets of all cells, in key order.</summary>
     public ReadOnlySpan<ushort> Slots => MemoryMarshal.Cast<byte, ushort>(_bytes.Slice(SlotsStart(Count), Count * SlotBytes));
 
-    /// <summary>The cell at an offset.</summary>
+    /// <summary>Returns the cell at an offset.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Cell At(int offset)
     {
@@ -108,7 +109,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             _bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
     }
 
-    /// <summary>Asks for the first bytes of some cells, all at once, before they are read one after the other.</summary>
+    /// <summary>Prefetches the first bytes of a range of cells, all at once, before they are read one by one.</summary>
     public void Prefetch(int first, int last, int bytes)
     {
         const int LineBytes = 64;
@@ -119,10 +120,10 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         }
     }
 
-    /// <summary>The child of a branch's entry.</summary>
+    /// <summary>Returns the child of a branch's entry.</summary>
     public PageReference Child(int index) => PageReference.ReadPacked(Value(index, out _));
 
-    /// <summary>Where in the page the value of an entry stands.</summary>
+    /// <summary>Returns the offset in the page of an entry's value.</summary>
     public int ValueOffset(int index)
     {
         int cell = CellOffset(index);
@@ -136,7 +137,9 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         child.WritePacked(Value(index, out _));
     }
 
-    /// <summary>The first entry from <paramref name="from"/> on whose key is not below <paramref name="key"/>.</summary>
+    /// <summary>
+    /// Returns the first entry from <paramref name="from"/> on whose key is not below <paramref name="key"/>.
+    /// </summary>
     public int LowerBound(scoped ReadOnlySpan<byte> key, int from, out bool isExact)
     {
         isExact = false;
@@ -156,7 +159,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         if (low == count || heads[low] != head)
             return low;
 
-        // Of the keys with this head, mostly one: step over few, search among many.
+        // Usually only one key has this head: step over a few, use binary search among many.
         int end = low + 1;
         while (end < count && heads[end] == head)
             end = Math.Min(count, end + Math.Max(1, end - low));
@@ -181,7 +184,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return low;
     }
 
-    /// <summary>The entry of a branch whose child holds a key.</summary>
+    /// <summary>Returns the entry of a branch whose child holds a key.</summary>
     public int FindChild(scoped ReadOnlySpan<byte> key)
     {
         int index = LowerBound(key, 1, out bool isExact);
@@ -189,8 +192,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// Makes room for an entry and returns the place of its value; the page must have it without compaction.
-    /// The key must begin with the page's prefix.
+    /// Inserts an entry and returns the span for its value; the page must have room for it without compaction. The key must
+    /// begin with the page's prefix.
     /// </summary>
     public Span<byte> Insert(int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
@@ -200,7 +203,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return value;
     }
 
-    /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
+    /// <summary>Like <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
     public Span<byte> InsertSuffix(
         int index, scoped ReadOnlySpan<byte> first, scoped ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
     {
@@ -242,7 +245,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         Header.HeapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
 
     /// <summary>
-    /// Gives a value as many bytes as it has or fewer, in its place; the rest becomes garbage. Returns the bytes of the value.
+    /// Gives a value the same number of bytes or fewer, in place; the rest becomes garbage. Returns the span of the value.
     /// </summary>
     public Span<byte> ShrinkValue(int index, int valueBytes)
     {
@@ -259,8 +262,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// Gives an entry a new cell, for a value of another length, and returns the place of the value; the page must have room for
-    /// it without compaction. The old cell becomes garbage. Heads and the other slots stay as they are.
+    /// Gives an entry a new cell for a value of another length, and returns the span for the value; the page must have room
+    /// for it without compaction. The old cell becomes garbage. Heads and the other slots stay unchanged.
     /// </summary>
     public Span<byte> Replace(int index, int valueBytes, bool isOverflow)
     {
@@ -276,7 +279,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         int cell = heapStart - (CellHeadBytes + keyBytes + valueBytes);
         Debug.Assert(cell >= SlotsEnd(header.Count), "2: the caller has made sure of room");
 
-        // The key goes first: the new cell may lie over the old one.
+        // Copy the key first: the new cell may overlap the old one.
         _bytes.Slice(old + CellHeadBytes, keyBytes).CopyTo(_bytes[(cell + CellHeadBytes)..]);
         header.WriteUInt16(cell, keyBytes);
         header.WriteUInt16(cell + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
@@ -287,14 +290,14 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// As <see cref="Replace"/>, where the page has the room only without its garbage: cells are laid anew, one after the other.
-    /// Keys stay what they are, so that heads and prefix do: a page whose entries grow pays a copy of its cells, not for being
-    /// made anew.
+    /// Like <see cref="Replace"/>, for a page that has room only without its garbage: all cells are laid out again without
+    /// gaps. The keys do not change, so heads and prefix stay valid: a page with growing entries pays for a copy of its
+    /// cells, not for a rebuild.
     /// </summary>
     /// <param name="index">The entry.</param>
-    /// <param name="valueBytes">Bytes of its new value.</param>
-    /// <param name="isOverflow">Whether that stands for an overflow run.</param>
-    /// <param name="copy">Room for a page.</param>
+    /// <param name="valueBytes">Length of its new value in bytes.</param>
+    /// <param name="isOverflow">Whether the value refers to an overflow run.</param>
+    /// <param name="copy">Buffer of the size of a page.</param>
     public Span<byte> ReplaceCompacted(int index, int valueBytes, bool isOverflow, Span<byte> copy)
     {
         Page header = Header;
@@ -330,7 +333,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// The lines that hold the header, an entry's slot and its cell: all that changes where an entry gets a value.
+    /// Returns the lines of the header, an entry's slot and its cell: everything that changes when an entry gets a new value.
     /// </summary>
     public LineSet LinesOf(int index)
     {
@@ -345,7 +348,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return lines;
     }
 
-    /// <summary>As <see cref="LinesOf"/>, after the entry was put in: with those of the heads and slots behind it.</summary>
+    /// <summary>Like <see cref="LinesOf"/>, after an insertion: includes the heads and slots after the entry.</summary>
     public LineSet LinesFrom(int index)
     {
         LineSet lines = LinesOf(index);
@@ -356,7 +359,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return lines;
     }
 
-    /// <summary>Takes an entry out; its cell becomes garbage.</summary>
+    /// <summary>Removes an entry; its cell becomes garbage.</summary>
     public void Remove(int index)
     {
         Page header = Header;
@@ -383,10 +386,10 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         AssertHeap();
     }
 
-    /// <summary>Bytes of an entry's whole key.</summary>
+    /// <summary>Returns the length of an entry's whole key in bytes.</summary>
     public int KeyLength(int index) => Header.PrefixLength + Suffix(index).Length;
 
-    /// <summary>Whether an entry's key begins so.</summary>
+    /// <summary>Whether an entry's key begins with <paramref name="beginning"/>.</summary>
     public bool StartsWith(int index, scoped ReadOnlySpan<byte> beginning)
     {
         ReadOnlySpan<byte> prefix = Prefix;
@@ -395,7 +398,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             : beginning.StartsWith(prefix) && Suffix(index).StartsWith(beginning[prefix.Length..]);
     }
 
-    /// <summary>The whole key of an entry into a buffer; returns its length.</summary>
+    /// <summary>Copies the whole key of an entry to a buffer; returns its length.</summary>
     public int CopyKey(int index, Span<byte> destination)
     {
         ReadOnlySpan<byte> prefix = Prefix, suffix = Suffix(index);
@@ -404,7 +407,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return prefix.Length + suffix.Length;
     }
 
-    /// <summary>Stores the prefix in an empty page.</summary>
+    /// <summary>Stores the prefix, given in two parts, in an empty page.</summary>
     public void SetPrefix(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
     {
         Page header = Header;
@@ -423,7 +426,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         header.PrefixLength = length;
     }
 
-    /// <summary>The first four bytes of a key as a number that sorts as the bytes do.</summary>
+    /// <summary>Returns the first four bytes of a key, zero-padded, as a number with the same order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint HeadOf(ReadOnlySpan<byte> suffix)
     {
@@ -449,8 +452,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// Invariant 1 for an entry of a leaf that a search has found the place of, and its neighbours. Heads that do not ascend, or
-    /// are not those of their keys, are a damaged page, in which a search finds any place.
+    /// Asserts invariant 1 for an entry of a leaf and its neighbours. Skipped if heads do not ascend or do not match their
+    /// keys: in such a damaged page, a search may find any position.
     /// </summary>
     [Conditional("DEBUG")]
     private void AssertOrderAt(int index)
@@ -468,7 +471,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             Debug.Assert(key.SequenceCompareTo(Suffix(index + 1)) < 0, "1: a key is below the one after it");
     }
 
-    /// <summary>Invariant 3.</summary>
+    /// <summary>Asserts invariant 3.</summary>
     [Conditional("DEBUG")]
     private void AssertHeap()
     {
@@ -484,7 +487,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             used + Header.Garbage == PageLayout.SizeBytes - Header.HeapStart, "3: cells, prefix and garbage fill the heap");
     }
 
-    /// <summary>An entry as it lies in its page: what follows the prefix in its key, and its value.</summary>
+    /// <summary>An entry as stored in its page: the part of its key after the prefix, and its value.</summary>
     internal readonly ref struct Cell(ReadOnlySpan<byte> bytes, int keyBytes, bool isOverflow)
     {
         private readonly ReadOnlySpan<byte> _bytes = bytes;

@@ -39,10 +39,10 @@ public sealed class Tree
     /// <summary>The number of keys.</summary>
     public long Count => Record.Count;
 
-    /// <summary>Its current root, levels and number of keys.</summary>
+    /// <summary>The current root, number of levels and number of keys.</summary>
     internal TreeRecord Record { get; set; }
 
-    /// <summary>Rises with every change, so that cursors notice it.</summary>
+    /// <summary>Increases with every change, so that cursors notice it.</summary>
     internal int Changes { get; private set; }
 
     internal PageStore Store => _store;
@@ -59,8 +59,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Where the value of a key lies, for callers that read it repeatedly in the same state; false if the key does not exist. The
-    /// pages of this descent are not counted; the caller counts the pages it enters later.
+    /// Finds where the value of a key is stored, for callers that read it repeatedly in the same state; returns false if the
+    /// key does not exist. The pages of this descent are not counted; the caller counts the pages it enters later.
     /// </summary>
     internal bool TryLocate(scoped ReadOnlySpan<byte> key, out ValuePlace place)
     {
@@ -81,8 +81,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Starts reading ahead the leaves between two keys that were not read yet, as far as the branch above the first key and the
-    /// branch behind it refer to them: for a scan that follows. Waits for no leaf and counts no visits.
+    /// Starts reading ahead the leaves between two keys that have not been read yet, as far as the branch above the first key
+    /// and the branch after it refer to them: for a scan that follows. Waits for no leaf and counts no visits.
     /// </summary>
     internal void Announce(scoped ReadOnlySpan<byte> from, scoped ReadOnlySpan<byte> to)
     {
@@ -113,7 +113,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// As <see cref="Announce"/>, for the runs of up to <paramref name="count"/> long values from a key on, within its leaf.
+    /// Like <see cref="Announce"/>, for the runs of up to <paramref name="count"/> long values from a key on, within its
+    /// leaf.
     /// </summary>
     internal void AnnounceRuns(scoped ReadOnlySpan<byte> from, int count)
     {
@@ -133,7 +134,7 @@ public sealed class Tree
         pages.End();
     }
 
-    /// <summary>The page at a level on the path to a key.</summary>
+    /// <summary>Returns the page of a level on the path to a key.</summary>
     private SlottedPage Above(scoped ReadOnlySpan<byte> key, int level, out PageReference reference)
     {
         Debug.Assert(level >= 0 && level < Record.Levels, "a level of this tree");
@@ -147,15 +148,15 @@ public sealed class Tree
         return new SlottedPage(_store.Enter(reference, level));
     }
 
-    /// <summary>The value at a place that <see cref="TryLocate"/> gave in the same state.</summary>
+    /// <summary>Returns the value at a place that <see cref="TryLocate"/> found in the same state.</summary>
     internal ReadOnlySpan<byte> ReadAt(ValuePlace place) => place.IsRun
         ? _store.ReadRun(new OverflowReference(place.Page, place.Length))
         : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
     /// <summary>
-    /// Prefetches the head of the page in which a value lies and returns the span of the value, so that the caller can prefetch
-    /// parts of it before <see cref="ReadAt"/>. The page is not verified yet, so the span must not be read. Empty if the page was
-    /// never read, or ends before the value begins.
+    /// Prefetches the head of the page that contains a value and returns the span of the value, so that the caller can
+    /// prefetch parts of it before <see cref="ReadAt"/>. The page is not verified yet, so the span must not be read. Empty if
+    /// the page was never read, or ends before the value begins.
     /// </summary>
     internal ReadOnlySpan<byte> Expect(ValuePlace place)
     {
@@ -221,8 +222,8 @@ public sealed class Tree
         new TreeMeasure(_store, cancellationToken).Of(Record);
 
     /// <summary>
-    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, for a single look-up without a <see cref="Tree"/>
-    /// object.
+    /// Like <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, for a single lookup without a
+    /// <see cref="Tree"/> object.
     /// </summary>
     internal static bool TryGet(
         PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
@@ -247,7 +248,7 @@ public sealed class Tree
         return true;
     }
 
-    /// <summary>The value of a leaf's entry, in the leaf or in a run.</summary>
+    /// <summary>Returns the value of a leaf's entry, from the leaf or from a run.</summary>
     internal static ReadOnlySpan<byte> ReadValue(PageStore store, SlottedPage leaf, int index)
     {
         Span<byte> value = leaf.Value(index, out bool isOverflow);

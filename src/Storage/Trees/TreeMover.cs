@@ -4,23 +4,23 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Moves chosen pages of a tree: copies are allocated from the front of the file while it has free pages.
+/// Relocates chosen pages of a tree: copies are allocated from the front of the file while it has free pages.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
-/// <param name="choice">Which pages to move.</param>
+/// <param name="choice">Which pages to relocate.</param>
 /// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them in place
 /// anyway.</param>
 internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, long seenUpTo)
     : TreeRewrite(tree, pages, lowest: 0)
 {
-    /// <summary>Pages that one step moves or visits at most: some milliseconds in which other writers wait.</summary>
+    /// <summary>Limits for the pages moved and visited by one step: some milliseconds, in which other writers wait.</summary>
     public const int MaxMovedPages = 256;
     public const int MaxVisitedPages = 2048;
 
     private int _visited;
 
-    /// <summary>Pages moved so far.</summary>
+    /// <summary>Number of pages moved so far.</summary>
     public int Moved { get; private set; }
 
     protected override bool IsEnough => Moved >= MaxMovedPages || _visited >= MaxVisitedPages;

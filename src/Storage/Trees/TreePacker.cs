@@ -4,15 +4,16 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Packs leaves that random changes have left two thirds full: rewrites the entries under one branch into full leaves where that
-/// frees at least one leaf in eight.
+/// Packs leaves that random changes have left about two thirds full: rewrites the entries under one branch into full leaves
+/// if that frees at least one leaf in eight.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
 internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree, pages, lowest: LeafParents)
 {
     /// <summary>
-    /// Leaves that one step visits: some milliseconds in which other writers wait. The leaves of a branch stay in one step.
+    /// Number of leaves after which a step ends: some milliseconds, in which other writers wait. All leaves of a branch are
+    /// packed in one step.
     /// </summary>
     public const int MaxLeaves = 512;
 
@@ -26,7 +27,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
 
     private readonly record struct Place(int Leaf, int Entry);
 
-    /// <summary>Leaves freed so far.</summary>
+    /// <summary>Number of leaves freed so far.</summary>
     public int Saved { get; private set; }
 
     protected override bool IsEnough => _leaves >= MaxLeaves;
@@ -34,7 +35,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
     protected override PageReference Rewrite(PageReference reference, int level) =>
         level == LeafParents ? Pack(reference) : reference;
 
-    /// <summary>Packs the leaves under a branch where that frees enough of them; returns the branch.</summary>
+    /// <summary>Packs the leaves under a branch if that frees enough of them; returns the branch.</summary>
     private PageReference Pack(PageReference reference)
     {
         var branch = new SlottedPage(Store.Read(reference, 1));
@@ -74,7 +75,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         return own;
     }
 
-    /// <summary>Where each packed leaf begins, and the shortest key that is above all keys before it.</summary>
+    /// <summary>Returns where each packed leaf begins, and the shortest key that is above all keys before it.</summary>
     private (List<Place> Starts, List<byte[]> Separators) Divide(PageReference[] leaves)
     {
         List<Place> starts = [];
@@ -160,7 +161,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
             - ((separators.Count - 1) * prefix);
     }
 
-    /// <summary>Common prefix of the keys of the branch; the first key is empty.</summary>
+    /// <summary>Length of the common prefix of the keys of the branch; the first key is empty and not counted.</summary>
     private static int Prefix(List<byte[]> separators) =>
         separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
 }

@@ -10,7 +10,7 @@ namespace Treepie.Storage.Trees;
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
-/// <param name="lowest">The lowest level that is visited.</param>
+/// <param name="lowest">The lowest level to visit.</param>
 internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
 {
     private byte[]? _resume;
@@ -38,13 +38,13 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         return _resume;
     }
 
-    /// <summary>Whether a page, with all below it, is skipped.</summary>
+    /// <summary>Whether to skip a page and everything below it.</summary>
     protected virtual bool IsPassedOver(PageReference reference) => false;
 
-    /// <summary>Rewrites a page or leaves it; returns its new reference. Its children are visited afterwards.</summary>
+    /// <summary>Rewrites a page or leaves it unchanged; returns its reference. Its children are visited afterwards.</summary>
     protected abstract PageReference Rewrite(PageReference reference, int level);
 
-    /// <summary>The page itself if it is the batch's own, otherwise a copy in its place.</summary>
+    /// <summary>Returns the page itself if it is the batch's own; otherwise copies it and frees the original.</summary>
     protected virtual PageReference MakeWritable(PageReference reference, int level) => pages.MakeWritable(reference, level);
 
     private PageReference Visit(PageReference reference, int level, ReadOnlySpan<byte> from, bool isFirst)
@@ -81,7 +81,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         return own;
     }
 
-    /// <summary>Notes the key to continue from: that of the deepest branch with a next child.</summary>
+    /// <summary>Records the key to continue from: that of the deepest branch with a next child.</summary>
     private void Stop(SlottedPage branch, int next)
     {
         _isStopped = true;

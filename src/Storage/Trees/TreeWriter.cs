@@ -10,10 +10,10 @@ namespace Treepie.Storage.Trees;
 /// changed in place, splitting or merging upwards along the path.
 /// </summary>
 /// <remarks>
-/// Serves one tree after the other (<see cref="Begin"/>). Invariants. 1. Every
-/// page of the path is the batch's own. 2. <c>_index[i]</c> is the entry of page i of the path that leads to page i + 1. 3. Where
-/// <c>_leafDepth</c> is not -1, the path goes from the root to a leaf. 4. A separator is above all keys left of it and not above
-/// any key right of it. 5. Splits and merges keep every entry.
+/// Reused for one tree after another (<see cref="Begin"/>). Invariants. 1. Every page of the path is the batch's own. 2.
+/// <c>_index[i]</c> is the entry of page i of the path that leads to page i + 1. 3. Unless <c>_leafDepth</c> is -1, the path
+/// leads from the root to a leaf. 4. A separator is above all keys left of it and not above any key right of it. 5. Splits
+/// and merges keep every entry.
 /// </remarks>
 internal sealed class TreeWriter(PageStore store, PageWriter pages)
 {
@@ -27,7 +27,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     private readonly int[] _index = pages.Memory.PathIndex;
     private readonly byte[] _copy = pages.Memory.PageCopy;
 
-    private Tree _tree = null!; // Begin comes first
+    private Tree _tree = null!; // set by Begin
 
     /// <summary>Depth of the leaf of the last put in the path; -1 if the path may be stale.</summary>
     private int _leafDepth = -1;
@@ -79,7 +79,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 FreeRun(old);
             if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
-                // In place, though bytes of the cell stay unused until the page is rebuilt: a rebuilt page costs a whole page of
+                // In place, though bytes of the cell stay unused until the page is rebuilt, which costs a whole page of
                 // journal.
                 pages.Note(number, leaf.LinesOf(index));
                 place = leaf.ShrinkValue(index, cellValueBytes);
@@ -115,14 +115,14 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return runBytes;
     }
 
-    /// <summary>Removes a key; false, with nothing copied, if it does not exist.</summary>
+    /// <summary>Removes a key; returns false, with nothing copied, if it does not exist.</summary>
     public bool Delete(scoped ReadOnlySpan<byte> key)
     {
         if (!_tree.Contains(key))
             return false;
 
         int depth = DescendForWriting(key);
-        _leafDepth = -1; // what follows may merge pages
+        _leafDepth = -1; // pages may be merged below
         var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
         int index = leaf.LowerBound(key, 0, out bool isExact);
         Debug.Assert(isExact, "5: copying the path keeps every entry");
@@ -138,7 +138,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// <summary>Packs leaves, see <see cref="TreePacker"/>.</summary>
     public byte[]? Pack(ReadOnlySpan<byte> from, out int saved)
     {
-        _leafDepth = -1; // the path is another one afterwards
+        _leafDepth = -1; // packing changes the path
         var packer = new TreePacker(_tree, pages);
         byte[]? next = packer.Run(from);
         saved = packer.Saved;
@@ -205,8 +205,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// Whether a key belongs into the leaf of the last put, and where: keys in order mostly do and need no descent. For keys in
-    /// random order the leaf is not searched again until two puts have led to the same leaf.
+    /// Whether a key belongs into the leaf of the last put, and where: this is mostly so for keys in order, which then need
+    /// no descent. For keys in random order the leaf is not searched again until two puts have led to the same leaf.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {
@@ -316,7 +316,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// The shortest key above all keys on the left and not above any key on the right; for a branch, the key that moves up.
+    /// Finds the shortest key above all keys on the left and not above any key on the right; for a branch, the key that moves
+    /// up. Returns its length.
     /// </summary>
     private static int Separator(PageRebuild rebuild, int split, bool isBranch, Span<byte> destination)
     {
@@ -341,7 +342,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// After a removal: frees an empty page, merges an underfull one, and removes a root with one child.
+    /// Called after a removal: frees an empty page, merges an underfull one, and removes a root that has a single child.
     /// </summary>
     private void Shrink(int depth)
     {
@@ -440,7 +441,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         }
     }
 
-    /// <summary>Invariant 4, where the keys at both sides of it are in order: in a damaged page they may not be.</summary>
+    /// <summary>
+    /// Asserts invariant 4, unless the keys on its two sides are unordered, as they may be in a damaged page.
+    /// </summary>
     [Conditional("DEBUG")]
     private static void AssertSeparates(ReadOnlySpan<byte> separator, SlottedPage left, SlottedPage right)
     {
