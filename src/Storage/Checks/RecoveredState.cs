@@ -75,8 +75,8 @@ internal sealed class RecoveredState : IDisposable
     public long PageCount { get; private set; }
 
     /// <summary>
-    /// The upper limit for the size of a data file: its actual length, but at least a fixed size, because a damaged meta page
-    /// may claim any size.
+    /// The largest data file size that is accepted: 256 GiB, or the actual length of the file if larger. A damaged meta page may
+    /// claim more.
     /// </summary>
     public static long ReserveBytes(IFileSystem files)
     {
