@@ -9,10 +9,12 @@ namespace Treepie.Storage.Backups;
 /// Verifies that pages, which come in any order and are not kept, make up the stated state: each is referred to with its
 /// actual properties, every page referred to is present, and the key counts match the tree records. Memory: one bit per page.
 /// </summary>
-/// <remarks> Each page has a fingerprint of its number, birth, type, level, tree and length; a reference states the same
-/// properties. The sum of the fingerprints of all pages and that of all references, counting each page once, are equal if the
-/// pages are the same, and almost certainly differ otherwise. Since levels decrease from parent to child, every page referred
-/// to is reachable from the roots. </remarks>
+/// <remarks>
+/// Each page has a fingerprint of its number, birth, type, level, tree and length; a reference states the same properties.
+/// The sum of the fingerprints of all pages and that of all references, counting each page once, are equal if the pages are
+/// the same, and almost certainly differ otherwise. Since levels decrease from parent to child, every page referred to is
+/// reachable from the roots.
+/// </remarks>
 internal sealed class PageProof(long pageCount, bool countsKeys)
 {
     private readonly PageBits _referred = new(pageCount);
