@@ -89,8 +89,8 @@ internal sealed class KeptFrames : IDisposable
     }
 
     /// <summary>
-    /// Reads the frame at an offset. Only the header is read if the frame is before the wanted one. After recovery a new use
-    /// states its first frame; frames from there on in the previous use are invalid.
+    /// Reads the frame at an offset. Only the header is read if the frame is before the wanted one. After recovery the journal
+    /// continues in a new use, which states its first frame; frames beyond that number in the previous use are invalid.
     /// </summary>
     private bool TryRead(
         JournalFile file, long offset, long number, long from, int index, out FrameHeader frame, out bool isWanted)

@@ -31,8 +31,8 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
 
     /// <summary>
     /// Adds problems of meta page copies that are not in force. Reports a page that cannot be read (an environment can do
-    /// without the older one; a crash during a checkpoint leaves it unreadable, and the next checkpoint rewrites it) and
-    /// copies that were changed without the key.
+    /// without the older one; a crash during a checkpoint may leave it unreadable, and the next checkpoint rewrites it)
+    /// and copies that were changed without the key.
     /// </summary>
     public CheckReport AddOlderMeta(CheckReport report, StoreCipher? cipher)
     {

@@ -48,7 +48,7 @@ internal sealed class DirectoryLock : IDisposable
 
     /// <summary>
     /// Returns the data file as opened for its lock, so that the lock holder needs only one descriptor for it. Returns null
-    /// if there is none, or if the file of that name is no longer the one opened.
+    /// if there is none, if it was deleted meanwhile, or if it was opened with different access.
     /// </summary>
     public SafeFileHandle? FindData(string dataFile, bool writable, SystemCalls calls)
     {
