@@ -245,7 +245,7 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return view is not null && ReferenceEquals(view.Snapshot, snapshot) ? view : MakeView(snapshot, view);
     }
 
-    /// <summary>Looks the map up in a snapshot that was not seen before, and makes sure that it is still what it was.</summary>
+    /// <summary>Looks the map up in a new snapshot and verifies that its types have not changed.</summary>
     private View MakeView(Snapshot snapshot, View? before)
     {
         if (Catalogue.Find(_environment.State.Store, snapshot.Catalogue, Name) is not { Kind: TreeKind.Map } record)

@@ -74,7 +74,7 @@ public sealed class EncryptionKey : IDisposable
         }
         catch (EncoderFallbackException)
         {
-            // the inner error would quote it
+            // Without the inner exception, which would quote the passphrase.
             throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is no text.", nameof(text));
         }
 
@@ -108,10 +108,11 @@ public sealed class EncryptionKey : IDisposable
     public override string ToString() => IsPassphrase ? "passphrase" : $"key of {SizeBytes} bytes";
 
     /// <summary>
-    /// The key that wraps others: HKDF-SHA-256 (RFC 5869) of the bytes, or of what PBKDF2 (RFC 8018) makes of the passphrase.
+    /// Derives the wrapping key: HKDF-SHA-256 (RFC 5869) of the bytes, or of a key derived from the passphrase by PBKDF2 (RFC
+    /// 8018).
     /// </summary>
-    /// <param name="derivation">How; of this key's kind.</param>
-    /// <param name="wrappingKey">32 bytes.</param>
+    /// <param name="derivation">The parameters, for this kind of key.</param>
+    /// <param name="wrappingKey">Receives 32 bytes.</param>
     internal void DeriveWrappingKey(in KeyDerivation derivation, Span<byte> wrappingKey)
     {
         Span<byte> salt = stackalloc byte[KeyDerivation.SaltBytes];

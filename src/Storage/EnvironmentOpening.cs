@@ -5,12 +5,12 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage;
 
-/// <summary>What stands between a directory and an open environment: the lock, the files, the meta page and the key.</summary>
+/// <summary>Opens an environment from a directory: the lock, the files, the meta page and the key.</summary>
 internal static class EnvironmentOpening
 {
     /// <summary>
-    /// Opens on a given world; see <see cref="StorageEnvironment.Open(string, StorageOptions?)"/>. What fails leaves the
-    /// directory as it was.
+    /// Opens an environment in the given world; see <see cref="StorageEnvironment.Open(string, StorageOptions?)"/>. On an
+    /// error the directory is left as it was.
     /// </summary>
     public static StorageEnvironment Open(World world, StorageOptions options)
     {
@@ -41,7 +41,7 @@ internal static class EnvironmentOpening
 
             data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
             MetaPage meta = DataFile.ReadMeta(files, data);
-            // every reader begins there: it comes while the rest is opened
+            // Every reader starts at this page: load it while the rest is opened.
             data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
             cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
             environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
@@ -54,7 +54,7 @@ internal static class EnvironmentOpening
             data?.Dispose();
             cipher?.Dispose();
             if (environment is null && bringsLock && files.List().Contains(FormatLimits.LockFileName))
-                files.Unmake(fileLock, FormatLimits.LockFileName); // before the lock goes: afterwards it may be another's
+                files.Unmake(fileLock, FormatLimits.LockFileName); // while the lock is held: later it may be another's file
             fileLock.Dispose();
             throw;
         }

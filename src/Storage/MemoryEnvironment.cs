@@ -5,7 +5,7 @@ namespace Treepie.Storage;
 /// <summary>In-memory environments for temporary data.</summary>
 public static class MemoryEnvironment
 {
-    /// <summary>Largest data file: what an array holds, half of it. It is address space, not memory.</summary>
+    /// <summary>The maximum size of the data file: half of what an array can hold. It is address space, not memory.</summary>
     private const long MaxBytes = 1L << 30;
 
     /// <summary>

@@ -35,7 +35,7 @@ public static class Salvage
         return Run(World.OfDisk(source), World.OfDisk(target), key, progress, cancellationToken);
     }
 
-    /// <summary>From one world to another.</summary>
+    /// <summary>Salvages from one world to another.</summary>
     internal static SalvageReport Run(
         World source, World target, EncryptionKey? key, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
@@ -61,7 +61,9 @@ public static class Salvage
         }
     }
 
-    /// <summary>No journal: the last checkpoint makes all of it durable at once, and before that it is worth nothing.</summary>
+    /// <summary>
+    /// Without a journal: the last checkpoint makes everything durable at once, and nothing before it needs to be.
+    /// </summary>
     private static StorageOptions TargetOptions(IFileSystem source) =>
         new()
         {

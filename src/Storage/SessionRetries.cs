@@ -32,7 +32,7 @@ public static class SessionRetries
             }
             catch (SessionConflictException) when (attempt < attempts)
             {
-                // The next attempt reads what the other commit has left.
+                // The next attempt reads the state after the other commit.
             }
         }
     }
@@ -59,7 +59,7 @@ public static class SessionRetries
             }
             catch (SessionConflictException) when (attempt < attempts)
             {
-                // The next attempt reads what the other commit has left.
+                // The next attempt reads the state after the other commit.
             }
         }
     }

@@ -29,7 +29,7 @@ public static class StorageCheck
         return Run(World.OfDisk(directory), key, progress, cancellationToken);
     }
 
-    /// <summary>On a given world.</summary>
+    /// <summary>Checks in the given world.</summary>
     internal static CheckReport Run(
         World world, EncryptionKey? key, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {

@@ -75,7 +75,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Cipher = cipher,
-                    // a spare that is not made is made when it is needed
+                    // a spare file that was not created in advance is created when needed
                     Background = world.IsBackgroundAllowed ? work => _background.Run(work) : static work => work(),
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     Clock = world.Clock,
@@ -113,37 +113,37 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     /// <summary>Whether the environment is encrypted.</summary>
     public bool IsEncrypted => Cipher is not null;
 
-    /// <summary>What it is encrypted with, or null.</summary>
+    /// <summary>The cipher, or null if the environment is not encrypted.</summary>
     internal StoreCipher? Cipher { get; }
 
-    /// <summary>Lets one change keys at a time.</summary>
+    /// <summary>Allows only one change of keys at a time.</summary>
     internal Gate RotationGate { get; }
 
-    /// <summary>Who gives decrypted pages back, or null.</summary>
+    /// <summary>Releases decrypted pages. Null if the environment is not encrypted.</summary>
     internal DecryptedSweeper? Sweeper { get; }
 
-    /// <summary>What it takes from outside itself.</summary>
+    /// <summary>The interfaces to everything outside.</summary>
     internal World World => _world;
 
-    /// <summary>The files of its journal.</summary>
+    /// <summary>The files of the journal.</summary>
     internal JournalFiles JournalFiles => _journalFiles;
 
-    /// <summary>Its journal; null where it has none, or is read-only.</summary>
+    /// <summary>The journal, or null if there is none or the environment is read-only.</summary>
     internal JournalWriter? Journal => _journal;
 
-    /// <summary>Whether it was opened without the right to write.</summary>
+    /// <summary>Whether the environment was opened read-only.</summary>
     internal bool IsReadOnly => _options.ReadOnly;
 
-    /// <summary>What closing waits for.</summary>
+    /// <summary>Tracks the operations that closing waits for.</summary>
     internal Lifetime Lifetime => _lifetime;
 
-    /// <summary>Checkpoints.</summary>
+    /// <summary>Runs checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
 
-    /// <summary>The queue that writers go through.</summary>
+    /// <summary>The queue of all writers.</summary>
     internal CommitQueue Commits => _commits;
 
-    /// <summary>The state behind the door.</summary>
+    /// <summary>The internal state.</summary>
     internal EnvironmentState State => _state;
 
     EnvironmentState ITransactionSource.State => _state;
@@ -203,7 +203,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
                 ?? throw new SnapshotNotFoundException($"There is no snapshot '{name}' in '{_world.Files.Path}'.");
             ReaderTable.Slot slot = _state.Readers.Claim(named.TransactionId, name);
 
-            // Who drops it publishes that first and looks at the slots afterwards.
+            // Dropping a snapshot publishes that first and reads the slots afterwards.
             if (_state.Current.Named.Find(name) == named)
                 return Begin(
                     new Snapshot(named.TransactionId, named.Record.Catalogue, named.Record.NextTreeId, _state.Current.PageCount),
@@ -302,7 +302,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
-        using Lifetime.Lease lease = _lifetime.Enter(); // this thread may go on for others when its own command is done
+        using Lifetime.Lease lease = _lifetime.Enter(); // this thread may process other commands after its own is done
         _checkpoints.ThrowIfAtBound(_world.Files.Path);
         cancellationToken.ThrowIfCancellationRequested();
         var request = new WriteRequest<TResult>(isAsync: true);
@@ -387,8 +387,8 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        // A reader that ends stores its slot and then looks at the flag above, without a barrier, which would cost every read: so
-        // the barrier is made here, for all threads.
+        // A reader that ends stores its slot and then reads the flag above, without a barrier, which would cost every read.
+        // So the barrier is executed here, for all threads.
         Interlocked.MemoryBarrierProcessWide();
         _lifetime.BeginClose();
         _checkpoints.Stop();
@@ -408,10 +408,10 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     /// <inheritdoc/>
     public ValueTask DisposeAsync() => new(_world.Scheduler.RunAsync(Dispose));
 
-    /// <summary>Opens on a given world.</summary>
+    /// <summary>Opens an environment in the given world.</summary>
     internal static StorageEnvironment Open(World world, StorageOptions options) => EnvironmentOpening.Open(world, options);
 
-    /// <summary>Begins a read without an object for it; <see cref="ExitRead"/> must follow.</summary>
+    /// <summary>Begins a read without allocating an object. <see cref="ExitRead"/> must follow.</summary>
     internal Snapshot EnterRead(string? name, out ReaderTable.Slot slot)
     {
         Snapshot snapshot = _state.Current;
@@ -431,7 +431,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
 
     void ITransactionSource.ExitRead(ReaderTable.Slot slot) => ExitRead(slot);
 
-    /// <summary>Ends a read that <see cref="EnterRead"/> began.</summary>
+    /// <summary>Ends a read of <see cref="EnterRead"/>.</summary>
     internal void ExitRead(ReaderTable.Slot slot)
     {
         slot.Free();
@@ -439,7 +439,9 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
             FreeIfUnused();
     }
 
-    /// <summary>Runs something that takes long: it is told when closing begins, and has the environment until it ends.</summary>
+    /// <summary>
+    /// Runs a long operation, which is cancelled when closing begins; the environment stays open until it ends.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile.</exception>
     internal TResult RunLong<TResult>(Func<CancellationToken, TResult> operation, CancellationToken cancellationToken)
     {
@@ -457,8 +459,8 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// Deletes journal files that no recovery needs, and makes that durable; what of the log waits in them is given up. The
-    /// directory is synced even where none is left to delete: the sync after an earlier deletion may have failed.
+    /// Deletes journal files that recovery does not need, durably, even if they contain log that is not archived yet. Syncs
+    /// the directory even if there is nothing to delete: the sync after an earlier deletion may have failed.
     /// </summary>
     internal void DropSupersededJournal()
     {
@@ -469,7 +471,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         _world.Files.SyncDirectory();
     }
 
-    /// <summary>The last changes of files, by the one thread that has a lease.</summary>
+    /// <summary>Makes the last changes to files. Runs on the only thread that still has a lease.</summary>
     private void CloseFiles()
     {
         bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
@@ -483,12 +485,12 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
     }
 
     /// <summary>
-    /// The one place where memory and lock are given back: by whoever comes last, the closing itself or a read that ends after
-    /// it. Nothing here changes a file, and the lock goes last: whoever opens the directory next has it for itself.
+    /// Releases memory and lock, after the last user: the closing itself or a read that ends later. Changes no file, and
+    /// releases the lock last, so that the next process to open the directory has it for itself.
     /// </summary>
     private void FreeIfUnused()
     {
-        Interlocked.MemoryBarrier(); // the slot of a read that has ended is seen by a closing that is looked for here in vain
+        Interlocked.MemoryBarrier(); // either this sees that closing is done, or the closing sees the freed slot
         if (!_lifetime.IsClosed)
             return;
 
@@ -519,7 +521,7 @@ public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsync
         return new ReadTransaction(this, _state.Store, snapshot, slot);
     }
 
-    /// <summary>Gives the slot of a read back that came after closing.</summary>
+    /// <summary>If the environment was closed, releases the slot of a read and throws.</summary>
     private void ThrowIfClosed(ReaderTable.Slot slot)
     {
         if (Volatile.Read(ref _disposed) == 0)

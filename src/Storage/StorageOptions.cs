@@ -109,16 +109,16 @@ public sealed record StorageOptions
     /// </summary>
     public bool AllowMissingLocks { get; init; }
 
-    /// <summary>Free bytes of a small data file from which on closing makes it shorter.</summary>
+    /// <summary>The number of free bytes in a small data file from which closing shrinks it.</summary>
     internal long ClosingShrinkBytes { get; init; } = 32L << 20;
 
     /// <summary>
-    /// Address space that is reserved for the data file at open, in bytes, where the file is not larger; there is more when the
-    /// file grows over it.
+    /// The address space in bytes reserved for the data file when it is opened, unless the file is larger. More is reserved
+    /// as the file grows.
     /// </summary>
     internal long FirstReserveBytes { get; init; } = 256L << 20;
 
-    /// <summary>Most address space for pages not yet in the data file, in bytes; reserved in parts, as it is needed.</summary>
+    /// <summary>The maximum address space in bytes for pages not yet in the data file. Reserved in parts as needed.</summary>
     internal long ScratchReserveBytes { get; init; } = 64L << 30;
 
     internal void Validate()

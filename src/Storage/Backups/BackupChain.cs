@@ -58,7 +58,7 @@ public sealed class BackupChain : IDisposable
             }
 
             var plan = ChainPlan.Make(headers, options);
-            // a stream that cannot be opened twice is enough, where it is all
+            // If there is only one part, keep it open: its stream may not support being opened twice.
             BackupPartReader? only = parts.Count == 1 ? reader : null;
             reader = parts.Count == 1 ? null : reader;
             return new BackupChain(parts, options, plan, headers[plan.Pages[^1]].Header, only);
@@ -155,7 +155,7 @@ public sealed class BackupChain : IDisposable
         return only ?? await OpenAsync(_parts[part], cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>From the newest part to the snapshot; returns the hash of the newest.</summary>
+    /// <summary>Reads the parts from the newest to the snapshot. Returns the hash of the newest.</summary>
     private async Task<string> ReadPagesAsync(
         List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, IProgress<BackupPartProgress>? progress,
         CancellationToken cancellationToken)
@@ -240,7 +240,7 @@ public sealed class BackupChain : IDisposable
             throw part.Inconsistent("it ends within a store");
     }
 
-    /// <summary>The store whose pages follow; null where they are not needed any more.</summary>
+    /// <summary>Starts the store whose pages follow. Returns null if they are not needed.</summary>
     private static StoreAssembly? Begin(
         BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, bool isAny)
     {
@@ -277,7 +277,7 @@ public sealed class BackupChain : IDisposable
         return known;
     }
 
-    /// <summary>A store that was damaged when it was backed up: it is left out, and whoever owns it makes it anew.</summary>
+    /// <summary>Leaves out a store that was damaged when it was backed up. Its owner must rebuild it.</summary>
     private static void Lose(BackupPartReader part, List<StoreAssembly> stores, StoreAssembly? store, bool isNewest)
     {
         if (store is null)
@@ -314,7 +314,7 @@ public sealed class BackupChain : IDisposable
             throw part.Inconsistent($"it is said to lead to commit {part.Header.Commit}, and ends with {log.State.Commit}");
     }
 
-    /// <summary>Makes stores of what was written, and walks them.</summary>
+    /// <summary>Completes the restored stores and checks them.</summary>
     private static void Complete(
         List<StoreAssembly> stores, RestoredState reached, PageBits inUse, IProgress<BackupPartProgress>? progress,
         CancellationToken cancellationToken)

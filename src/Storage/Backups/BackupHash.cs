@@ -28,17 +28,17 @@ public sealed class BackupHash : IDisposable
         if (_blake3 is not null)
             _blake3.Append(bytes);
         else
-            _sha256!.AppendData(bytes); // one of the two is there
+            _sha256!.AppendData(bytes); // one of the two is set
     }
 
     /// <summary>Returns the hash of everything appended so far: 32 bytes.</summary>
-    public byte[] GetCurrentHash() => _blake3?.GetCurrentHash() ?? _sha256!.GetCurrentHash(); // one of the two is there
+    public byte[] GetCurrentHash() => _blake3?.GetCurrentHash() ?? _sha256!.GetCurrentHash(); // one of the two is set
 
     /// <summary>Returns the hash of everything appended since the last reset, and resets it.</summary>
     public byte[] GetHashAndReset()
     {
         if (_blake3 is null)
-            return _sha256!.GetHashAndReset(); // one of the two is there
+            return _sha256!.GetHashAndReset(); // one of the two is set
         byte[] hash = _blake3.GetCurrentHash();
         _blake3.Reset();
         return hash;

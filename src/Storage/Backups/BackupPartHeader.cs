@@ -50,7 +50,7 @@ public sealed record BackupPartHeader
         return reader.Header;
     }
 
-    /// <summary>Writes it, mark included; returns the mark.</summary>
+    /// <summary>Returns the encoded header, including its checksum (the mark), and the mark.</summary>
     internal byte[] Write(out uint mark)
     {
         if (Description.Length > PartFormat.MaxDescriptionBytes)
@@ -77,7 +77,7 @@ public sealed record BackupPartHeader
     }
 
     /// <summary>
-    /// Bytes of the description, as the first bytes of a part say; refuses what is no part, or of a newer program.
+    /// Reads the length of the description from the start of a part. Rejects data that is not a part or has a newer format.
     /// </summary>
     internal static int ReadLength(ReadOnlySpan<byte> head, string name)
     {
@@ -97,13 +97,13 @@ public sealed record BackupPartHeader
         return length;
     }
 
-    /// <summary>How a part is hashed, as its first bytes say.</summary>
+    /// <summary>Returns the hash algorithm of a part, from its first bytes.</summary>
     internal static BackupHashKind HashOf(ReadOnlySpan<byte> head) =>
         BinaryPrimitives.ReadUInt16LittleEndian(head[8..]) >= PartFormat.Blake3Version
             ? BackupHashKind.Blake3
             : BackupHashKind.Sha256;
 
-    /// <summary>Reads it.</summary>
+    /// <summary>Decodes a header.</summary>
     internal static BackupPartHeader Read(ReadOnlySpan<byte> bytes, string name, out uint mark)
     {
         mark = BinaryPrimitives.ReadUInt32LittleEndian(bytes[^PartFormat.MarkBytes..]);

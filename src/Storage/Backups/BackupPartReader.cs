@@ -4,8 +4,8 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Reads a part of a backup, front to back, in the memory of one frame. Hands out a frame only when its checksum fits and it is
-/// the next one of this part; the end only when nothing is missing and nothing follows. One caller at a time.
+/// Reads a backup part sequentially, in the memory of one frame. Returns a frame only if its checksum matches and it is the
+/// next one of this part, and the end only if nothing is missing and nothing follows. One caller at a time.
 /// </summary>
 internal sealed class BackupPartReader : IDisposable
 {
@@ -23,23 +23,23 @@ internal sealed class BackupPartReader : IDisposable
     {
         _source = source;
         _name = name;
-        Header = null!; // OpenAsync sets it
+        Header = null!; // set by OpenAsync
     }
 
-    /// <summary>What the part says at its beginning.</summary>
+    /// <summary>The header of the part.</summary>
     public BackupPartHeader Header { get; private set; }
 
-    /// <summary>What messages call it.</summary>
+    /// <summary>The name used in messages.</summary>
     public string Name => _name;
 
-    /// <summary>Content of the frame that was read last, until the next.</summary>
+    /// <summary>The content of the frame read last. Valid until the next is read.</summary>
     public Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes, _contentBytes);
 
-    /// <summary>The hash of the part, in hexadecimal, once its end was read.</summary>
+    /// <summary>The hash of the part, in hexadecimal. Empty until the end is read.</summary>
     public string Hash { get; private set; } = "";
 
-    /// <summary>Reads the header. The source is closed with the reader.</summary>
-    /// <exception cref="BackupPartException">It is no part, of a newer program, damaged or cut off.</exception>
+    /// <summary>Reads the header. Disposing the reader closes the source.</summary>
+    /// <exception cref="BackupPartException">It is not a part, has a newer format, is damaged or truncated.</exception>
     public static async Task<BackupPartReader> OpenAsync(Stream source, string name, CancellationToken cancellationToken)
     {
         var reader = new BackupPartReader(source, name);
@@ -55,8 +55,8 @@ internal sealed class BackupPartReader : IDisposable
         }
     }
 
-    /// <summary>Reads the next frame; at the end all has been proven to be what was written.</summary>
-    /// <exception cref="BackupPartException">It is not whole.</exception>
+    /// <summary>Reads the next frame. When it returns the end, the whole part has been verified.</summary>
+    /// <exception cref="BackupPartException">The part is not intact.</exception>
     public async ValueTask<PartFrameKind> ReadAsync(CancellationToken cancellationToken)
     {
         byte[]? before = null;
@@ -66,7 +66,7 @@ internal sealed class BackupPartReader : IDisposable
 
         PartFrameKind kind = ReadHead();
         if (kind == PartFrameKind.End)
-            before = _hash!.GetCurrentHash(); // OpenAsync made it
+            before = _hash!.GetCurrentHash(); // set by OpenAsync
         if (await FillAsync(PartFormat.FrameHeadBytes, _contentBytes, cancellationToken).ConfigureAwait(false) < _contentBytes)
             throw CutOff();
 
@@ -81,13 +81,13 @@ internal sealed class BackupPartReader : IDisposable
         }
 
         int length = PartFormat.FrameHeadBytes + _contentBytes;
-        _hash!.Append(_frame.AsSpan(0, length)); // OpenAsync made it
+        _hash!.Append(_frame.AsSpan(0, length)); // set by OpenAsync
         _bytes += length;
         _frames++;
         return kind;
     }
 
-    /// <summary>Of a part that says what cannot be.</summary>
+    /// <summary>Returns the exception for contradictory content.</summary>
     public BackupPartException Inconsistent(string what) =>
         new(BackupPartFault.Inconsistent, $"'{_name}' is inconsistent: {what}. Take another copy, or another backup.");
 

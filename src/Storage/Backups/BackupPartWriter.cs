@@ -35,7 +35,7 @@ public sealed class BackupPartWriter : IDisposable
     /// <summary>The number of bytes written so far.</summary>
     public long Bytes { get; private set; }
 
-    /// <summary>Room for the content of the next frame.</summary>
+    /// <summary>The buffer for the content of the next frame.</summary>
     internal Span<byte> Content => _frame.AsSpan(PartFormat.FrameHeadBytes);
 
     /// <summary>Writes a manifest, which describes everything written before it; at most 1 MiB.</summary>
@@ -64,10 +64,10 @@ public sealed class BackupPartWriter : IDisposable
     public void Dispose()
     {
         _hash.Dispose();
-        CryptographicOperations.ZeroMemory(_frame); // pages of an encrypted environment went through it
+        CryptographicOperations.ZeroMemory(_frame); // pages of an encrypted environment were in it
     }
 
-    /// <summary>Writes what is in <see cref="Content"/> as a frame.</summary>
+    /// <summary>Writes the contents of <see cref="Content"/> as a frame.</summary>
     internal async ValueTask WriteAsync(PartFrameKind kind, int contentBytes, CancellationToken cancellationToken)
     {
         if (_isOver)

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Which parts lead to a point: a snapshot, the increments from it to the newest that is not beyond the point, and the log from
-/// there on. Refuses parts that are no chain, each fault by its name.
+/// Selects the parts needed to reach a point: a snapshot, its increments up to the newest not after the point, and the
+/// following log. Rejects parts that are not a chain, with a specific error for each fault.
 /// </summary>
 internal sealed class ChainPlan
 {
@@ -15,10 +15,10 @@ internal sealed class ChainPlan
     /// <summary>The snapshot and its increments, in the order they were taken.</summary>
     public IReadOnlyList<int> Pages { get; }
 
-    /// <summary>Logs, in the order they were taken.</summary>
+    /// <summary>The logs, in the order they were taken.</summary>
     public IReadOnlyList<int> Logs { get; }
 
-    /// <summary>Plans by what the parts say of themselves.</summary>
+    /// <summary>Makes a plan from the headers of the parts.</summary>
     public static ChainPlan Make(IReadOnlyList<(string Name, BackupPartHeader Header)> parts, BackupChainOptions options)
     {
         CheckOrder(parts);
@@ -34,7 +34,7 @@ internal sealed class ChainPlan
         return new ChainPlan(pages, FindLogs(parts, parts[newest].Header, options));
     }
 
-    /// <summary>Each part of the store of the one before it, and taken after it.</summary>
+    /// <summary>Verifies that all parts belong to one store and are in the order they were taken.</summary>
     private static void CheckOrder(IReadOnlyList<(string Name, BackupPartHeader Header)> parts)
     {
         (string Name, BackupPartHeader Header)? pages = null, log = null;
@@ -91,7 +91,7 @@ internal sealed class ChainPlan
                     + $"snapshot before it, and the increments to that.");
     }
 
-    /// <summary>The part that an increment goes on from.</summary>
+    /// <summary>Returns the part that an increment continues.</summary>
     private static int Before(IReadOnlyList<(string Name, BackupPartHeader Header)> parts, int increment)
     {
         (string name, BackupPartHeader header) = parts[increment];

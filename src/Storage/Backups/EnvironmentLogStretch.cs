@@ -58,7 +58,7 @@ public sealed class EnvironmentLogStretch : IDisposable
         long commitMs = 0;
         environment.Commits.RunExclusive(
             () => (read, commitMs) = (environment.BeginRead("backup of the log"), environment.Journal.LastTimeMs));
-        var stretch = new EnvironmentLogStretch(environment, after, read!, commitMs); // RunExclusive ran the action
+        var stretch = new EnvironmentLogStretch(environment, after, read!, commitMs); // RunExclusive has run the action
         try
         {
             if (after > stretch.Commit)

@@ -19,7 +19,7 @@ namespace Treepie.Storage.Backups;
 /// </remarks>
 public sealed class EnvironmentRestore : IDisposable
 {
-    /// <summary>The file grows by so many pages (64 MiB) at most beyond what it needs.</summary>
+    /// <summary>The maximum number of pages (64 MiB) by which the file is extended beyond what is needed.</summary>
     private const long StepPages = 8192;
 
     private readonly World _world;
@@ -42,7 +42,7 @@ public sealed class EnvironmentRestore : IDisposable
         _key = key;
         _limitPages = maxDataFileBytes / PageLayout.SizeBytes;
         if (world.Files.List().Contains(FormatLimits.NewDataFileName))
-            world.Files.Delete(FormatLimits.NewDataFileName); // of a restore that was killed
+            world.Files.Delete(FormatLimits.NewDataFileName); // left by a restore that was killed
         _storeId = world.DrawGuid();
         _cipher = key is null ? null : StoreCipher.Create(world, _storeId, key);
         _pages = _cipher?.NewPageCipher();
@@ -101,13 +101,13 @@ public sealed class EnvironmentRestore : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // nobody takes it for a store, and the next restore deletes it
+            // It does not count as a store, and the next restore deletes it.
         }
 
         _lock.Dispose();
     }
 
-    /// <summary>In a given world.</summary>
+    /// <summary>Starts a restore in the given world.</summary>
     internal static EnvironmentRestore Create(World world, EncryptionKey? key, long maxDataFileBytes)
     {
         world.Files.Calls.RequireLittleEndian();
@@ -130,7 +130,7 @@ public sealed class EnvironmentRestore : IDisposable
         }
     }
 
-    /// <summary>Gives the file real blocks for so many pages.</summary>
+    /// <summary>Extends the file, with allocated blocks, to a number of pages.</summary>
     internal void Grow(long pages)
     {
         if (pages > _limitPages)
@@ -145,7 +145,7 @@ public sealed class EnvironmentRestore : IDisposable
         _file.Allocate(_filePages * PageLayout.SizeBytes);
     }
 
-    /// <summary>Writes a page, or a whole run, as a plain store has it.</summary>
+    /// <summary>Writes a page or a whole run, given in its unencrypted form.</summary>
     internal void Write(long number, ReadOnlySpan<byte> unit)
     {
         if (_pages is null)
@@ -163,7 +163,7 @@ public sealed class EnvironmentRestore : IDisposable
         _file.Write(sealedUnit, number * PageLayout.SizeBytes);
     }
 
-    /// <summary>Reads a page that was written, as a plain store has it; false where it is another.</summary>
+    /// <summary>Reads a page written before and decrypts it. Returns false if a different page is there.</summary>
     internal bool TryRead(long number, Span<byte> page)
     {
         if (number < FormatLimits.FirstDataPage || number >= _filePages)
@@ -177,7 +177,7 @@ public sealed class EnvironmentRestore : IDisposable
             && _pages.TryOpen(stored, page);
     }
 
-    /// <summary>Writes bitmap and meta page, durable, and makes it a store.</summary>
+    /// <summary>Writes the bitmap and the meta page durably and renames the file, which makes it a store.</summary>
     internal void Complete(in RestoredState state, PageBits inUse)
     {
         long pageCount = state.PageCount, groups = 1;
@@ -217,9 +217,10 @@ public sealed class EnvironmentRestore : IDisposable
     }
 
     /// <summary>
-    /// Walks the store, once it is complete and this is disposed: every page, checksum, key, count and bit of the bitmap.
+    /// Checks every page, checksum, key, count and bitmap bit of the store. Call it after <see cref="Complete"/> and
+    /// <see cref="Dispose"/>.
     /// </summary>
-    /// <exception cref="CorruptionException">Something is wrong; the message says what was found first.</exception>
+    /// <exception cref="CorruptionException">The check failed; the message states the first fault.</exception>
     internal void Check(IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         using StorageEnvironment environment = StorageEnvironment.Open(

@@ -74,17 +74,17 @@ public sealed class EnvironmentSnapshot : IDisposable
             environment.Commits.RunExclusive(() =>
             {
                 read = environment.BeginRead("backup");
-                // so that dropping one disturbs nothing
+                // Keep the named snapshots open so that dropping one meanwhile does not affect the backup.
                 named.AddRange(read.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name)));
                 pageCount = state.Space.PageCount;
                 commitMs = environment.Journal?.LastTimeMs ?? 0;
                 durable = state.Durable;
                 live = state.Space.CopyLive();
             });
-            Array.Resize(ref live, (int)((pageCount + 63) / 64)); // the bitmap speaks of pages beyond the end too
+            Array.Resize(ref live, (int)((pageCount + 63) / 64)); // the bitmap also covers pages beyond the end
             if (commitMs == 0)
                 commitMs = state.Clock.GetUtcNow().ToUnixTimeMilliseconds();
-            // RunExclusive ran the action
+            // Not null: RunExclusive has run the action.
             return new EnvironmentSnapshot(environment, read!, named, PageBits.Of(live), pageCount, commitMs, durable!);
         }
         catch
@@ -144,7 +144,8 @@ public sealed class EnvironmentSnapshot : IDisposable
             writer, pages, done => progress?.Report(new BackupPartProgress(name, done, pages.Count)),
             cancellationToken).ConfigureAwait(false);
 
-        // What is not durable yet could be lost, and other commits get its number: the next increment would take them for these.
+        // Commits that are not durable could be lost and their numbers reused; the next increment would mistake the new ones
+        // for these.
         if (_environment is { Journal: null, IsReadOnly: false })
             _environment.Checkpoint(cancellationToken);
         BinaryPrimitives.WriteInt64LittleEndian(writer.Content, pages.Count);
@@ -172,8 +173,8 @@ public sealed class EnvironmentSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Pages that were kept for snapshots that are gone by now: in use until they have been looked at, but seen by nobody, so
-    /// that they may be used again under our hands.
+    /// Excludes pages that were kept for snapshots dropped since. They count as in use until they are processed, but nothing
+    /// reads them, so they may be reused during the backup.
     /// </summary>
     private void LeaveOutOrphans()
     {
@@ -191,7 +192,10 @@ public sealed class EnvironmentSnapshot : IDisposable
         }
     }
 
-    /// <summary>A page is born no later than its parent: what lies below one that is old enough is not looked at.</summary>
+    /// <summary>
+    /// Collects the pages born after a commit. A page is born no later than its parent, so subtrees of older pages are
+    /// skipped.
+    /// </summary>
     private PageBits FindBornAfter(long since, CancellationToken cancellationToken)
     {
         var born = new PageBits(_pageCount);
@@ -215,7 +219,7 @@ public sealed class EnvironmentSnapshot : IDisposable
             }
 
             if (born.Contains(run.First))
-                return false; // shared with a root that was walked before
+                return false; // shared with a root already walked
 
             born.Add(run);
             return true;

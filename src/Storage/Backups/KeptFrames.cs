@@ -6,8 +6,8 @@ using Treepie.Storage.Journal;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Walks frames of the journal that are kept for the log, from one transaction on, over files and uses, decrypted; while commits
-/// go on behind the end that was noted. A file that is used again meanwhile shows as a gap, by the hash of its frames.
+/// Reads the journal frames kept for the log from a transaction on, across files and uses, and decrypts them. Commits may
+/// continue after the given end. A file reused meanwhile shows as a gap, because its frames no longer match.
 /// </summary>
 internal sealed class KeptFrames : IDisposable
 {
@@ -24,22 +24,22 @@ internal sealed class KeptFrames : IDisposable
             .. _files.OpenAll(storeId, writable: false).Where(file => file.Header is not null).OrderBy(file => file.Header?.Use)];
     }
 
-    /// <summary>The use that the frame was in which was found last.</summary>
+    /// <summary>The journal use of the frame found last.</summary>
     public long Use { get; private set; }
 
-    /// <summary>Payload of the frame that was found last, until the next.</summary>
+    /// <summary>The payload of the frame found last. Valid until the next one is read.</summary>
     public ReadOnlyMemory<byte> Payload { get; private set; }
 
     /// <summary>
-    /// The frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Ends early where one is
-    /// missing.
+    /// Returns the frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Stops early if one
+    /// is missing.
     /// </summary>
     public IEnumerable<FrameHeader> From(long from, long end)
     {
         for (int i = First(from); i < _uses.Count && from <= end; i++)
         {
             JournalFile file = _uses[i];
-            JournalFileHeader use = file.Header!.Value; // others were left out
+            JournalFileHeader use = file.Header!.Value; // files without a header were left out
             long offset = JournalFileHeader.BlockBytes, number = use.FirstFrame;
             while (from <= end && TryRead(file, offset, number, from, i, out FrameHeader frame, out bool isWanted))
             {
@@ -55,7 +55,7 @@ internal sealed class KeptFrames : IDisposable
         }
     }
 
-    /// <summary>The use that holds the frame which begins with a transaction; null where none does.</summary>
+    /// <summary>Returns the use that contains the frame starting with a transaction, or null if there is none.</summary>
     public long? FindUse(long transaction)
     {
         foreach (FrameHeader _ in From(transaction, transaction))
@@ -70,8 +70,8 @@ internal sealed class KeptFrames : IDisposable
     }
 
     /// <summary>
-    /// The use to begin with: the last of those that begin with a frame up to a transaction, so that what somebody else still
-    /// waits for is not read.
+    /// Returns the index of the use to start with: the last one whose first frame starts at or before a transaction. Earlier
+    /// uses, which may be kept for other readers, are not read.
     /// </summary>
     private int First(long from)
     {
@@ -89,8 +89,8 @@ internal sealed class KeptFrames : IDisposable
     }
 
     /// <summary>
-    /// The frame at a place, of which only the head is looked at where it is before what is wanted. A session that recovered goes
-    /// on in a use that says from which frame; what stands behind that here never counted.
+    /// Reads the frame at an offset. Only the header is read if the frame is before the wanted one. After recovery the journal
+    /// continues in a new use, which states its first frame; frames beyond that number in the previous use are invalid.
     /// </summary>
     private bool TryRead(
         JournalFile file, long offset, long number, long from, int index, out FrameHeader frame, out bool isWanted)

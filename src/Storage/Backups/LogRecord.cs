@@ -3,15 +3,15 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// A piece of a commit in a log, or all of it.
+/// A commit in a log, or a piece of one.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 first transaction
 ///      8    8 last transaction
-///     16    8 when it was made, milliseconds since 1970-01-01 UTC; 0 where nobody knows
-///     24    4 bytes of the payload in all
-///     28    4 offset of this piece in it
-///     32      the piece: payload of a frame of the journal, not encrypted
+///     16    8 commit time, milliseconds since 1970-01-01 UTC; 0 if unknown
+///     24    4 total length of the payload in bytes
+///     28    4 offset of this piece in the payload
+///     32      the piece: payload of a journal frame, not encrypted
 /// </code>
 /// </summary>
 internal readonly record struct LogRecord(long First, long Last, long TimeMs, int PayloadBytes, int Offset)
@@ -27,7 +27,7 @@ internal readonly record struct LogRecord(long First, long Last, long TimeMs, in
         BinaryPrimitives.WriteInt32LittleEndian(destination[28..], Offset);
     }
 
-    /// <summary>Reads it; null where the bytes cannot be one.</summary>
+    /// <summary>Decodes a record. Returns null if it is invalid.</summary>
     public static LogRecord? TryRead(ReadOnlySpan<byte> source)
     {
         if (source.Length < HeadBytes)

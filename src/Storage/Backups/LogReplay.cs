@@ -4,8 +4,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Makes commits of a log again, one after the other, on the state that the snapshot left; or, without a target, proves that each
-/// follows the one before and can be followed. Memory: the largest commit.
+/// Replays the commits of a log, in order, on the restored state. Without a target, only verifies that they are consecutive
+/// and valid. Memory: the largest commit.
 /// </summary>
 internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target, PageBits? inUse) : IDisposable
 {
@@ -17,22 +17,22 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
     private LogRecord _pending;
     private int _filled;
 
-    /// <summary>The state that was reached.</summary>
+    /// <summary>The state reached.</summary>
     public RestoredState State { get; private set; } = state;
 
-    /// <summary>Commits (merged batches) that were made again.</summary>
+    /// <summary>The number of commits (merged batches) replayed.</summary>
     public long Commits { get; private set; }
 
-    /// <summary>Last commit that is made again.</summary>
+    /// <summary>The last commit to replay.</summary>
     public long StopAtCommit { get; init; } = long.MaxValue;
 
-    /// <summary>Commits later than this, in milliseconds since 1970-01-01 UTC, are not made again.</summary>
+    /// <summary>Commits later than this, in milliseconds since 1970-01-01 UTC, are not replayed.</summary>
     public long StopAtMs { get; init; } = long.MaxValue;
 
-    /// <summary>Whether the point to stop at was passed.</summary>
+    /// <summary>Whether the stopping point was passed.</summary>
     public bool IsOver { get; private set; }
 
-    /// <summary>Takes a piece of a commit.</summary>
+    /// <summary>Adds a piece of a commit and replays the commit once complete.</summary>
     public void Take(BackupPartReader part)
     {
         if (IsOver)
@@ -58,7 +58,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         Commit(record, _payload.AsSpan(0, record.PayloadBytes), part);
     }
 
-    /// <summary>The part has no more commits.</summary>
+    /// <summary>Called at the end of a part. Verifies that no commit is incomplete.</summary>
     public void End(BackupPartReader part)
     {
         if (_filled > 0)
@@ -75,7 +75,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
     private void Commit(LogRecord record, ReadOnlySpan<byte> payload, BackupPartReader part)
     {
         if (record.Last <= State.Commit)
-            return; // the snapshot has it
+            return; // the snapshot includes it
         if (record.First != State.Commit + 1)
             throw new BackupPartException(
                 BackupPartFault.LinkMissing,
@@ -117,7 +117,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         PageRun run = changed.Run;
         Span<byte> unit = run.Pages == 1 ? _page : Run(run.Pages);
         unit.Clear();
-        // Apply looked
+        // Not null: Apply checked the target.
         if (changed.From != 0 && (!target!.TryRead(changed.From, unit) || new Page(unit).Birth != changed.FromBirth))
             throw part.Inconsistent($"transaction {birth} copies page {changed.From}, which the parts before it left otherwise");
 

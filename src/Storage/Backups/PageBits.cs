@@ -4,25 +4,23 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
-/// <summary>
-/// A set of page numbers: a bit for each page (128 KiB for each 8 GiB of file), which grows with the pages there are.
-/// </summary>
+/// <summary>A set of page numbers: one bit per page (128 KiB per 8 GiB of file). Grows as needed.</summary>
 internal sealed class PageBits(long pages)
 {
     private const int BitsPerWord = 64;
 
     private ulong[] _words = new ulong[(pages + BitsPerWord - 1) / BitsPerWord];
 
-    /// <summary>Pages in it.</summary>
+    /// <summary>The number of pages in the set.</summary>
     public long Count { get; private set; }
 
-    /// <summary>Pages it can hold without growing.</summary>
+    /// <summary>The number of pages it can hold without growing.</summary>
     public long Bound => (long)_words.Length * BitsPerWord;
 
-    /// <summary>Its bits, lowest first.</summary>
+    /// <summary>The bits, lowest first.</summary>
     public ReadOnlySpan<ulong> Words => _words;
 
-    /// <summary>The pages whose bits are set in these words.</summary>
+    /// <summary>Creates a set from the bits of words, which it takes over.</summary>
     public static PageBits Of(ulong[] words)
     {
         var bits = new PageBits(0) { _words = words };
@@ -33,7 +31,7 @@ internal sealed class PageBits(long pages)
 
     public bool Contains(long page) => (ulong)page < (ulong)Bound && (_words[page / BitsPerWord] & Bit(page)) != 0;
 
-    /// <summary>Adds a page; false if it was there.</summary>
+    /// <summary>Adds a page. Returns false if it is already in the set.</summary>
     public bool Add(long page)
     {
         if (page >= Bound)
@@ -47,14 +45,14 @@ internal sealed class PageBits(long pages)
         return true;
     }
 
-    /// <summary>Adds pages side by side.</summary>
+    /// <summary>Adds consecutive pages.</summary>
     public void Add(PageRun run)
     {
         for (long page = run.First; page < run.First + run.Pages; page++)
             Add(page);
     }
 
-    /// <summary>Takes pages side by side out.</summary>
+    /// <summary>Removes consecutive pages.</summary>
     public void Remove(PageRun run)
     {
         for (long page = run.First; page < run.First + run.Pages; page++)
@@ -67,7 +65,7 @@ internal sealed class PageBits(long pages)
         }
     }
 
-    /// <summary>The first page of the set from a number on; -1 where there is none.</summary>
+    /// <summary>Returns the first page of the set at or after a number, or -1 if there is none.</summary>
     public long Next(long page)
     {
         for (long index = page / BitsPerWord; index < _words.Length; index++, page = index * BitsPerWord)
@@ -80,7 +78,7 @@ internal sealed class PageBits(long pages)
         return -1;
     }
 
-    /// <summary>Adds pages by their bits; false where that is beyond the bound.</summary>
+    /// <summary>Adds pages given as bits. Returns false if they lie beyond the bound.</summary>
     public bool TryLoad(long first, ReadOnlySpan<byte> bits)
     {
         Span<byte> room = MemoryMarshal.AsBytes(_words.AsSpan());

@@ -6,14 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Proves of pages that come in any order, and are not kept, that they are the state they are said to be: each is referred to as
-/// what it is, all that is referred to is there, and there are as many keys as the records of the trees say. Memory: a bit for
-/// each page.
+/// Verifies that pages, which come in any order and are not kept, make up the stated state: each is referred to with its
+/// actual properties, every page referred to is present, and the key counts match the tree records. Memory: one bit per page.
 /// </summary>
 /// <remarks>
-/// Each page has a fingerprint of number, birth, kind, level, tree and length; a reference to it says the same of it. The sum of
-/// the fingerprints of all pages and of all that is referred to, each page once, are equal where both are the same pages, and
-/// hardly otherwise. Since levels fall from parent to child, what is referred to can be reached from the roots.
+/// Each page has a fingerprint of its number, birth, type, level, tree and length; a reference states the same properties.
+/// The sum of the fingerprints of all pages and that of all references, counting each page once, are equal if the pages are
+/// the same, and almost certainly differ otherwise. Since levels decrease from parent to child, every page referred to is
+/// reachable from the roots.
 /// </remarks>
 internal sealed class PageProof(long pageCount, bool countsKeys)
 {
@@ -25,7 +25,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
     private long _keysSaid;
     private string? _fault;
 
-    /// <summary>A tree that the state has.</summary>
+    /// <summary>Adds the root of a tree.</summary>
     public void Root(TreeRecord tree)
     {
         if (tree.Id >= TreeRecord.FirstId)
@@ -36,7 +36,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
                 1);
     }
 
-    /// <summary>A page, or a whole run, that is part of it. Its checksum and shape have been looked at.</summary>
+    /// <summary>Adds a page or a whole run of the state. Its checksum and structure have been verified.</summary>
     public void Page(Span<byte> unit)
     {
         var page = new Page(unit);
@@ -65,7 +65,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
         }
     }
 
-    /// <summary>What is wrong with all that was said and seen, or null.</summary>
+    /// <summary>Returns the first fault found, or null.</summary>
     public string? FindFault()
     {
         if (_fault is not null)
@@ -81,7 +81,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
 
     private static PageType TypeOf(int level) => level == 0 ? PageType.Leaf : PageType.Branch;
 
-    /// <summary>Mixes all bits of what a page is (the finishing step of MurmurHash3, twice).</summary>
+    /// <summary>Hashes the properties of a page (the finalizer of MurmurHash3, applied twice).</summary>
     private static ulong Fingerprint(long number, long birth, PageType type, int level, uint tree, int pages)
     {
         ulong what = ((ulong)type << 56) ^ ((ulong)(uint)level << 48) ^ ((ulong)tree << 16) ^ (ulong)(uint)pages;
@@ -144,7 +144,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
     {
         _keys += page.Count;
         bool areCells = page.ReadUInt16(MapLayout.RecordOffset) == MapLayout.RecordOfCells;
-        var bucket = new BucketPage(unit, new BucketLayout(-1, -1)); // where records lie side by side none is elsewhere
+        var bucket = new BucketPage(unit, new BucketLayout(-1, -1)); // records of fixed size never overflow
         if (bucket.Next is { IsNone: false } next)
             Refer(next, PageType.MapBucket, 1, page.TreeId, 1);
         for (int slot = 0; areCells && slot < bucket.Slots; slot++)

@@ -3,7 +3,7 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
-/// <summary>A frame of a part, head and content, where it lies (see <see cref="PartFormat"/>).</summary>
+/// <summary>A view of a frame of a part, header and content (see <see cref="PartFormat"/>).</summary>
 internal readonly ref struct PartFrame(Span<byte> frame)
 {
     private const int ChecksumOffset = 16;
@@ -14,20 +14,20 @@ internal readonly ref struct PartFrame(Span<byte> frame)
 
     public int ContentBytes => BinaryPrimitives.ReadInt32LittleEndian(_frame[4..]);
 
-    /// <summary>Number of the frame, from 0.</summary>
+    /// <summary>The number of the frame, from 0.</summary>
     public long Number => BinaryPrimitives.ReadInt64LittleEndian(_frame[8..]);
 
     public uint Checksum => BinaryPrimitives.ReadUInt32LittleEndian(_frame[ChecksumOffset..]);
 
-    /// <summary>Mark of the part it is of.</summary>
+    /// <summary>The mark of the part it belongs to.</summary>
     public uint Mark => BinaryPrimitives.ReadUInt32LittleEndian(_frame[20..]);
 
-    /// <summary>The checksum it should have; its length has been looked at.</summary>
+    /// <summary>Computes the checksum. The length must have been verified.</summary>
     public uint ComputeChecksum() =>
         ~Crc32C.Append(
             Crc32C.Append(uint.MaxValue, _frame[..ChecksumOffset]), _frame.Slice(PartFormat.FrameHeadBytes, ContentBytes));
 
-    /// <summary>Writes the head of a frame whose content is there.</summary>
+    /// <summary>Writes the header of a frame whose content is already in place.</summary>
     public void WriteHead(PartFrameKind kind, int contentBytes, long number, uint mark)
     {
         BinaryPrimitives.WriteInt32LittleEndian(_frame, (int)kind);

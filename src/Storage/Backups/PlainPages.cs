@@ -6,13 +6,13 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Reads pages as a plain store has them, tag and incarnation 0 and the checksum right, wherever they are: in memory, in the
-/// file, encrypted there. What comes from the file is proven anew. Nothing that is decrypted for it stays. For one thread at a
-/// time, within one read transaction.
+/// Reads pages in their unencrypted form, with tag and incarnation 0 and a matching checksum, from memory or from the file,
+/// where they may be encrypted. Pages from the file are verified again. No decrypted pages are kept in the page store. For
+/// one thread at a time, within one read transaction.
 /// </summary>
 internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDisposable
 {
-    /// <summary>Brought into memory ahead of what is read: the system reads a stretch of it at once.</summary>
+    /// <summary>The number of pages loaded ahead of the reader, so that the system reads them at once.</summary>
     private const int AheadPages = 64;
 
     private readonly PageCipher? _cipher = cipher?.NewPageCipher();
@@ -24,8 +24,8 @@ internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDispos
     private uint _frame;
     private int _lengthBytes;
 
-    /// <summary>Finds and proves a page, or the run it begins; returns its pages.</summary>
-    /// <exception cref="CorruptionException">It is damaged.</exception>
+    /// <summary>Finds and verifies a page, or the run that starts at it. Returns its number of pages.</summary>
+    /// <exception cref="CorruptionException">The page is damaged.</exception>
     public int Find(long number)
     {
         if (number >= _ahead || number < _ahead - AheadPages)
@@ -54,9 +54,9 @@ internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDispos
         return isRun ? PageLayout.RunPages(page.ValueLength) : 1;
     }
 
-    /// <summary>Copies pages of what was found last; the rest of the last page of a run is zeros.</summary>
-    /// <param name="first">The first of them, counted from the first of the run.</param>
-    /// <param name="destination">Whole pages.</param>
+    /// <summary>Copies pages of the unit found last. The rest of the last page of a run is filled with zeros.</summary>
+    /// <param name="first">The index of the first page to copy within the run.</param>
+    /// <param name="destination">The destination, a multiple of the page size.</param>
     public void Copy(int first, Span<byte> destination)
     {
         long offset = (long)first * PageLayout.SizeBytes;
@@ -83,7 +83,7 @@ internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDispos
         }
 
         Span<byte> plain = _opened.AsSpan(0, sealedPages.Length);
-        if (!_cipher!.TryOpen(sealedPages, plain)) // Find looked
+        if (!_cipher!.TryOpen(sealedPages, plain)) // Find checked the cipher
             throw store.Corrupt(_number, "it does not open with this environment's key");
         if (PageShape.FindFault(plain) is { } fault)
             throw store.Corrupt(_number, fault);

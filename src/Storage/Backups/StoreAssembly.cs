@@ -5,9 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Puts the state of one store together of the parts of a chain, the newest first: of each page that the state has, the first one
-/// that comes is the right one. So each is looked at, and written, once. Without a target nothing is written and all is proven
-/// the same. Memory: a frame, three bits for each page, and the longest value.
+/// Assembles the state of one store from the parts of a chain, newest first. The first copy of each live page is the right
+/// one, so each page is verified and written once. Without a target nothing is written but everything is verified. Memory: a
+/// frame, three bits per page, and the longest value.
 /// </summary>
 internal sealed class StoreAssembly : IDisposable
 {
@@ -31,7 +31,7 @@ internal sealed class StoreAssembly : IDisposable
         _newest = _record = newest;
         _part = part;
         _target = target;
-        _target?.Grow(newest.PageCount); // what there is no room for is refused before anything is read
+        _target?.Grow(newest.PageCount); // fail before reading anything if there is not enough space
         _live = new PageBits(newest.PageCount);
         _reserved = new PageBits(newest.PageCount);
         _seen = new PageBits(newest.PageCount);
@@ -40,19 +40,19 @@ internal sealed class StoreAssembly : IDisposable
         _proof.Root(newest.System);
     }
 
-    /// <summary>What is being put together.</summary>
+    /// <summary>The record of the state being assembled.</summary>
     public StoreRecord Record => _newest;
 
-    /// <summary>Where it goes, or null.</summary>
+    /// <summary>The restore target, or null.</summary>
     public EnvironmentRestore? Target => _target;
 
-    /// <summary>Commit up to which older parts have to give the rest; -1 when all is there.</summary>
+    /// <summary>The commit up to which older parts must provide the remaining pages, or -1 if all are there.</summary>
     public long Missing => _record.Since;
 
-    /// <summary>Pages of the state that have come.</summary>
+    /// <summary>The number of pages of the state read so far.</summary>
     public long PagesSeen => _seen.Count;
 
-    /// <summary>Pages in use, once all is there: those of the state, and those that nobody sees.</summary>
+    /// <summary>Returns the pages in use once all are there: those of the state and the reserved ones. Call it once.</summary>
     public PageBits InUse()
     {
         for (long page = _reserved.Next(0); page >= 0; page = _reserved.Next(page + 1))
@@ -60,7 +60,7 @@ internal sealed class StoreAssembly : IDisposable
         return _live;
     }
 
-    /// <summary>Goes on with an older part.</summary>
+    /// <summary>Continues with an older part.</summary>
     public void Continue(StoreRecord record, BackupPartReader part)
     {
         if (record.StoreId != _newest.StoreId)
@@ -77,7 +77,7 @@ internal sealed class StoreAssembly : IDisposable
         _isFirst = false;
     }
 
-    /// <summary>Takes which pages there are; of older parts that is of no interest.</summary>
+    /// <summary>Reads the set of live pages. Ignored in older parts.</summary>
     public void Live(BackupPartReader part)
     {
         ReadOnlySpan<byte> content = part.Content;
@@ -87,7 +87,7 @@ internal sealed class StoreAssembly : IDisposable
             throw part.Inconsistent($"the pages of '{_newest.Name}' lie beyond its end");
     }
 
-    /// <summary>Takes which pages are in use and seen by nobody.</summary>
+    /// <summary>Reads the reserved pages, which are in use but not part of the state. Ignored in older parts.</summary>
     public void Reserved(BackupPartReader part)
     {
         const int RunBytes = sizeof(long) + sizeof(int);
@@ -101,7 +101,7 @@ internal sealed class StoreAssembly : IDisposable
         }
     }
 
-    /// <summary>Takes pages.</summary>
+    /// <summary>Reads pages.</summary>
     public void Pages(BackupPartReader part)
     {
         for (Span<byte> rest = part.Content; !rest.IsEmpty;)
@@ -120,7 +120,7 @@ internal sealed class StoreAssembly : IDisposable
         }
     }
 
-    /// <summary>The part has no more of the store.</summary>
+    /// <summary>Called at the end of the store in a part. Verifies the number of pages.</summary>
     public void End(BackupPartReader part)
     {
         if (_runFilled < _runPages)
@@ -133,7 +133,7 @@ internal sealed class StoreAssembly : IDisposable
         _pagesHere = 0;
     }
 
-    /// <summary>All parts have been read.</summary>
+    /// <summary>Verifies the whole state after all parts have been read.</summary>
     public void Prove()
     {
         string? fault = _live.Count != _newest.LivePages || _seen.Count != _live.Count
@@ -181,7 +181,9 @@ internal sealed class StoreAssembly : IDisposable
         AddToRun(bytes, part);
     }
 
-    /// <summary>The buffer grows with what has come, not with what a page says will.</summary>
+    /// <summary>
+    /// Adds a page to the current run. The buffer grows with the pages received, not with the length that a page claims.
+    /// </summary>
     private void AddToRun(Span<byte> bytes, BackupPartReader part)
     {
         long needed = (_runFilled + 1L) * PageLayout.SizeBytes;
@@ -199,7 +201,7 @@ internal sealed class StoreAssembly : IDisposable
             Unit(_runFirst, _run.AsSpan(0, _runPages * PageLayout.SizeBytes), part);
     }
 
-    /// <summary>A page, or a whole run: proven, and kept if the state has it and no newer part gave it.</summary>
+    /// <summary>Verifies a page or whole run, and keeps it if it is live and no newer part had it.</summary>
     private void Unit(long number, Span<byte> unit, BackupPartReader part)
     {
         var page = new Page(unit);

@@ -5,22 +5,22 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// A state of a store in a part, and which of its pages follow.
+/// A state of a store in a part; its pages follow.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0   16 store id
 ///     16    8 commit: transaction whose state it is
-///     24    8 since: only pages born after this commit are in the part; -1: all are
-///     32    8 when it was made, milliseconds since 1970-01-01 UTC; 0 where nobody knows
-///     40    8 pages in use, counted from 0 (some of them free)
-///     48    8 pages of the state
-///     56    8 pages that are in the part
+///     24    8 since: only pages born after this commit are in the part; -1: all pages
+///     32    8 commit time, milliseconds since 1970-01-01 UTC; 0 if unknown
+///     40    8 size of the store in pages (some of them free)
+///     48    8 number of pages of the state
+///     56    8 number of pages in the part
 ///     64   32 tree record of the catalogue
 ///     96   32 tree record of the system tree
 ///    128    4 next tree id
 ///    132    4 page size, 8,192
-///    136    4 bytes of the name
-///    140    4 named snapshots
+///    136    4 length of the name in bytes
+///    140    4 number of named snapshots
 ///    144      name, UTF-8
 /// </code>
 /// </summary>
@@ -42,7 +42,7 @@ internal sealed record StoreRecord
     public required int NamedSnapshots { get; init; }
     public required string Name { get; init; }
 
-    /// <summary>Writes it; returns its bytes.</summary>
+    /// <summary>Encodes the record. Returns its length in bytes.</summary>
     public int Write(Span<byte> destination)
     {
         destination[..HeadBytes].Clear();
@@ -63,7 +63,7 @@ internal sealed record StoreRecord
         return HeadBytes + name;
     }
 
-    /// <summary>Reads it; null where the bytes cannot be one.</summary>
+    /// <summary>Decodes a record. Returns null if it is invalid.</summary>
     public static StoreRecord? TryRead(ReadOnlySpan<byte> source)
     {
         if (source.Length < HeadBytes

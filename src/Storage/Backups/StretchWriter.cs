@@ -3,17 +3,17 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
-/// <summary>Puts pages into frames: pages side by side are one stretch.</summary>
+/// <summary>Collects pages in frames. Consecutive pages form one stretch.</summary>
 internal sealed class StretchWriter(BackupPartWriter writer)
 {
     private int _filled;
     private int _stretch;
     private long _next = -1;
 
-    /// <summary>Pages that the frame has room for.</summary>
+    /// <summary>The number of pages that still fit into the frame.</summary>
     public int RoomPages => (PartFormat.MaxContentBytes - _filled - PartFormat.StretchBytes) / PageLayout.SizeBytes;
 
-    /// <summary>Room for pages side by side, no more than <see cref="RoomPages"/>.</summary>
+    /// <summary>Returns the buffer for consecutive pages, at most <see cref="RoomPages"/>.</summary>
     public Span<byte> Take(long first, int pages)
     {
         if (first != _next || _filled == 0)
@@ -32,7 +32,7 @@ internal sealed class StretchWriter(BackupPartWriter writer)
         return room;
     }
 
-    /// <summary>Writes the frame, if there is something in it.</summary>
+    /// <summary>Writes the frame unless it is empty.</summary>
     public async ValueTask FlushAsync(CancellationToken cancellationToken)
     {
         if (_filled == 0)

@@ -4,8 +4,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// What every part of a check shares: where pages are read, which were seen, what was found, how far it is. One thread; its
-/// memory is a bit for each page and a bounded list.
+/// State shared by all parts of a check: the page store, the pages seen, the problems found and the progress.
+/// Single-threaded. Memory is one bit per page plus a bounded list of problems.
 /// </summary>
 internal sealed class CheckContext(
     PageStore store, long pageCount, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
@@ -24,10 +24,10 @@ internal sealed class CheckContext(
     /// <summary>Pages that something refers to.</summary>
     public PageSet Seen { get; } = new(pageCount);
 
-    /// <summary>Pages there are to see.</summary>
+    /// <summary>The number of pages the walk is expected to see, for progress reports.</summary>
     public long PagesTotal { get; init; }
 
-    /// <summary>Lets go of the pages that were read so far; null: they stay until the end.</summary>
+    /// <summary>Releases the pages read so far. If null, they are kept until the end of the check.</summary>
     public Action? Release { get; init; }
 
     public int Trees { get; set; }
@@ -46,7 +46,9 @@ internal sealed class CheckContext(
             _problems.Add(new CheckProblem(file ?? store.Path, page, tree, what));
     }
 
-    /// <summary>Notes pages that are referred to; false, with a report, if one of them was before or cannot be.</summary>
+    /// <summary>
+    /// Marks pages as referred to. Returns false and reports a problem if one is marked already or out of range.
+    /// </summary>
     public bool Mark(PageRun run, string owner)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -75,8 +77,8 @@ internal sealed class CheckContext(
     }
 
     /// <summary>
-    /// Called at each page of a walk, where no caller goes on with bytes that it has read before: so that what is decrypted for a
-    /// check does not add up.
+    /// Called for each page of a walk, at a point where no caller still uses bytes read earlier. Releases pages from time to
+    /// time so that the memory for decrypted pages stays bounded.
     /// </summary>
     public void Rest()
     {
@@ -88,7 +90,8 @@ internal sealed class CheckContext(
     }
 
     /// <summary>
-    /// Reads a page of the file again, whatever was found on first touch; false, with a report, if it is damaged.
+    /// Reads and verifies a page from the file again, even if it was verified on first access. Returns false and reports a
+    /// problem if it is damaged.
     /// </summary>
     public bool Verify(long page, string owner)
     {
@@ -100,7 +103,8 @@ internal sealed class CheckContext(
     }
 
     /// <summary>
-    /// Looks at the long value that a cell of a page refers to; false, with a report, if it is not there or not sound.
+    /// Checks the overflow value that a cell of a page refers to. Returns false and reports a problem if it is missing or
+    /// damaged.
     /// </summary>
     public bool CheckRun(OverflowReference value, string tree, long page)
     {
@@ -125,7 +129,7 @@ internal sealed class CheckContext(
         }
     }
 
-    /// <summary>The result.</summary>
+    /// <summary>Returns the report of the check.</summary>
     public CheckReport ToReport(long transactionId, long freePages) => new()
     {
         TransactionId = transactionId,

@@ -1,15 +1,14 @@
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Ranges of keys, ends included, that leaves have spoken for. They never overlap: of two that do only the rest of the later one
-/// is added.
+/// Key ranges, both ends inclusive, that salvaged leaves cover. The ranges do not overlap: ranges that do are merged.
 /// </summary>
 internal sealed class CoveredKeys
 {
     private readonly SortedList<byte[], byte[]> _lastByFirst = new(
         Comparer<byte[]>.Create(static (a, b) => a.AsSpan().SequenceCompareTo(b)));
 
-    /// <summary>First and last key of each, in order.</summary>
+    /// <summary>The first and last key of each range, in key order.</summary>
     public IEnumerable<(byte[] First, byte[] Last)> All => _lastByFirst.Select(static range => (range.Key, range.Value));
 
     public bool Contains(byte[] key)
@@ -18,7 +17,7 @@ internal sealed class CoveredKeys
         return index >= 0 && key.AsSpan().SequenceCompareTo(_lastByFirst.Values[index]) <= 0;
     }
 
-    /// <summary>Adds a range; what lies inside or across is swallowed.</summary>
+    /// <summary>Adds a range and merges it with those that it overlaps.</summary>
     public void Add(byte[] first, byte[] last)
     {
         int index = Before(first);
@@ -36,7 +35,7 @@ internal sealed class CoveredKeys
         _lastByFirst[first] = last;
     }
 
-    /// <summary>The last range that begins at or before a key, or -1.</summary>
+    /// <summary>Returns the index of the last range that starts at or before a key, or -1.</summary>
     private int Before(byte[] key)
     {
         int low = 0, high = _lastByFirst.Count;

@@ -5,7 +5,7 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Checks a directory that is too damaged to be opened: what it cannot be opened for, and all else that is wrong.
+/// Checks a directory that is too damaged to be opened. Reports why it cannot be opened and every other problem found.
 /// </summary>
 internal sealed class DamagedCheck(World world, EncryptionKey? key)
 {
@@ -30,9 +30,9 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
     }
 
     /// <summary>
-    /// Adds to a report what is wrong with copies of meta pages that are not in force: whether the older page can be read, which
-    /// an environment can do without (after a crash in the middle of a checkpoint it cannot, and the next checkpoint writes it
-    /// anew), and whether someone changed a copy without the key.
+    /// Adds problems of meta page copies that are not in force. Reports a page that cannot be read (an environment can do
+    /// without the older one; a crash during a checkpoint may leave it unreadable, and the next checkpoint rewrites it)
+    /// and copies that were changed without the key.
     /// </summary>
     public CheckReport AddOlderMeta(CheckReport report, StoreCipher? cipher)
     {

@@ -6,8 +6,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks a snapshot: every page reachable or free and never both or twice, keys in order and within the separators above them,
-/// counts, levels, births, checksums, named snapshots, the chain of the journal. Reads and writes go on meanwhile.
+/// Checks a snapshot: every page is either reachable or free, and is referred to once; keys are in order and within their
+/// separators; counts, levels, births, checksums, named snapshots and the chain of journal frames are right. Reads and writes
+/// continue meanwhile.
 /// </summary>
 internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQueue commits, IFileSystem files)
 {
@@ -23,7 +24,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQue
         commits.RunExclusive(() =>
         {
             transaction = environment.BeginRead();
-            // so that dropping one disturbs nothing
+            // Keep the named snapshots open so that dropping one meanwhile does not affect the check.
             named.AddRange(transaction.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name)));
             pageCount = state.Space.PageCount;
             freePages = state.Space.FreeCount;
@@ -37,7 +38,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQue
                 bitmapFault = error.Message;
             }
         });
-        using ReadTransaction read = transaction!; // RunExclusive ran the action
+        using ReadTransaction read = transaction!; // RunExclusive has run the action
         var context = new CheckContext(state.Store, pageCount, progress, cancellationToken)
         {
             PagesTotal = live.Sum(word => (long)BitOperations.PopCount(word)),
@@ -68,7 +69,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQue
         return context.ToReport(read.TransactionId, freePages);
     }
 
-    /// <summary>Every tree of a snapshot, and what named snapshots keep.</summary>
+    /// <summary>Walks every tree of the snapshot and the pages kept by named snapshots.</summary>
     private static void Walk(CheckContext context, ReadTransaction read)
     {
         Snapshot snapshot = read.Snapshot;
@@ -96,8 +97,8 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQue
     }
 
     /// <summary>
-    /// The bitmap in force, as it lies in the file. A checkpoint may write it while it is read, so a fault counts when it is
-    /// still in force afterwards.
+    /// Verifies the pages of the current bitmap in the file. A checkpoint may overwrite it meanwhile, so a fault is reported
+    /// only if the same meta page is still in force afterwards.
     /// </summary>
     private static void CheckBitmap(CheckContext context, EnvironmentState state)
     {

@@ -5,18 +5,18 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Finds the frames that led to the newest state where no meta page says where they begin. Every block of every journal file is
-/// looked at; of the whole frames the one with the highest number is the newest, and each names the hash of the one before it,
-/// back to the first that is left. Headers of files are not needed for that, and what is left of earlier uses of a file can only
-/// lengthen the chain.
+/// Finds the frames that led to the newest state when no meta page tells where they begin. Scans every block of every journal
+/// file. The valid frame with the highest number is the newest; each frame holds the hash of its predecessor, so the chain is
+/// followed back to the oldest frame left. File headers are not needed for this, and frames left from earlier uses of a file
+/// can only lengthen the chain.
 /// </summary>
 internal sealed class FrameSearch(IFileSystem files, Action<string, string> report)
 {
     private const int ScanBytes = 1 << 20;
 
     /// <summary>
-    /// So many times the length of a file is read for frames that turn out not to be whole; blocks that claim long ones could
-    /// make it the square.
+    /// Bytes that may be read for invalid frames, as a multiple of the file length. Without a limit, blocks that claim long
+    /// frames would make the scan quadratic.
     /// </summary>
     private const int MaxWaste = 64;
 
@@ -26,7 +26,7 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
     private FoundFrame? _newest;
     private byte[] _frame = [];
 
-    /// <summary>The newest frame and those before it, oldest first; empty where there is none.</summary>
+    /// <summary>Returns the newest frame and its predecessors, oldest first, or an empty list if there is none.</summary>
     public IReadOnlyList<FoundFrame> Run()
     {
         foreach (string name in files.List().Where(IsJournal).Order(StringComparer.Ordinal))
@@ -60,15 +60,17 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         return chain;
     }
 
-    /// <summary>The store the newest frame is of, and its wrapped keys; null where it is plain, or nothing was found.</summary>
+    /// <summary>
+    /// Returns the store and the wrapped keys of the newest frame, or null if it is not encrypted or no frame was found.
+    /// </summary>
     public (Guid StoreId, KeyBlock Keys)? FindKeys() =>
         _newest is { } newest && _headers.TryGetValue(newest.File, out JournalFileHeader header) && header.Keys is { } keys
             ? (header.StoreId, keys)
             : null;
 
     /// <summary>
-    /// The use that followed the newest frame's, if its file says that there was one: then its frames were acknowledged, and none
-    /// is left.
+    /// Returns the journal use that followed that of the newest frame, if its file records one. The frames of that use were
+    /// acknowledged and are lost.
     /// </summary>
     public long? FindLostUse()
     {
@@ -82,7 +84,7 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
             && next.Salt == newest.Header.Salt && next.FirstFrame > newest.Header.Frame ? next.Use : null;
     }
 
-    /// <summary>The payload of a frame, until the next call.</summary>
+    /// <summary>Returns the payload of a frame. It is valid until the next call.</summary>
     public ReadOnlySpan<byte> ReadPayload(FoundFrame frame, StoreCipher? cipher)
     {
         using IFile file = files.Open(frame.File, create: false, writable: false);
@@ -97,11 +99,14 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         if (cipher is null)
             return true;
 
-        using FrameCipher opener = cipher.NewFrameCipher(_headers[frame.File]); // Before asks for it
+        using FrameCipher opener = cipher.NewFrameCipher(_headers[frame.File]); // IsReadable was checked
         return opener.TryOpen(_frame.AsSpan(0, FrameHeader.SizeBytes + frame.Header.PayloadBytes));
     }
 
-    /// <summary>What an earlier use of a file left has lost its header, and an encrypted frame its key with it.</summary>
+    /// <summary>
+    /// Whether a frame can be read. A frame left from an earlier use of a file has lost its file header and, if encrypted,
+    /// its key.
+    /// </summary>
     private bool IsReadable(FoundFrame frame) =>
         !frame.Header.IsEncrypted
             || (_headers.TryGetValue(frame.File, out JournalFileHeader header) && header.Salt == frame.Header.Salt);
@@ -152,8 +157,8 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
     }
 
     /// <summary>
-    /// A session that recovered repeats the last frame it found: of two with one number either will do, and that of the file's
-    /// own use is the later one.
+    /// Adds a frame. Recovery writes the last frame it found again, so two frames may have the same number. Either is valid;
+    /// the one of the file's current use is the later one.
     /// </summary>
     private void Add(FoundFrame frame, ulong hash, bool isCurrent)
     {
@@ -174,6 +179,6 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         return file.Read(frame, offset) == length && FrameHeader.TryOpen(frame, out hash);
     }
 
-    /// <summary>A frame that is whole, and where it lies.</summary>
+    /// <summary>A valid frame and its location.</summary>
     internal sealed record FoundFrame(string File, long Offset, FrameHeader Header);
 }

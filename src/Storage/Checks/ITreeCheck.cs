@@ -2,9 +2,11 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Walks one kind of what a catalogue names, every page of it. Each kind of record has one.</summary>
+/// <summary>
+/// Checks one kind of catalogue entry by walking all its pages. Each kind of record has its own implementation.
+/// </summary>
 internal interface ITreeCheck
 {
-    /// <summary>Walks one, marks its pages and reports its faults; throws only when cancelled.</summary>
+    /// <summary>Walks one entry, marks its pages and reports its faults. Throws only if cancelled.</summary>
     void Run(string name, TreeRecord record);
 }

@@ -7,9 +7,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Reads the frames after the last checkpoint again from the files: each hash, the chain from frame to frame and from use to use,
-/// and that nothing acknowledged is missing behind them. Commits go on meanwhile; where a checkpoint takes files away under its
-/// hands it begins again after that.
+/// Reads the frames after the last checkpoint from the files again and checks each hash, the chain across frames and uses,
+/// and that no acknowledged frame is missing at the end. Commits continue meanwhile. If a checkpoint removes files during the
+/// check, it starts again from the new checkpoint.
 /// </summary>
 internal sealed class JournalCheck(
     IFileSystem files, Guid storeId, StoreCipher? cipher, EnvironmentState state, CheckContext context)
@@ -28,8 +28,8 @@ internal sealed class JournalCheck(
             if (fault is null && last < published && frames > 0)
                 fault = $"Its frames end with transaction {last}, but {published} is published.";
 
-            // Beyond what was published before the files were listed, commits are at work: uses begin that the list does not have
-            // yet.
+            // Faults after the transaction that was published before the files were listed are ignored: commits are in
+            // progress there and may use journal files that are not in the list.
             if (fault is null || last >= published)
             {
                 if (warning is not null)

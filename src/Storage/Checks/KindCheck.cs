@@ -2,18 +2,18 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Walks whatever a catalogue names, each kind of record by its own check.</summary>
+/// <summary>Walks every entry of a catalogue with the check for its kind.</summary>
 internal sealed class KindCheck(CheckContext context)
 {
     private readonly TreeCheck _trees = new(context);
     private readonly MapCheck _maps = new(context);
 
-    /// <summary>Walks the catalogue, all that it names, and the system tree.</summary>
+    /// <summary>Walks the catalogue, all its entries and the system tree.</summary>
     public void RunAll(TreeRecord catalogue, TreeRecord system)
     {
         _trees.Run("(catalogue)", catalogue);
         var named = new List<(string Name, TreeRecord? Record)>();
-        // the walk before has told what is lost
+        // The walk of the catalogue has already reported lost pages.
         NamedTrees.Read(
             context.Store, catalogue, new PageSet(context.Seen.Bound), (name, record) => named.Add((name, record)),
             static _ => { }, context.Cancellation);

@@ -4,13 +4,13 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Walks a tree in key order and goes on where a page is damaged, saying which keys that page stood for.</summary>
-/// <param name="store">Where pages are read.</param>
-/// <param name="reached">Pages that were walked are added; one that is in it already is taken for lost, so a circle ends.</param>
-/// <param name="cancellationToken">Looked at for each page.</param>
+/// <summary>Walks a tree in key order. Skips damaged pages and reports the key range of each.</summary>
+/// <param name="store">The store to read pages from.</param>
+/// <param name="reached">Receives the pages walked. A page that is already in it counts as lost, so a cycle ends.</param>
+/// <param name="cancellationToken">Checked at each page.</param>
 internal sealed class LenientWalk(PageStore store, PageSet reached, CancellationToken cancellationToken)
 {
-    /// <summary>Told each leaf.</summary>
+    /// <summary>Called for each leaf.</summary>
     public delegate void LeafAction(SlottedPage leaf, PageReference reference);
 
     public void Run(TreeRecord record, LeafAction onLeaf, Action<LostRange> onLost)
@@ -19,7 +19,7 @@ internal sealed class LenientWalk(PageStore store, PageSet reached, Cancellation
             Walk(record.Id, record.Root, record.Levels - 1, null, null, onLeaf, onLost);
     }
 
-    /// <summary>The whole key of an entry.</summary>
+    /// <summary>Returns the complete key of an entry.</summary>
     public static byte[] KeyOf(SlottedPage page, int index)
     {
         var key = new byte[page.Header.PrefixLength + page.Suffix(index).Length];

@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Which pages the newest state uses, as far as that can be known: bitmap pages that are damaged leave their pages unknown, but
-/// for those that frames of the journal speak of.
+/// Which pages the newest state uses, as far as known. The pages of a damaged bitmap page are unknown unless journal frames
+/// mention them.
 /// </summary>
 internal sealed class LiveMap
 {
@@ -40,14 +40,14 @@ internal sealed class LiveMap
         return map;
     }
 
-    /// <summary>Notes what a frame says.</summary>
+    /// <summary>Records the state of pages given by a frame.</summary>
     public void Set(PageRun run, bool isLive)
     {
         for (long page = run.First; page < run.First + run.Pages; page++)
             _overrides[page] = isLive;
     }
 
-    /// <summary>Whether a page is in use; null where nobody knows.</summary>
+    /// <summary>Returns whether a page is in use, or null if unknown.</summary>
     public bool? IsLive(long page)
     {
         if (_overrides.TryGetValue(page, out bool isLive))
@@ -59,7 +59,7 @@ internal sealed class LiveMap
         return _groups[group] is { } words ? (words[index / 64] & (1UL << (index % 64))) != 0 : null;
     }
 
-    /// <summary>A map that knows nothing: where no meta page says where the bitmap is.</summary>
+    /// <summary>Creates a map in which all pages are unknown. Used if no meta page tells where the bitmap is.</summary>
     public static LiveMap Unknown(long pages)
     {
         var map = new LiveMap();

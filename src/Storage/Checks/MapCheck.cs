@@ -5,8 +5,9 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks one hash map: each bucket where its number says, each record in the bucket and group that its hash names, no key twice,
-/// figures of pages and header right. Maps whose keys bring a hash of their own are walked without looking at places.
+/// Checks one hash map: each bucket is at its place in the directory, each record in the bucket and group given by its hash,
+/// no key occurs twice, and the counts in pages and header are right. Positions are not checked in maps with custom key
+/// hashes.
 /// </summary>
 internal sealed class MapCheck(CheckContext context) : ITreeCheck
 {
@@ -58,7 +59,7 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
         int entries = 0;
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            // read again: it may have gone while the walk was below
+            // Read the page again: it may have been released while the walk was below it.
             PageReference child = MapLayout.Entry(_store.Read(reference), i);
             if (child.IsNone)
                 continue;

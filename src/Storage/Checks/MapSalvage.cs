@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Copies one hash map, record by record as bytes: what its directory leads to. The record of a lost page cannot be told from one
-/// that was never there, so the count says how many are missing, and no range can.
+/// Copies the records of one hash map that its directory leads to, as bytes. A record on a lost page cannot be told from one
+/// that never existed, so the count shows how many are missing but no key range can be given.
 /// </summary>
 internal sealed class MapSalvage(PageStore source, StorageEnvironment target, string name, CancellationToken cancellationToken)
 {
@@ -23,7 +23,7 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
     private long _lostValues;
     private long _damagedPages;
 
-    /// <summary>Notes the pages a map leads to, as far as they can be read.</summary>
+    /// <summary>Marks the pages that belong to a map, as far as they can be read.</summary>
     public static void Mark(PageStore store, TreeRecord map, PageSet reached, CancellationToken cancellationToken)
     {
         try
@@ -38,7 +38,7 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
         }
         catch (CorruptionException)
         {
-            // What is lost is told when the map is copied; pages that were not reached are of no tree.
+            // Copying the map reports what is lost. Pages not reached are not attributed to any tree.
         }
     }
 

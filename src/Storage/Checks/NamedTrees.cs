@@ -4,18 +4,19 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>What a catalogue names, as far as it can be read.</summary>
+/// <summary>Reads the entries of a catalogue as far as possible.</summary>
 internal static class NamedTrees
 {
     /// <summary>
-    /// Tells every name with its record, in byte order; the record is null where it cannot be one. Damaged pages are passed over.
+    /// Passes every name with its record to a callback, in byte order. The record is null if it is invalid. Damaged pages are
+    /// skipped.
     /// </summary>
     public static void Read(
         PageStore store, TreeRecord catalogue, PageSet reached, Action<string, TreeRecord?> onName, Action<LostRange> onLost,
         CancellationToken cancellationToken) =>
         new LenientWalk(store, reached, cancellationToken).Run(catalogue, (leaf, _) => ReadLeaf(leaf, onName), onLost);
 
-    /// <summary>The names of one leaf of a catalogue.</summary>
+    /// <summary>Reads the names in one leaf of a catalogue.</summary>
     public static void ReadLeaf(Trees.SlottedPage leaf, Action<string, TreeRecord?> onName)
     {
         for (int i = 0; i < leaf.Count; i++)

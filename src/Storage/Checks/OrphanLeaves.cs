@@ -5,10 +5,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Leaves that no walk reached, found by looking at every page of the file. Where the bitmap says that a page is in use, and
-/// nothing that can be read refers to it, then a lost page did: such a leaf is as certain as any. Where nothing says so it may be
-/// of an older state, whose pages stay as they were until they are used again: such a leaf is doubtful. Where the bitmap says it
-/// is free it is of an older state, and not taken.
+/// Leaves that no walk reached, found by scanning every page of the file. If the bitmap says that a page is in use and no
+/// readable page refers to it, a lost page did: such a leaf is certain. If the bitmap is not reliable, the leaf may be from
+/// an older state, whose pages stay unchanged until they are reused: such a leaf is doubtful. A leaf that the bitmap says is
+/// free is from an older state and is ignored.
 /// </summary>
 internal sealed class OrphanLeaves
 {
@@ -16,19 +16,19 @@ internal sealed class OrphanLeaves
 
     private readonly Dictionary<uint, List<Orphan>> _byTree = [];
 
-    /// <summary>Ids of trees that have such leaves.</summary>
+    /// <summary>The ids of trees that have such leaves.</summary>
     public IEnumerable<uint> Trees => _byTree.Keys;
 
     /// <summary>
-    /// Pages of hash maps that are in use and that nothing refers to, by id: they cannot be put together without what refers to
-    /// them.
+    /// The number of unreferenced hash map pages in use, by tree id. A map cannot be rebuilt without the directory pages that
+    /// refer to them.
     /// </summary>
     public Dictionary<uint, long> MapPages { get; } = [];
 
-    /// <summary>Pages in use that cannot be read.</summary>
+    /// <summary>The number of pages in use that cannot be read.</summary>
     public long Unreadable { get; private set; }
 
-    /// <summary>Looks at all pages but those that were reached.</summary>
+    /// <summary>Scans all pages except those reached.</summary>
     public void Scan(
         RecoveredState state, PageSet reached, bool isBitmapOfOneState, IProgress<CheckProgress>? progress,
         CancellationToken cancellationToken)
@@ -60,7 +60,8 @@ internal sealed class OrphanLeaves
     }
 
     /// <summary>
-    /// The leaves of a tree that may have been below a lost page: certain ones first, then the youngest. Each is given out once.
+    /// Removes and returns the leaves of a tree that may have been below a lost page: certain ones first, then by descending
+    /// birth.
     /// </summary>
     public List<Orphan> Take(PageStore store, uint tree, LostRange range)
     {

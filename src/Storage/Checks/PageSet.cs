@@ -3,8 +3,7 @@ using System.Numerics;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// A set of page numbers: a bit for each page up to a bound, so that its memory is known beforehand (128 KiB for each 8 GiB of
-/// file).
+/// A set of page numbers: one bit per page up to a bound, so its memory is known in advance (128 KiB per 8 GiB of file).
 /// </summary>
 internal sealed class PageSet(long pages)
 {
@@ -12,15 +11,15 @@ internal sealed class PageSet(long pages)
 
     private readonly ulong[] _words = new ulong[(pages / BitsPerWord) + 1];
 
-    /// <summary>Pages it can hold.</summary>
+    /// <summary>The number of pages it can hold.</summary>
     public long Bound => pages;
 
-    /// <summary>Pages in it.</summary>
+    /// <summary>The number of pages in the set.</summary>
     public long Count { get; private set; }
 
     public bool Contains(long page) => (ulong)page < (ulong)pages && (_words[page / BitsPerWord] & Bit(page)) != 0;
 
-    /// <summary>Adds a page; false if it was there, or lies beyond the bound.</summary>
+    /// <summary>Adds a page. Returns false if it is already in the set or beyond the bound.</summary>
     public bool Add(long page)
     {
         if ((ulong)page >= (ulong)pages || Contains(page))
@@ -31,7 +30,7 @@ internal sealed class PageSet(long pages)
         return true;
     }
 
-    /// <summary>Adds what another set of the same bound holds.</summary>
+    /// <summary>Adds the pages of another set with the same bound.</summary>
     public void UnionWith(PageSet other)
     {
         Count = 0;

@@ -8,8 +8,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// The newest state that can still be read from a directory that may be damaged anywhere: what recovery does, but where recovery
-/// must refuse this notes a problem and goes on with what is left. Writes nothing. A page that cannot be had reads as damaged.
+/// The newest state that can still be read from a directory in which anything may be damaged. Works like recovery, but where
+/// recovery must refuse, it reports a problem and continues with what is left. Writes nothing. A page that cannot be restored
+/// reads as damaged.
 /// </summary>
 internal sealed class RecoveredState : IDisposable
 {
@@ -53,29 +54,29 @@ internal sealed class RecoveredState : IDisposable
 
     public PageStore Store { get; }
 
-    /// <summary>The meta page the state begins from, or null where neither can be read.</summary>
+    /// <summary>The meta page the state starts from, or null if neither can be read.</summary>
     public MetaPage? Meta { get; private set; }
 
     /// <summary>
-    /// The state: of the journal's last frame that can be read, else of the checkpoint; null where no root is known.
+    /// The state after the last readable frame of the journal, or else that of the checkpoint. Null if no root is known.
     /// </summary>
     public Snapshot? State { get; private set; }
 
-    /// <summary>Which pages it uses.</summary>
+    /// <summary>Which pages the state uses.</summary>
     public LiveMap Live { get; private set; }
 
     /// <summary>
-    /// Whether a page of the journal could not be put together: then which leaves the state uses is less certain than the bitmap
-    /// says.
+    /// Whether a page from the journal could not be rebuilt. Then the bitmap is less reliable about which leaves the state
+    /// uses.
     /// </summary>
     public bool HasBrokenPages { get; private set; }
 
-    /// <summary>Pages to look at: those of the file, and those only frames have.</summary>
+    /// <summary>The number of pages to examine: those of the file and those that only frames contain.</summary>
     public long PageCount { get; private set; }
 
     /// <summary>
-    /// Most that is believed of the length of a directory's data file: the file's own, and what a damaged meta page may say in
-    /// any case.
+    /// The largest data file size that is accepted: 256 GiB, or the actual length of the file if larger. A damaged meta page may
+    /// claim more.
     /// </summary>
     public static long ReserveBytes(IFileSystem files)
     {
@@ -87,7 +88,7 @@ internal sealed class RecoveredState : IDisposable
         return Math.Max(usual, file.Length / PageLayout.SizeBytes * PageLayout.SizeBytes);
     }
 
-    /// <summary>Opens a directory that nobody else has open.</summary>
+    /// <summary>Opens a directory that no other process has open.</summary>
     public static RecoveredState Open(World world, EncryptionKey? key, Action<CheckProblem> report)
     {
         IFileSystem files = world.Files;
@@ -153,9 +154,9 @@ internal sealed class RecoveredState : IDisposable
     }
 
     /// <summary>
-    /// The newest state is that of the newest frame that is left, unless the data file has a root born after it, as one that goes
-    /// on without a journal has. Which frames the data file contains already nobody says, but each page does: number and birth
-    /// name one content.
+    /// Recovers the state of the newest frame left, unless the data file has a root born after it, as after writing without a
+    /// journal. Nothing tells which frames the data file already contains, but each page does: its number and birth identify
+    /// one content.
     /// </summary>
     private void RecoverWithoutMeta()
     {
@@ -172,7 +173,7 @@ internal sealed class RecoveredState : IDisposable
         }
 
         foreach (FrameSearch.FoundFrame frame in frames)
-            Apply(frame.Header, _search!.ReadPayload(frame, _cipher)); // there are none without it
+            Apply(frame.Header, _search!.ReadPayload(frame, _cipher)); // set if there are frames
         HasBrokenPages = _unmade.Count > 0;
         Report(null,
             $"No meta page can be read. What is found is the state after transaction {frames[^1].Header.LastTransaction}, the "
@@ -190,7 +191,9 @@ internal sealed class RecoveredState : IDisposable
                     + $"lost.");
     }
 
-    /// <summary>Without a meta page, what the journal has: frames, and in the headers of its files the wrapped keys.</summary>
+    /// <summary>
+    /// Searches the journal for frames and for the wrapped keys in its file headers, when there is no meta page.
+    /// </summary>
     private StoreCipher? FindFrames(World world, EncryptionKey? key)
     {
         _search = new FrameSearch(
@@ -292,16 +295,16 @@ internal sealed class RecoveredState : IDisposable
         int length = JournalPayload.Apply(source, bytes);
         if (isInFile)
         {
-            Store.Forget(number); // a checkpoint wrote it, and the same
+            Store.Forget(number); // a checkpoint has already written the same content
             return length;
         }
 
         if (!isOriginalThere || changed.FindFault(bytes, birth) is not null)
         {
-            bytes.Clear(); // no page has zeros for a header, so whoever is led here finds it damaged
+            bytes.Clear(); // no valid page has a header of zeros, so a reader finds it damaged
             if (Meta is null)
             {
-                _unmade.Add(number); // a later frame may do without it
+                _unmade.Add(number); // a later frame may free or replace it
                 return length;
             }
 

@@ -5,16 +5,16 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Finds the newest root of the catalogue where no meta page names it. Every commit that changes a tree copies the catalogue's
-/// path up to its root, so the newest root is the page of the catalogue that was born last, and among those of one batch the
-/// highest.
+/// Finds the newest root of the catalogue when no meta page refers to one. Every commit that changes a tree copies the
+/// catalogue path up to its root, so the newest root is the catalogue page with the latest birth and, within one batch, the
+/// highest level.
 /// </summary>
 internal sealed class RootSearch(PageStore store, long pageCount)
 {
     private const int MaxCandidates = 256;
 
     /// <summary>
-    /// The newest root below which every page of the catalogue is there, else the newest at all; null where there is none.
+    /// Returns the newest root whose catalogue pages are all readable, or else the newest root, or null if there is none.
     /// </summary>
     public Snapshot? Run()
     {
@@ -44,7 +44,7 @@ internal sealed class RootSearch(PageStore store, long pageCount)
     private Snapshot StateOf(PageReference root, int level, long keys) =>
         new(root.Birth, new TreeRecord(TreeRecord.CatalogueId, root, level + 1, keys), TreeRecord.FirstId, pageCount);
 
-    /// <summary>Keys below a root; null where a page is missing.</summary>
+    /// <summary>Counts the keys below a root. Returns null if a page is missing.</summary>
     private long? TryCount(PageReference root, int level)
     {
         long keys = 0;

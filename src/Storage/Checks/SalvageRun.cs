@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// One salvage: walks all that roots lead to and notes what is lost on the way; if anything is, looks for leaves that only lost
-/// pages referred to; then copies, tree by tree.
+/// One salvage run: walks everything reachable from the roots and records what is lost; if anything is, searches for leaves
+/// that only lost pages referred to; then copies tree by tree.
 /// </summary>
 internal sealed class SalvageRun(
     RecoveredState state, StorageEnvironment target, List<CheckProblem> problems, IProgress<CheckProgress>? progress,
@@ -58,7 +58,7 @@ internal sealed class SalvageRun(
         };
     }
 
-    /// <summary>The pages of both bitmaps, which no tree has.</summary>
+    /// <summary>Marks the pages of both bitmaps, which belong to no tree.</summary>
     private void MarkStore()
     {
         if (state.Meta is not { } meta)
@@ -70,7 +70,7 @@ internal sealed class SalvageRun(
     }
 
     /// <summary>
-    /// The system tree, and the pages it keeps for named snapshots: they are in use, but not by the newest state.
+    /// Marks the system tree and the pages it keeps for named snapshots. Those are in use, but not by the newest state.
     /// </summary>
     private void MarkSystem(TreeRecord system)
     {
@@ -107,7 +107,7 @@ internal sealed class SalvageRun(
                     $"{snapshots} named snapshots are not carried over: a salvage brings back the newest state."));
     }
 
-    /// <summary>Everything the known names lead to.</summary>
+    /// <summary>Marks everything that the known names refer to.</summary>
     private void MarkNamed()
     {
         long done = 0;
@@ -152,8 +152,8 @@ internal sealed class SalvageRun(
     }
 
     /// <summary>
-    /// Looks at all other pages; names that only lost pages of the catalogue had may be among them, and then their trees are
-    /// walked too.
+    /// Scans the remaining pages for orphan leaves, and adds names from orphan leaves of the catalogue so that their trees
+    /// are copied too.
     /// </summary>
     private void FindOrphans(Snapshot? snapshot, List<LostRange> lostNames)
     {
@@ -189,9 +189,9 @@ internal sealed class SalvageRun(
         }
 
         if (!_isCatalogueLost)
-            return; // every tree has its name, so what else is found belongs to none that is still there
+            return; // every tree has its name, so other pages belong to trees that no longer exist
 
-        // not null: see the filter
+        // Not null: filtered.
         HashSet<uint> ids =
         [
             .. _names.Values.Where(record => record is not null).Select(record => record!.Value.Id), TreeRecord.CatalogueId,

@@ -5,7 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Writes entries to one tree of the target, many in a transaction, with bounded memory: long values go from page to page.
+/// Writes entries to one tree of the target, many per transaction, with bounded memory: long values are copied directly from
+/// the source pages.
 /// </summary>
 internal sealed class SalvageWriter(StorageEnvironment target, PageStore source, string tree)
 {
@@ -16,10 +17,10 @@ internal sealed class SalvageWriter(StorageEnvironment target, PageStore source,
 
     public void Add(byte[] key, ReadOnlySpan<byte> value) => Add(new Entry(key, value.ToArray(), default), value.Length);
 
-    /// <summary>Adds a value that lies in an overflow run, which was read once and found sound.</summary>
+    /// <summary>Adds a value in an overflow run that was already read and verified.</summary>
     public void Add(byte[] key, OverflowReference run) => Add(new Entry(key, null, run), run.LengthBytes);
 
-    /// <summary>Writes what was added; without entries it still makes the tree.</summary>
+    /// <summary>Writes the entries added. Creates the tree even if there are none.</summary>
     public void Flush()
     {
         target.Write(transaction =>

@@ -4,8 +4,8 @@ using Treepie.Storage.Snapshots;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// What only named snapshots see: each of their pages belongs to the newest state or is pinned, and what is pinned some snapshot
-/// sees.
+/// Checks the pages that only named snapshots use: each page of a snapshot must belong to the newest state or be pinned, and
+/// each pinned page must be used by a snapshot.
 /// </summary>
 internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, TreeRecord system)
 {
@@ -13,7 +13,7 @@ internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, 
     private readonly PageSet _seen = new(context.Seen.Bound);
     private string _name = "";
 
-    /// <summary>Checks; what is pinned is added to what the state sees, because it is in use as that is.</summary>
+    /// <summary>Runs the check and adds the pinned pages to those seen, because they are in use as well.</summary>
     public void Run()
     {
         foreach (PinnedRun run in PinnedPagesTree.ReadAll(context.Store, system))
@@ -50,7 +50,7 @@ internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, 
     {
         context.Rest();
         if (context.Seen.Contains(run.First) || !_seen.Add(run.First))
-            return false; // shared with the newest state, or with another snapshot, and walked there
+            return false; // shared with the newest state or another snapshot, and checked there
 
         for (long page = run.First; page < run.First + run.Pages; page++)
         {

@@ -5,8 +5,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks a B+tree: each page sound, of its tree and level, born when its parent says and never after it; keys in order, between
-/// the separators above them and found by a search; values in overflow runs whole; as many keys as the record says.
+/// Checks a B+tree: each page is valid, has the right tree and level and the birth its parent states, never later than the
+/// parent's; keys are in order, within their separators and found by a search; overflow values are intact; the key count
+/// matches the record.
 /// </summary>
 internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 {
@@ -63,7 +64,7 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
                     $"Its child {child.Number} was born in transaction {child.Birth}, after it ({reference.Birth}).", _name,
                     number);
             Walk(child, level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high);
-            page = new SlottedPage(_store.Read(reference)); // it may have gone while the walk was below
+            page = new SlottedPage(_store.Read(reference)); // it may have been released while the walk was below it
         }
     }
 
@@ -81,7 +82,7 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
             }
             else if (i == 0)
             {
-                continue; // its key has no meaning
+                continue; // the first key of a branch has no meaning
             }
 
             byte[] key = KeyOf(page, i);

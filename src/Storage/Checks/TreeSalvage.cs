@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Copies one tree: what its root leads to, and, for each page that is lost on the way, the leaves that may have been below it.
+/// Copies one tree: what its root leads to and, for each lost page, the orphan leaves that may have been below it.
 /// </summary>
 internal sealed class TreeSalvage(
     PageStore source, long pageCount, OrphanLeaves orphans, StorageEnvironment target, string name,
@@ -70,7 +70,7 @@ internal sealed class TreeSalvage(
             _missing.Add(new KeyRange(from, lost.High));
     }
 
-    /// <summary>Copies the entries of a leaf whose keys no better leaf has spoken for; returns how many.</summary>
+    /// <summary>Copies the entries of a leaf whose keys no better leaf covers. Returns the number copied.</summary>
     private int CopyLeaf(SlottedPage leaf, CoveredKeys? covered, bool isDoubtful)
     {
         int copied = 0;
@@ -117,7 +117,9 @@ internal sealed class TreeSalvage(
         return true;
     }
 
-    /// <summary>Where as many keys came back as there were, and none is in doubt, the gaps between leaves had none.</summary>
+    /// <summary>
+    /// Builds the result. If the number of keys matches and none is doubtful, the gaps between leaves held no keys.
+    /// </summary>
     private SalvagedTree Result(long? expected) => new()
     {
         Name = name,
@@ -132,12 +134,12 @@ internal sealed class TreeSalvage(
         DoubtfulRanges = Join(_doubtful),
     };
 
-    /// <summary>The first key after one.</summary>
+    /// <summary>Returns the first possible key after a key.</summary>
     private static byte[] After(byte[] key) => [.. key, 0];
 
     /// <summary>
-    /// In key order, and no more than are of use to a person: neighbours are joined, so that what is named is more than there is,
-    /// never less.
+    /// Sorts ranges and limits their number by joining neighbours. The result may cover more keys than are missing, never
+    /// fewer.
     /// </summary>
     private static List<KeyRange> Join(List<KeyRange> ranges)
     {
@@ -146,7 +148,7 @@ internal sealed class TreeSalvage(
                 ? (a.From is null ? 0 : 1) - (b.From is null ? 0 : 1)
                 : a.From.AsSpan().SequenceCompareTo(b.From));
         int step = ((ranges.Count - 1) / MaxRanges) + 1;
-        // a part has a range
+        // Not null: no chunk is empty.
         return [
             .. ranges.Chunk(step)
                 .Select(

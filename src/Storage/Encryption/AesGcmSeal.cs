@@ -4,8 +4,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// AES-256-GCM (NIST SP 800-38D) under one key. The one place in the engine where anything is encrypted, so that whoever watches
-/// sees every nonce. For one thread at a time.
+/// AES-256-GCM (NIST SP 800-38D) under one key. The only place where data of a store is encrypted, so that an observer sees
+/// every nonce. For one thread at a time.
 /// </summary>
 internal sealed class AesGcmSeal : IDisposable
 {
@@ -24,7 +24,7 @@ internal sealed class AesGcmSeal : IDisposable
         _observedKey = observer is null ? null : key.ToArray();
     }
 
-    /// <summary>Encrypts; <paramref name="plain"/> and <paramref name="cipher"/> may be the same.</summary>
+    /// <summary>Encrypts. <paramref name="plain"/> and <paramref name="cipher"/> may be the same.</summary>
     public void Seal(
         ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain, Span<byte> cipher, Span<byte> tag)
     {
@@ -32,7 +32,7 @@ internal sealed class AesGcmSeal : IDisposable
         _aes.Encrypt(nonce, plain, cipher, tag, associated);
     }
 
-    /// <summary>Decrypts; false, with zeros in <paramref name="plain"/>, where it is not what was sealed.</summary>
+    /// <summary>Decrypts. Returns false and zeroes <paramref name="plain"/> if the data is not authentic.</summary>
     public bool TryOpen(
         ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> cipher, ReadOnlySpan<byte> tag,
         Span<byte> plain)

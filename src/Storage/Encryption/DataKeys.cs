@@ -7,9 +7,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The random keys of one store: a data key, while it is being rotated the one before too, and a root key for what outlives them.
-/// Everything is encrypted or authenticated with keys derived from these by HKDF-SHA-256 (RFC 5869), the store id as salt, a
-/// purpose as info. Thread-safe, but for <see cref="Dispose"/>.
+/// The random keys of one store: a data key, during a rotation also the one before, and a root key for purposes that outlive
+/// data keys. Data is encrypted or authenticated with keys derived from these by HKDF-SHA-256 (RFC 5869), with the store id
+/// as salt and a purpose as info. Thread-safe except for <see cref="Dispose"/>.
 /// </summary>
 internal sealed class DataKeys : IDisposable
 {
@@ -26,16 +26,16 @@ internal sealed class DataKeys : IDisposable
         _flags = flags;
     }
 
-    /// <summary>0 or 1: the lowest bit of incarnations that use the current data key.</summary>
+    /// <summary>0 or 1: the lowest bit of the incarnations that use the current data key.</summary>
     public int Parity => (_flags & KeyBlock.FlagOdd) != 0 ? 1 : 0;
 
-    /// <summary>Whether there are two, and the current one is the newer.</summary>
+    /// <summary>Whether there are two data keys and the current one is the newer.</summary>
     public bool IsSwitched => (_flags & KeyBlock.FlagSwitched) != 0;
 
-    /// <summary>Whether the data key before or after the current one is there too.</summary>
+    /// <summary>Whether the data key before or after the current one exists, too.</summary>
     public bool HasBoth => (_flags & KeyBlock.FlagHasEven) != 0 && (_flags & KeyBlock.FlagHasOdd) != 0;
 
-    /// <summary>New ones.</summary>
+    /// <summary>Generates new keys.</summary>
     public static DataKeys Draw(Guid storeId, FillRandom random)
     {
         var keys = new DataKeys(storeId, KeyBlock.FlagHasEven);
@@ -44,7 +44,7 @@ internal sealed class DataKeys : IDisposable
         return keys;
     }
 
-    /// <summary>Those of a block, or null where the user's key is not the one it was wrapped with.</summary>
+    /// <summary>Unwraps the keys of a block. Returns null if they were wrapped with a different user key.</summary>
     public static DataKeys? TryUnwrap(KeyBlock block, Guid storeId, EncryptionKey key)
     {
         var keys = new DataKeys(storeId, block.Flags);
@@ -59,7 +59,7 @@ internal sealed class DataKeys : IDisposable
         return null;
     }
 
-    /// <summary>The block that holds them, wrapped by the user's key with a salt of its own.</summary>
+    /// <summary>Wraps the keys with the user's key and a new salt.</summary>
     public KeyBlock Wrap(EncryptionKey key, FillRandom random, SealObserver? observer)
     {
         Span<byte> salt = stackalloc byte[KeyDerivation.SaltBytes];
@@ -74,7 +74,7 @@ internal sealed class DataKeys : IDisposable
         });
     }
 
-    /// <summary>The same with a new data key beside the current one.</summary>
+    /// <summary>Returns the same keys with a new data key in addition to the current one.</summary>
     public DataKeys WithNext(FillRandom random)
     {
         DataKeys keys = Copy(_flags | KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd);
@@ -82,10 +82,10 @@ internal sealed class DataKeys : IDisposable
         return keys;
     }
 
-    /// <summary>The same with the newer of two data keys as the current one.</summary>
+    /// <summary>Returns the same keys with the newer of two data keys as the current one.</summary>
     public DataKeys Switched() => Copy((_flags ^ KeyBlock.FlagOdd) | KeyBlock.FlagSwitched);
 
-    /// <summary>The same without the data key before the current one.</summary>
+    /// <summary>Returns the same keys without the data key before the current one.</summary>
     public DataKeys WithoutPrevious()
     {
         DataKeys keys = Copy(Parity == 1 ? KeyBlock.FlagOdd | KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven);
@@ -93,14 +93,14 @@ internal sealed class DataKeys : IDisposable
         return keys;
     }
 
-    /// <summary>Whether there is a data key for an incarnation.</summary>
+    /// <summary>Whether the data key of an incarnation exists.</summary>
     public bool Has(ulong incarnation) => (_flags & ((incarnation & 1) == 1 ? KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven)) != 0;
 
-    /// <summary>A key for a purpose within an incarnation.</summary>
+    /// <summary>Derives a key for a purpose within an incarnation.</summary>
     public void Derive(ulong incarnation, ReadOnlySpan<byte> purpose, Span<byte> key) =>
         Derive(Key((int)(incarnation & 1)), purpose, incarnation, key);
 
-    /// <summary>A key for a purpose that outlives data keys.</summary>
+    /// <summary>Derives a key for a purpose that outlives data keys.</summary>
     public void DeriveFromRoot(ReadOnlySpan<byte> purpose, Span<byte> key) =>
         Derive(_secrets.Span[RootOffset..], purpose, 0, key);
 

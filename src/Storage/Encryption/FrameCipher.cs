@@ -3,12 +3,12 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals and opens the frames of one use of a journal file, in place. The header, tag and hash taken as 0, is the associated
-/// data; the nonce is the number of the frame. For one thread at a time.
+/// Encrypts and decrypts the frames of one use of a journal file, in place. The header, with tag and hash as 0, is the
+/// associated data; the nonce is the frame number. For one thread at a time.
 /// </summary>
 internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
 {
-    /// <summary>Encrypts the payload and sets the tag; the hash comes after it.</summary>
+    /// <summary>Encrypts the payload and sets the tag. The hash must be computed afterwards.</summary>
     public void Seal(Span<byte> frame)
     {
         Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
@@ -20,7 +20,7 @@ internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
     }
 
     /// <summary>
-    /// Decrypts the payload of a frame whose hash was right and is taken as 0 now; false where it is not what was sealed.
+    /// Decrypts the payload of a frame whose hash was verified and then set to 0. Returns false if it is not authentic.
     /// </summary>
     public bool TryOpen(Span<byte> frame)
     {

@@ -4,22 +4,25 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals pages and opens them. The header stays readable and is the associated data, tag and checksum taken as 0; all behind it
-/// is encrypted, of an overflow run the whole run at once. Nonce: birth and number, 6 bytes each, so that a page found elsewhere
-/// does not open. For one thread at a time.
+/// Encrypts and decrypts pages. The header stays readable and is the associated data, with tag and checksum as 0; the rest is
+/// encrypted, an overflow run as a whole. The nonce is birth and page number, 6 bytes each, so a page in the wrong place is
+/// not authentic. For one thread at a time.
 /// </summary>
 internal sealed class PageCipher(StoreCipher store) : IDisposable
 {
-    /// <summary>Keys kept: each opening for writing has one of its own, and pages of many openings lie side by side.</summary>
+    /// <summary>
+    /// The number of keys cached: each opening for writing has its own, and pages of many openings are mixed in the file.
+    /// </summary>
     private const int KeptKeys = 16;
 
     private readonly (ulong Incarnation, AesGcmSeal? Seal)[] _seals = new (ulong, AesGcmSeal?)[KeptKeys];
 
     /// <summary>
-    /// Seals a page, or a run from its first page on, for the current incarnation; sets all of its header but the checksum.
+    /// Encrypts a page, or a run starting at its first page, for the current incarnation. Sets all of its header except the
+    /// checksum.
     /// </summary>
-    /// <param name="plain">A multiple of the page size.</param>
-    /// <param name="sealedPages">As long; not the same.</param>
+    /// <param name="plain">The page or run, a multiple of the page size.</param>
+    /// <param name="sealedPages">The destination, of the same length, in different memory.</param>
     public void Seal(ReadOnlySpan<byte> plain, Span<byte> sealedPages)
     {
         ulong incarnation = store.Incarnation;
@@ -38,7 +41,9 @@ internal sealed class PageCipher(StoreCipher store) : IDisposable
         page.Tag = BinaryPrimitives.ReadUInt128LittleEndian(tag);
     }
 
-    /// <summary>Opens what <see cref="Seal"/> made; false, with zeros behind the header, where it is something else.</summary>
+    /// <summary>
+    /// Decrypts the output of <see cref="Seal"/>. Returns false and zeroes the rest after the header if it is not authentic.
+    /// </summary>
     public bool TryOpen(ReadOnlySpan<byte> sealedPages, Span<byte> plain)
     {
         sealedPages[..PageLayout.HeaderBytes].CopyTo(plain);

@@ -5,32 +5,32 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The key of one sealed stream and what is done with it: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) over
-/// AES-256-GCM. Each chunk is sealed under its number and whether it is the last, so none can be left out, repeated, moved, or
-/// taken from another stream, and no stream can end early, without a tag that fails.
+/// The key and the operations of one sealed stream: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) with
+/// AES-256-GCM. Each chunk is sealed with its number and a flag for the last one, so omitting, repeating, moving or replacing
+/// a chunk, or ending the stream early, makes a tag fail.
 /// <code>
 /// OFFSET SIZE MEANING of a chunk (little-endian)
-///      0    4 bytes of content (L); bit 31: this is the last chunk
-///      4    4 first bytes of the stream's salt: names a chunk of another stream
+///      0    4 length of the content in bytes (L); bit 31: this is the last chunk
+///      4    4 first bytes of the stream's salt, to detect a chunk of another stream
 ///      8    8 number of the chunk, from 0
-///     16    L content, sealed
+///     16    L content, encrypted
 ///   16+L   16 tag
 /// </code>
-/// Associated data: the chunk's first 16 bytes. Nonce: number (8 bytes, big-endian), three zeros, 1 for the last chunk and 0 for
-/// others; all ones for the tag of the header. The key is drawn anew for each stream (its salt has 256 random bits), so no nonce
-/// is used twice with it.
+/// Associated data: the first 16 bytes of the chunk. Nonce: number (8 bytes, big-endian), three zeros, 1 for the last chunk
+/// and 0 for others; all ones for the tag of the header. Each stream has its own key (its salt has 256 random bits), so no
+/// nonce is used twice with a key.
 /// </summary>
 internal sealed class SealedCipher : IDisposable
 {
     public const int TagBytes = 16;
 
-    /// <summary>Bytes before a chunk's content.</summary>
+    /// <summary>The number of bytes before the content of a chunk.</summary>
     public const int FrameBytes = 16;
 
-    /// <summary>Bytes that sealing adds to a chunk.</summary>
+    /// <summary>The number of bytes that sealing adds to a chunk.</summary>
     public const int AddedBytes = FrameBytes + TagBytes;
 
-    /// <summary>2^32 chunks of 64 KiB are 256 TiB; the bound of AES-GCM for one key is far beyond.</summary>
+    /// <summary>2^32 chunks of 64 KiB are 256 TiB, far below the limit of AES-GCM for one key.</summary>
     public const long MaxChunks = 1L << 32;
 
     private const uint LastFlag = 0x8000_0000;
@@ -45,7 +45,7 @@ internal sealed class SealedCipher : IDisposable
         _streamMark = streamMark;
     }
 
-    /// <summary>The key of a new stream; writes its whole header.</summary>
+    /// <summary>Creates the cipher of a new stream and writes its whole header.</summary>
     public static SealedCipher Create(in SealedHeader header, EncryptionKey key, Span<byte> destination)
     {
         Span<byte> check = stackalloc byte[SealedHeader.CheckBytes];
@@ -57,9 +57,9 @@ internal sealed class SealedCipher : IDisposable
         return cipher;
     }
 
-    /// <summary>The key of a stream that begins with a header.</summary>
-    /// <exception cref="EncryptionKeyException">It was sealed with another key.</exception>
-    /// <exception cref="SealedStreamException">The header is not as it was written.</exception>
+    /// <summary>Creates the cipher of a stream from its header.</summary>
+    /// <exception cref="EncryptionKeyException">The stream was sealed with another key.</exception>
+    /// <exception cref="SealedStreamException">The header was changed.</exception>
     public static SealedCipher Open(ReadOnlySpan<byte> bytes, EncryptionKey key, out SealedHeader header)
     {
         header = SealedHeader.Read(bytes);
@@ -97,7 +97,7 @@ internal sealed class SealedCipher : IDisposable
         }
     }
 
-    /// <summary>Seals a chunk; <paramref name="frame"/> has exactly <see cref="AddedBytes"/> more than the content.</summary>
+    /// <summary>Seals a chunk. <paramref name="frame"/> has exactly <see cref="AddedBytes"/> more than the content.</summary>
     public void Seal(long number, bool isLast, ReadOnlySpan<byte> content, Span<byte> frame)
     {
         Debug.Assert(frame.Length == content.Length + AddedBytes, "room is exact");
@@ -110,8 +110,10 @@ internal sealed class SealedCipher : IDisposable
         _aes.Encrypt(nonce, content, frame.Slice(FrameBytes, content.Length), frame[^TagBytes..], head);
     }
 
-    /// <summary>What the first bytes of a chunk say of it. They are checked with its content.</summary>
-    /// <exception cref="SealedStreamException">They cannot be those of the chunk that belongs here.</exception>
+    /// <summary>
+    /// Reads the header of a chunk and returns the length of its content. It is authenticated only together with the content.
+    /// </summary>
+    /// <exception cref="SealedStreamException">It is not the header of the expected chunk.</exception>
     public int ReadFrame(ReadOnlySpan<byte> head, long number, int chunkBytes, out bool isLast)
     {
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(head);
@@ -135,8 +137,8 @@ internal sealed class SealedCipher : IDisposable
         return (int)length;
     }
 
-    /// <summary>Opens a chunk into <paramref name="content"/>, which has exactly its length.</summary>
-    /// <exception cref="SealedStreamException">It is not what was written.</exception>
+    /// <summary>Decrypts a chunk into <paramref name="content"/>, which has exactly its length.</summary>
+    /// <exception cref="SealedStreamException">The chunk is not authentic.</exception>
     public void Open(long number, bool isLast, ReadOnlySpan<byte> frame, Span<byte> content)
     {
         Span<byte> nonce = stackalloc byte[NonceBytes];

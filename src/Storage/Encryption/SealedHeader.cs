@@ -5,19 +5,19 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The first bytes of a sealed stream. Little-endian.
+/// The header of a sealed stream. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 magic: 89 'T' 'P' 'S' 'E' 'A' 'L' 0A
 ///      8    2 version, 1
 ///     10    2 suite; 1 = HKDF-SHA-256 and AES-256-GCM
-///     12    4 bytes of a chunk before it is sealed, 4,096 to 1,048,576
-///     16   40 how the wrapping key comes from the user's key (<see cref="KeyDerivation"/>)
+///     12    4 length of the content of a chunk in bytes, 4,096 to 1,048,576
+///     16   40 how the wrapping key is derived from the user's key (<see cref="KeyDerivation"/>)
 ///     56   32 salt of this stream
-///     88   16 key check: tells a wrong key from damage
+///     88   16 key check: distinguishes a wrong key from damage
 ///    104   16 tag over bytes 0 to 103
 ///    120    4 0
-///    124    4 CRC-32C of bytes 0 to 123: tells accidents from a wrong key
+///    124    4 CRC-32C of bytes 0 to 123: distinguishes damage from a wrong key
 /// </code>
 /// </summary>
 internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Derivation, UInt128 SaltLow, UInt128 SaltHigh)
@@ -28,7 +28,7 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
     public const int MinChunkBytes = 4 * 1024;
     public const int MaxChunkBytes = 1024 * 1024;
 
-    /// <summary>Bytes that the tag covers.</summary>
+    /// <summary>The number of bytes that the tag covers.</summary>
     public const int TaggedBytes = TagAt;
 
     private const int DerivationAt = 16;
@@ -39,7 +39,7 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
     private const ushort Version = 1;
     private const ushort Suite = 1;
 
-    /// <summary>How every sealed stream begins.</summary>
+    /// <summary>The first bytes of every sealed stream.</summary>
     public static ReadOnlySpan<byte> Magic => [0x89, (byte)'T', (byte)'P', (byte)'S', (byte)'E', (byte)'A', (byte)'L', 0x0A];
 
     public void WriteSalt(Span<byte> destination)
@@ -48,7 +48,7 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
         BinaryPrimitives.WriteUInt128LittleEndian(destination[16..], SaltHigh);
     }
 
-    /// <summary>Writes all but the tag and what follows it; <see cref="Finish"/> is to be called then.</summary>
+    /// <summary>Writes everything before the tag. Write the tag and call <see cref="Finish"/> afterwards.</summary>
     public void Write(Span<byte> destination, ReadOnlySpan<byte> keyCheck)
     {
         Debug.Assert(destination.Length == SizeBytes && keyCheck.Length == CheckBytes, "room is exact");
@@ -62,7 +62,7 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
         keyCheck.CopyTo(destination[CheckAt..]);
     }
 
-    /// <summary>Writes the checksum, when the tag stands.</summary>
+    /// <summary>Writes the checksum, after the tag has been written.</summary>
     public static void Finish(Span<byte> header) =>
         BinaryPrimitives.WriteUInt32LittleEndian(header[CrcAt..], Checksum(header[..CrcAt]));
 
@@ -72,8 +72,8 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
 
     public static ReadOnlySpan<byte> CheckOf(ReadOnlySpan<byte> header) => header.Slice(CheckAt, CheckBytes);
 
-    /// <summary>Reads a header and says what is wrong with it, as far as that can be known without the key.</summary>
-    /// <exception cref="SealedStreamException">Says what.</exception>
+    /// <summary>Reads a header and checks it as far as possible without the key.</summary>
+    /// <exception cref="SealedStreamException">The header is invalid; the exception states the fault.</exception>
     public static SealedHeader Read(ReadOnlySpan<byte> source)
     {
         if (!source.StartsWith(Magic))

@@ -133,7 +133,7 @@ public sealed class SealedReadStream : ForwardStream
     {
         _frame = new byte[SealedHeader.SizeBytes];
         int read = await FillAsync(0, SealedHeader.SizeBytes, isAsync, cancellationToken).ConfigureAwait(false);
-        _ = SealedHeader.Read(_frame.AsSpan(0, read)); // what is no sealed stream needs no key
+        _ = SealedHeader.Read(_frame.AsSpan(0, read)); // a stream that is not sealed is reported first, without a key
         if (_key is null)
             throw new EncryptionKeyException("The stream is sealed, and no key was given. Give the key it was sealed with.");
 

@@ -7,17 +7,16 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The front door of encryption: what turns the pages and frames of one store into what lies on the disk, and back. Plain stores
-/// have none.
+/// The entry point of encryption: encrypts and decrypts the pages and frames of one store. Unencrypted stores have none.
 /// </summary>
 /// <remarks>
-/// It promises that no nonce is used twice under a key for different things. Every opening for writing draws a random
-/// incarnation, and every key that seals is derived from it: page keys from the incarnation alone, with birth transaction and
-/// page number as nonce, since a page number is given one content by one transaction; journal keys from incarnation, use and
-/// salt, with the frame's number. So two copies of a directory that go different ways share no key. Pages and blocks that hold
-/// none of the user's bytes (meta pages, bitmaps) are written again with the same numbers: they are authenticated by
-/// HMAC-SHA-256, which has no nonce, and not encrypted. It costs about 4 µs for a page of 8 KiB each way. Thread-safe; the
-/// ciphers it makes are for one thread at a time.
+/// Guarantees that no nonce is used twice under a key for different content. Every opening for writing generates a random
+/// incarnation, and every encryption key is derived from it: page keys from the incarnation alone, with birth transaction and
+/// page number as nonce, since a transaction gives a page number only one content; journal keys from incarnation, use and
+/// salt, with the frame number as nonce. So two copies of a directory that are written independently share no key. Pages and
+/// blocks without user data (meta pages, bitmaps) are rewritten with the same numbers: they are authenticated by
+/// HMAC-SHA-256, which has no nonce, and not encrypted. Encryption costs about 4 µs for a page of 8 KiB in each direction.
+/// Thread-safe; the ciphers it creates are for one thread at a time.
 /// </remarks>
 internal sealed class StoreCipher : IDisposable
 {
@@ -38,22 +37,22 @@ internal sealed class StoreCipher : IDisposable
         _incarnation = DrawIncarnation();
     }
 
-    /// <summary>What new pages and uses of the journal are sealed with. Changed by the leader.</summary>
+    /// <summary>The incarnation for new pages and uses of the journal. Changed only by the commit leader.</summary>
     public ulong Incarnation => Volatile.Read(ref _incarnation);
 
-    /// <summary>The keys as the next meta page has them. Changed by the leader.</summary>
+    /// <summary>The wrapped keys for the next meta page. Changed only by the commit leader.</summary>
     public KeyBlock Block { get; set; }
 
-    /// <summary>The keys.</summary>
+    /// <summary>The current keys.</summary>
     public DataKeys Keys => Volatile.Read(ref _keys);
 
-    /// <summary>Who sees what is encrypted, or null.</summary>
+    /// <summary>Observes everything that is encrypted, or null.</summary>
     public SealObserver? Observer => _world.Seals;
 
-    /// <summary>Where keys come from.</summary>
+    /// <summary>The source of random keys.</summary>
     public FillRandom Random => _world.Secrets;
 
-    /// <summary>For a new store.</summary>
+    /// <summary>Creates the cipher of a new store, with new keys.</summary>
     public static StoreCipher Create(World world, Guid storeId, EncryptionKey key)
     {
         var keys = DataKeys.Draw(storeId, world.Secrets);
@@ -61,8 +60,9 @@ internal sealed class StoreCipher : IDisposable
     }
 
     /// <summary>
-    /// For the store of a meta page; null where it is plain. Throws <see cref="EncryptionKeyException"/> where the key does not
-    /// fit, and <see cref="CorruptionException"/> for a meta page that was changed by someone without the key.
+    /// Creates the cipher for the store of a meta page. Returns null if it is not encrypted. Throws
+    /// <see cref="EncryptionKeyException"/> for a wrong key and <see cref="CorruptionException"/> for a meta page that was
+    /// changed without the key.
     /// </summary>
     public static StoreCipher? Open(World world, MetaPage meta, EncryptionKey? key)
     {
@@ -80,9 +80,7 @@ internal sealed class StoreCipher : IDisposable
                 + $"have the key. Nothing was written. Restore a backup.");
     }
 
-    /// <summary>
-    /// For a store of which the wrapped keys were found. Throws <see cref="EncryptionKeyException"/> where the key does not fit.
-    /// </summary>
+    /// <summary>Creates the cipher from wrapped keys. Throws <see cref="EncryptionKeyException"/> for a wrong key.</summary>
     public static StoreCipher Open(World world, Guid storeId, KeyBlock? block, EncryptionKey? key)
     {
         string path = world.Files.Path;
@@ -105,7 +103,7 @@ internal sealed class StoreCipher : IDisposable
         return new StoreCipher(world, storeId, keys, block);
     }
 
-    /// <summary>The tag of a meta page, whatever tag it has.</summary>
+    /// <summary>Computes the tag of a meta page, ignoring its current tag.</summary>
     public UInt128 TagOf(MetaPage meta)
     {
         Span<byte> copy = stackalloc byte[MetaPage.CopyBytes];
@@ -115,14 +113,14 @@ internal sealed class StoreCipher : IDisposable
         return Authenticate("meta"u8, copy);
     }
 
-    /// <summary>The meta page as it is to be written: with keys and tag.</summary>
+    /// <summary>Returns the meta page with keys and tag, ready to be written.</summary>
     public MetaPage Seal(MetaPage meta)
     {
         MetaPage keyed = meta with { Keys = Block };
         return keyed with { Tag = TagOf(keyed) };
     }
 
-    /// <summary>The tag of a bitmap page, whatever tag and checksum it has.</summary>
+    /// <summary>Computes the tag of a bitmap page, ignoring its current tag and checksum.</summary>
     public UInt128 TagOfBitmap(ReadOnlySpan<byte> page)
     {
         Span<byte> copy = stackalloc byte[PageLayout.SizeBytes];
@@ -133,10 +131,10 @@ internal sealed class StoreCipher : IDisposable
         return Authenticate("bitmap"u8, copy);
     }
 
-    /// <summary>A cipher of pages.</summary>
+    /// <summary>Creates a cipher for pages.</summary>
     public PageCipher NewPageCipher() => new(this);
 
-    /// <summary>The cipher of the frames of a use of a journal file.</summary>
+    /// <summary>Creates the cipher for the frames of one use of a journal file.</summary>
     public FrameCipher NewFrameCipher(in JournalFileHeader use)
     {
         Span<byte> purpose = stackalloc byte[24];
@@ -146,7 +144,9 @@ internal sealed class StoreCipher : IDisposable
         return new FrameCipher(NewSeal(use.Incarnation, purpose));
     }
 
-    /// <summary>A key for who keeps something beside this store: the same for a purpose as long as the store lives.</summary>
+    /// <summary>
+    /// Derives a key for data stored beside this store. It is the same for a purpose during the whole life of the store.
+    /// </summary>
     public EncryptionKey DeriveKey(string purpose)
     {
         Span<byte> key = stackalloc byte[EncryptionKey.SizeBytes];
@@ -157,20 +157,20 @@ internal sealed class StoreCipher : IDisposable
     }
 
     /// <summary>
-    /// Takes other keys in use, wrapped in <paramref name="block"/>; what is sealed from now on is sealed with their current data
+    /// Switches to other keys, wrapped in <paramref name="block"/>. From now on data is encrypted with their current data
     /// key.
     /// </summary>
     public void Use(DataKeys keys, KeyBlock block)
     {
-        // What was sealed with the ones before is opened with copies of them in the new ones; those who derive at this moment
-        // still hold the old ones.
+        // The new keys contain copies of the previous ones for existing data. Other threads may be deriving keys from the old
+        // object, so it is kept.
         _retired.Add(Keys);
         Volatile.Write(ref _keys, keys);
         Block = block;
         Volatile.Write(ref _incarnation, DrawIncarnation());
     }
 
-    /// <summary>Whether a key of the user's is the one in force.</summary>
+    /// <summary>Whether a user key is the current one.</summary>
     public bool IsKey(EncryptionKey key)
     {
         if (key.Kind != Block.Derivation.Kind)
@@ -187,7 +187,7 @@ internal sealed class StoreCipher : IDisposable
             keys.Dispose();
     }
 
-    /// <summary>AES-256-GCM under the key of a purpose within an incarnation.</summary>
+    /// <summary>Creates a cipher with the key of a purpose within an incarnation.</summary>
     internal AesGcmSeal NewSeal(ulong incarnation, ReadOnlySpan<byte> purpose)
     {
         Span<byte> key = stackalloc byte[AesGcmSeal.KeyBytes];
@@ -216,7 +216,7 @@ internal sealed class StoreCipher : IDisposable
             _world.Secrets(bytes);
             drawn = (BinaryPrimitives.ReadUInt64LittleEndian(bytes) & ~1UL) | (uint)Keys.Parity;
         }
-        while (drawn < 2); // 0 is what plain pages have
+        while (drawn < 2); // 0 marks unencrypted pages
 
         return drawn;
     }

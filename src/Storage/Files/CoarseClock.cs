@@ -1,7 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Milliseconds since some moment, for ages: much cheaper to ask than a <see cref="TimeProvider"/>, since every read asks.
+/// A millisecond counter with an arbitrary start, for measuring ages. Much cheaper than a <see cref="TimeProvider"/>, since
+/// every read uses it.
 /// </summary>
 internal sealed class CoarseClock(Func<long>? simulated = null)
 {

@@ -3,8 +3,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The same view where mapping is not to be had, or the disk is simulated: pages are read into memory when first touched
-/// and stay there, so memory grows with what is read.
+/// A file view for systems without file mapping and for simulated disks: pages are read into memory on first access and stay
+/// there, so memory grows with the pages read.
 /// </summary>
 internal sealed class CopiedFile(IFile file, long reserveBytes, SystemCalls? calls = null) : IFileMap
 {

@@ -4,15 +4,15 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The lock of a directory, on Unix: the system's own on open files, so it ends with the process, however that ends, and cannot
-/// be stale. It is proven when it is taken, by a second descriptor that must be refused: some mounts have no locks, or say yes to
-/// everybody.
+/// The lock of a directory on Unix. Uses the system's locks on open files, so it ends with the process, however that ends,
+/// and is never stale. When it is taken, it is verified with a second descriptor, which must be refused: some mounts have no
+/// locks or grant every request.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A writer holds the lock of the lock file alone, and, on Linux, that of a byte far behind the end of the data
-/// file. 2. A reader holds both shared; where there is no lock file (a copy, a read-only medium) it must hold that of the data
-/// file. So a reader and a writer always meet, though somebody deletes the lock file beside them. 3. A lock of a file that has
-/// been deleted is none: who took one tries again. So a lock file may be deleted by who holds it, and by nobody else.
+/// Invariants. 1. A writer holds the exclusive lock of the lock file and, on Linux, that of a byte far beyond the end of the
+/// data file. 2. A reader holds both as shared locks; without a lock file (a copy, read-only media) it must hold that of the
+/// data file. So a reader and a writer always conflict, even if the lock file is deleted meanwhile. 3. The lock of a deleted
+/// file does not count: whoever took it tries again. So only the holder of a lock file may delete it.
 /// </remarks>
 internal sealed class DirectoryLock : IDisposable
 {
@@ -37,18 +37,18 @@ internal sealed class DirectoryLock : IDisposable
         IsProven = isProven;
     }
 
-    /// <summary>Whether a second opener was seen to be refused.</summary>
+    /// <summary>Whether the lock was verified: a second request was refused.</summary>
     public bool IsProven { get; }
 
-    /// <summary>Whether it is a reader's.</summary>
+    /// <summary>Whether this is a reader's lock.</summary>
     public bool IsShared { get; }
 
-    /// <summary>The open lock file; null for a reader that found none.</summary>
+    /// <summary>The open lock file, or null for a reader if there is none.</summary>
     public SafeFileHandle? File => _file;
 
     /// <summary>
-    /// The data file, as it was opened for its lock, for who has the lock and needs one descriptor of it and not two; null where
-    /// there is none, or no longer one under that name.
+    /// Returns the data file as opened for its lock, so that the lock holder needs only one descriptor for it. Returns null
+    /// if there is none, if it was deleted meanwhile, or if it was opened with different access.
     /// </summary>
     public SafeFileHandle? FindData(string dataFile, bool writable, SystemCalls calls)
     {
@@ -61,11 +61,13 @@ internal sealed class DirectoryLock : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            return null; // who opens the file by its name is told
+            return null; // opening the file by its name reports the error
         }
     }
 
-    /// <summary>Takes the lock for one writer; the lock file is made if there is none. Null where somebody else has it.</summary>
+    /// <summary>
+    /// Takes the exclusive lock. Creates the lock file if there is none. Returns null if the lock is held elsewhere.
+    /// </summary>
     public static DirectoryLock? TryTakeAlone(string lockFile, string dataFile, SystemCalls calls, bool mayBeUnproven)
     {
         if (TryTake(lockFile, create: true, shared: false, calls, mayBeUnproven) is not { } taken)
@@ -87,7 +89,7 @@ internal sealed class DirectoryLock : IDisposable
         return null;
     }
 
-    /// <summary>Takes the lock with other readers. Null where a writer has it.</summary>
+    /// <summary>Takes a shared lock. Returns null if a writer holds the lock.</summary>
     public static DirectoryLock? TryTakeShared(string lockFile, string dataFile, SystemCalls calls, bool mayBeUnproven)
     {
         (SafeFileHandle File, bool IsProven)? taken = null;
@@ -120,7 +122,8 @@ internal sealed class DirectoryLock : IDisposable
     }
 
     /// <summary>
-    /// Takes the lock of the data file, unless it is held or there is no such file yet; false where somebody else has it.
+    /// Takes the lock of the data file, unless it is held already or the file does not exist yet. Returns false if it is held
+    /// elsewhere.
     /// </summary>
     public bool TryTakeData(string dataFile, SystemCalls calls, out bool isProven)
     {
@@ -139,7 +142,7 @@ internal sealed class DirectoryLock : IDisposable
         }
 
         data.Dispose();
-        return !IsConflict(error); // where there are no such locks that of the lock file must do
+        return !IsConflict(error); // without such locks, the lock of the lock file must suffice
     }
 
     public void Dispose()
@@ -147,10 +150,9 @@ internal sealed class DirectoryLock : IDisposable
         if (_isDisposed)
             return;
 
-        // A lock belongs to the open file, and a process that is just being started has a copy of each descriptor until its own
-        // program
-        // begins: closing this one alone would leave the directory locked for that moment. Errors are those of systems without
-        // locks.
+        // A lock belongs to the open file, and a child process being started has a copy of each descriptor until it runs its
+        // own program: closing only this one would leave the directory locked until then. Errors come from systems without
+        // locks and are ignored.
         _isDisposed = true;
         if (_data is { IsClosed: false })
             _ = _calls.UnlockByte(_data, FarByte);
@@ -175,7 +177,7 @@ internal sealed class DirectoryLock : IDisposable
                 if (error is WouldBlock or WouldBlockMac)
                     return null;
                 if (error == 0 && calls.CountLinks(file) == 0)
-                    continue; // deleted between opening and locking: somebody else may have made and locked another
+                    continue; // deleted between opening and locking: another process may have created and locked a new one
 
                 bool isProven = error == 0 && IsRefusedTwice(path, shared, writable: create, calls);
                 if (!isProven && !mayBeUnproven)
@@ -195,8 +197,8 @@ internal sealed class DirectoryLock : IDisposable
     }
 
     /// <summary>
-    /// Whether another descriptor of the same file is refused. A network file system may want it open for writing for that, and
-    /// says so: then it knows locks.
+    /// Whether another descriptor of the same file is refused. A network file system may report that it requires a file open
+    /// for writing; then it supports locks, too.
     /// </summary>
     private static bool IsRefusedTwice(string path, bool shared, bool writable, SystemCalls calls)
     {

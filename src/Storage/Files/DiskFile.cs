@@ -3,7 +3,7 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>A file of the real disk.</summary>
+/// <summary>A file on disk.</summary>
 internal sealed class DiskFile : IFile
 {
     private const int InvalidArgument = 22;
@@ -16,10 +16,10 @@ internal sealed class DiskFile : IFile
     private SafeFileHandle? _pastCache;
     private bool _refusesPastCache = !OperatingSystem.IsLinux();
 
-    /// <param name="path">The file.</param>
-    /// <param name="handle">It, open.</param>
-    /// <param name="files">Where it lies.</param>
-    /// <param name="isShared">Whether somebody else closes the handle.</param>
+    /// <param name="path">The path of the file.</param>
+    /// <param name="handle">The open file.</param>
+    /// <param name="files">The file system.</param>
+    /// <param name="isShared">Whether the handle is closed by its owner and not by this object.</param>
     internal DiskFile(string path, SafeFileHandle handle, DiskFileSystem files, bool isShared = false)
     {
         _path = path;
@@ -38,7 +38,8 @@ internal sealed class DiskFile : IFile
     {
         try
         {
-            // .NET would take a lock of its own on it, which on some network file systems is one with that of the directory.
+            // .NET would take a lock of its own on the file, which on some network file systems conflicts with the
+            // directory's.
             SafeFileHandle handle = OperatingSystem.IsWindows()
                 ? File.OpenHandle(
                     path,
@@ -87,7 +88,7 @@ internal sealed class DiskFile : IFile
         }
         catch (StorageException error) when ((error.InnerException as IOException)?.HResult == InvalidArgument)
         {
-            _pastCache = null; // a file system that lets a file be opened so and then refuses the read
+            _pastCache = null; // some file systems allow opening a file this way and then refuse to read
             _refusesPastCache = true;
             handle.Dispose();
             return Read(destination, offset);
@@ -172,11 +173,11 @@ internal sealed class DiskFile : IFile
         }
 
         if (!OperatingSystem.IsWindows())
-            return false; // a longer file would be sparse
+            return false; // extending the file would make it sparse
 
         try
         {
-            RandomAccess.SetLength(Handle, offset + lengthBytes); // NTFS gives it clusters
+            RandomAccess.SetLength(Handle, offset + lengthBytes); // NTFS allocates clusters
             return true;
         }
         catch (IOException error)

@@ -6,15 +6,15 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>The real disk.</summary>
+/// <summary>The real file system.</summary>
 /// <param name="path">The directory.</param>
-/// <param name="allowMissingLocks">Whether a directory may be opened where the file system has no locks.</param>
-/// <param name="calls">The system; null for this machine's.</param>
+/// <param name="allowMissingLocks">Whether a directory may be opened on a file system without locks.</param>
+/// <param name="calls">The system calls, or null for this machine's.</param>
 internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false, SystemCalls? calls = null) : IFileSystem
 {
     /// <summary>
-    /// Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a
-    /// whole.
+    /// The size of the lock file's text, padded with spaces: a whole block of the file system, which can be written without
+    /// reading it first.
     /// </summary>
     private const int HolderBytes = 4_096;
 
@@ -24,12 +24,10 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     public SystemCalls Calls { get; } = calls ?? SystemCalls.Default;
 
-    /// <summary>Whether blocks were given ahead when a file grew last; null while none has.</summary>
+    /// <summary>Whether blocks were allocated in advance when a file last grew, or null if none has grown.</summary>
     internal bool? GivesBlocksAhead { get; set; }
 
-    /// <summary>
-    /// Whether mapped pages are brought into memory by a call that returns the disk's errors; null while no file is mapped.
-    /// </summary>
+    /// <summary>Whether mapped pages are loaded by a call that returns I/O errors, or null if no file is mapped.</summary>
     internal bool? PopulatesMaps { get; set; }
 
     public string Path { get; } = System.IO.Path.GetFullPath(path);
@@ -51,7 +49,10 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         }
     }
 
-    /// <summary>Who has the lock of the directory has the data file open already: a process can have but so many files.</summary>
+    /// <summary>
+    /// The holder of the directory lock has already opened the data file; reusing it saves a descriptor, of which a process
+    /// has a limited number.
+    /// </summary>
     public IFile Open(string name, bool create, bool writable) =>
         !create && name == FormatLimits.DataFileName && _lock?.FindData(Full(name), writable, Calls) is { } data
             ? new DiskFile(Full(name), data, this, isShared: true)
@@ -84,7 +85,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     public void SyncDirectory() => DurableDirectory.Sync(Path);
 
     /// <summary>
-    /// What the lock file says is only for the error message of the second opener. See <see cref="DirectoryLock"/>.
+    /// The text in the lock file is only for the error message of a second opener. See <see cref="DirectoryLock"/>.
     /// </summary>
     public IDisposable Lock(string name, bool shared)
     {
@@ -132,7 +133,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
             if (fileLock is DirectoryLock { IsShared: false, File: { } file } held)
             {
                 WriteHolder(file, now);
-                _ = held.TryTakeData(Full(FormatLimits.DataFileName), Calls, out _); // of a store that was made meanwhile
+                _ = held.TryTakeData(Full(FormatLimits.DataFileName), Calls, out _); // the store may have been created meanwhile
             }
             else if (fileLock is FileStream { CanWrite: true } stream)
                 WriteHolder(stream.SafeFileHandle, now);
@@ -145,7 +146,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     public void Unmake(IDisposable fileLock, string name)
     {
-        // Elsewhere who waits for it could not see that it was deleted: there it stays, and is used again.
+        // On other systems a waiting process could not detect that the file was deleted, so it is kept and reused.
         if (fileLock is DirectoryLock { File: { } file } && Calls.CountLinks(file) > 0)
             Delete(name);
     }
@@ -164,7 +165,9 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
             ? new MappedFile(disk, reserveBytes, this)
             : new CopiedFile(file, reserveBytes, Calls);
 
-    /// <summary>Its name is gone before anything is in it: nobody else can open it, and it ends with the process.</summary>
+    /// <summary>
+    /// Deletes the name of the file before it has content: no other process can open it, and it ends with the process.
+    /// </summary>
     public SpillFile? CreateSpill(long partBytes)
     {
         if (!CanSpill)
@@ -174,7 +177,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         DiskFile? file = null;
         try
         {
-            File.Delete(name); // a process that was killed between the next two lines may have left one
+            File.Delete(name); // left by a process that was killed between the next two lines
             file = DiskFile.Open(name, create: true, writable: true, this);
             File.Delete(name);
             return new SpillFile(file, partBytes);
@@ -189,8 +192,8 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     private string Full(string name) => System.IO.Path.Combine(Path, name);
 
     /// <summary>
-    /// The moment is that of opening: when a process began the system says in a file for each of its threads, and reading those
-    /// takes longer than everything else in opening.
+    /// Writes the holder, with the time of opening. To get the start time of a process, the system reads a file for each of
+    /// its threads, which takes longer than everything else in opening.
     /// </summary>
     private static void WriteHolder(SafeFileHandle file, DateTimeOffset now)
     {
@@ -203,8 +206,8 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         text.AsSpan().Fill((byte)' ');
         Encoding.UTF8.TryGetBytes(holder, text, out _);
 
-        // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over
-        // instead.
+        // Truncating a file waits for the file system's journal, some milliseconds if others are writing, so it is
+        // overwritten instead.
         if (RandomAccess.GetLength(file) > text.Length)
             RandomAccess.SetLength(file, text.Length);
         RandomAccess.Write(file, text, 0);

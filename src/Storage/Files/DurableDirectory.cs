@@ -3,12 +3,12 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Directories whose names survive a loss of power: a name is durable only after the directory that holds it was synced.
+/// Creates directories whose names survive a power failure: a name is durable only after its parent directory was synced.
 /// </summary>
 internal static class DurableDirectory
 {
     /// <summary>
-    /// Creates a directory with those above it that are absent, for their owner alone, and makes the name of each one durable.
+    /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable.
     /// </summary>
     public static void Create(string path)
     {
@@ -32,11 +32,11 @@ internal static class DurableDirectory
             Sync(holder);
     }
 
-    /// <summary>Makes created, renamed and deleted names of a directory durable.</summary>
+    /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>
     public static void Sync(string path)
     {
         if (OperatingSystem.IsWindows())
-            return; // NTFS journals names by itself
+            return; // NTFS journals names itself
 
         int error = UnixFileCalls.SyncDirectory(path);
         if (error != 0)

@@ -102,7 +102,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            return false; // at work, or another user's
+            return false; // in use, or owned by another user
         }
     }
 
@@ -136,7 +136,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // It has no name that anybody looks for, and the next writer deletes it.
+            // No one opens it by this name, and the next writer deletes it.
         }
     }
 
@@ -156,9 +156,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         _calls.SyncDirectory(Path.GetDirectoryName(_path)!); // a file has a directory
     }
 
-    /// <summary>
-    /// Whether a name is that of a file on its way to another: that name, a mark of its writer, and the ending.
-    /// </summary>
+    /// <summary>Whether a name is that of an unfinished file: the final name, the writer's mark and the suffix.</summary>
     private static bool IsUnfinished(string name, string final)
     {
         int marked = name.Length - final.Length - Unfinished.Length;

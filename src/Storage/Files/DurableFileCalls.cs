@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>The file system of this machine.</summary>
+/// <summary>The real file system.</summary>
 internal sealed class DurableFileCalls : IDurableFileCalls
 {
     public Stream Create(string path) =>

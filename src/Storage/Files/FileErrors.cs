@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>Errors of the system, told apart.</summary>
+/// <summary>Classifies errors of the system.</summary>
 internal static class FileErrors
 {
     private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
@@ -20,15 +20,15 @@ internal static class FileErrors
     private const int WindowsDiskFull = unchecked((int)0x80070070);
     private const int WindowsHandleDiskFull = unchecked((int)0x80070027);
 
-    /// <summary>Whether there was no room on the disk (or in the quota).</summary>
+    /// <summary>Whether the disk (or the quota) was full.</summary>
     public static bool IsDiskFull(IOException error) => OperatingSystem.IsWindows()
         ? error.HResult is WindowsDiskFull or WindowsHandleDiskFull
         : IsDiskFull(error.HResult);
 
-    /// <summary>Whether the medium refuses all writing.</summary>
+    /// <summary>Whether the file system is read-only.</summary>
     public static bool IsReadOnly(IOException error) => !OperatingSystem.IsWindows() && error.HResult == ReadOnlyFileSystem;
 
-    /// <summary>The error of a libc call.</summary>
+    /// <summary>Returns the exception for an error number of a libc call.</summary>
     public static Exception FromNumber(int number, string file, string what)
     {
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
@@ -40,8 +40,8 @@ internal static class FileErrors
     }
 
     /// <summary>
-    /// An error of the system as one that names the file: <see cref="DiskFullException"/>, <see cref="OpenFileLimitException"/>,
-    /// or else <see cref="StorageException"/>.
+    /// Returns an exception that names the file: <see cref="DiskFullException"/>, <see cref="OpenFileLimitException"/> or,
+    /// for other errors, <see cref="StorageException"/>.
     /// </summary>
     public static StorageException Translate(Exception error, string file, string what) => error switch
     {
@@ -52,7 +52,7 @@ internal static class FileErrors
         _ => new StorageException($"{what}: '{file}': {error.Message}", error),
     };
 
-    /// <summary>Whether a call is not to be had here: the kernel does not know it, or the file system does not do it.</summary>
+    /// <summary>Whether a call is not available: the kernel or the file system does not support it.</summary>
     public static bool IsUnsupported(int number) => number is NoSuchCall or NotSupportedLinux;
 
     private static bool IsFileLimit(int number) => number is ProcessFileLimit or MachineFileLimit;

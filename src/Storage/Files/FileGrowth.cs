@@ -1,15 +1,13 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>
-/// Makes files longer, with blocks of their own, on file systems that can give blocks ahead and on those that cannot.
-/// </summary>
+/// <summary>Extends files with allocated blocks, also on file systems that cannot allocate in advance.</summary>
 internal static class FileGrowth
 {
     private const int ZeroBytes = 1 << 20;
 
     /// <summary>
-    /// Grows a file to a length with real blocks; never shrinks it, and never touches what it has already: others may be writing
-    /// there. Throws <see cref="DiskFullException"/> with the file as long as it was.
+    /// Extends a file to a length with allocated blocks. Never shrinks it or touches its existing content, to which others
+    /// may be writing. On a <see cref="DiskFullException"/> the file has its old length.
     /// </summary>
     public static void Allocate(this IFile file, long lengthBytes)
     {

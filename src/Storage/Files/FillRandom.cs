@@ -1,4 +1,4 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>Fills bytes with numbers that nobody can guess.</summary>
+/// <summary>Fills bytes with cryptographically secure random numbers.</summary>
 internal delegate void FillRandom(Span<byte> bytes);

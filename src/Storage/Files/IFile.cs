@@ -3,27 +3,25 @@ namespace Treepie.Storage.Files;
 /// <summary>An open file. Reads and writes may run concurrently on different ranges.</summary>
 internal interface IFile : IDisposable
 {
-    /// <summary>Name within its directory.</summary>
+    /// <summary>The name within the directory.</summary>
     string Name { get; }
 
-    /// <summary>Length in bytes.</summary>
+    /// <summary>The length in bytes.</summary>
     long Length { get; }
 
-    /// <summary>Reads until the span is full or the file ends; returns the bytes read.</summary>
+    /// <summary>Reads until the span is full or the file ends. Returns the number of bytes read.</summary>
     int Read(Span<byte> destination, long offset);
 
     /// <summary>
-    /// As <see cref="Read"/>, from the disk and not from the system's cache where there is a way for that. Offset, length and
-    /// address must be multiples of 4 KiB. One thread at a time.
+    /// Like <see cref="Read"/>, but from the disk instead of the system's cache if possible. Offset, length and address must
+    /// be multiples of 4 KiB. One thread at a time.
     /// </summary>
     int ReadPastCache(Span<byte> destination, long offset) => Read(destination, offset);
 
-    /// <summary>Whether <see cref="ReadPastCache"/> went past the cache the last time.</summary>
+    /// <summary>Whether the last <see cref="ReadPastCache"/> bypassed the cache.</summary>
     bool ReadsPastCache => false;
 
-    /// <summary>
-    /// Says that a part is going to be read soon, and nothing around it. Waits for nothing, and may do nothing.
-    /// </summary>
+    /// <summary>Hints that only this part will be read soon. Does not wait and may do nothing.</summary>
     void Announce(long offset, long lengthBytes)
     {
     }
@@ -35,7 +33,7 @@ internal interface IFile : IDisposable
     void Sync();
 
     /// <summary>
-    /// Writes all bytes and makes them durable, at once where the system has a way for that. After <see cref="TryWriteDirectly"/>
+    /// Writes all bytes and makes them durable, in one call if the system supports it. After <see cref="TryWriteDirectly"/>,
     /// offset, length and address must be multiples of 4 KiB.
     /// </summary>
     void WriteDurable(ReadOnlySpan<byte> source, long offset)
@@ -45,17 +43,17 @@ internal interface IFile : IDisposable
     }
 
     /// <summary>
-    /// Chooses whether <see cref="WriteDurable"/> goes past the system's cache (O_DIRECT|O_DSYNC) or through it; false, nothing
-    /// changed, where the file system refuses.
+    /// Sets whether <see cref="WriteDurable"/> bypasses the system's cache (O_DIRECT|O_DSYNC). Returns false and changes
+    /// nothing if the file system refuses.
     /// </summary>
     bool TryWriteDirectly(bool isDirect) => !isDirect;
 
     /// <summary>
-    /// Makes the file longer by a part behind its end, with real blocks; false, nothing changed, where the file system cannot
-    /// give blocks ahead. For <see cref="FileGrowth.Allocate"/>.
+    /// Extends the file with allocated blocks. Returns false and changes nothing if the file system cannot allocate in
+    /// advance. Call <see cref="FileGrowth.Allocate"/> instead.
     /// </summary>
     bool TryAllocate(long offset, long lengthBytes);
 
-    /// <summary>Makes the file shorter, and gives the room back to the system; never longer.</summary>
+    /// <summary>Shortens the file and frees its space. Never extends it.</summary>
     void Truncate(long lengthBytes);
 }

@@ -2,36 +2,32 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>A file seen as memory at addresses that never change while it grows.</summary>
+/// <summary>A view of a file as memory, at addresses that do not change while it grows.</summary>
 internal interface IFileMap : IDisposable
 {
-    /// <summary>The addresses: offset in the file = offset in the range.</summary>
+    /// <summary>The addresses: an offset in the range is the same offset in the file.</summary>
     AddressRange Range { get; }
 
-    /// <summary>
-    /// Whether bytes written to the file show in the range by themselves; otherwise they show after <see cref="Load"/>.
-    /// </summary>
+    /// <summary>Whether writes to the file are visible in the range at once; otherwise only after <see cref="Load"/>.</summary>
     bool SeesWrites { get; }
 
-    /// <summary>Makes addresses usable up to a length, which the file has by now.</summary>
+    /// <summary>Makes the range usable up to a length that the file now has.</summary>
     void Grow(long lengthBytes);
 
-    /// <summary>
-    /// Says that a part, which the file has by now, is going to be read soon. Waits for nothing, and may do nothing.
-    /// </summary>
+    /// <summary>Hints that a part of the file will be read soon. Does not wait and may do nothing.</summary>
     void Announce(long offset, long lengthBytes)
     {
     }
 
-    /// <summary>Whether <see cref="TryFindResident"/> works here.</summary>
+    /// <summary>Whether <see cref="TryFindResident"/> is supported.</summary>
     bool TellsResident => false;
 
     /// <summary>
-    /// Says of each page of a part, which begins at a multiple of 2 MiB, whether it is in memory (1) or not (0); false where
-    /// nobody knows.
+    /// Returns for each page of a part, which starts at a multiple of 2 MiB, whether it is in memory (1) or not (0). Returns
+    /// false if unknown.
     /// </summary>
     bool TryFindResident(long offset, Span<byte> resident) => false;
 
-    /// <summary>Brings a part into memory; false where the disk could not deliver it.</summary>
+    /// <summary>Loads a part into memory. Returns false if the disk could not read it.</summary>
     bool Load(long offset, long lengthBytes);
 }

@@ -3,69 +3,69 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The seam to the world: everything the store does to files goes through here, so that a simulated disk can stand in.
-/// Names are without a directory: one file system is one environment's directory. Methods raise typed errors:
-/// <see cref="DiskFullException"/> where there is no room, otherwise a <see cref="StorageException"/> that names the file (a
-/// simulated disk: <see cref="IOException"/>).
+/// The file system interface: all file access of the store goes through it, so that a disk can be simulated. Names have no
+/// directory: a file system is the directory of one environment. Methods throw typed errors: <see cref="DiskFullException"/>
+/// if there is not enough space, otherwise a <see cref="StorageException"/> that names the file (a simulated disk:
+/// <see cref="IOException"/>).
 /// </summary>
 internal interface IFileSystem
 {
-    /// <summary>The system below.</summary>
+    /// <summary>The system calls used.</summary>
     SystemCalls Calls => SystemCalls.Default;
 
-    /// <summary>What was found of the file system so far.</summary>
+    /// <summary>Returns what is known about the file system.</summary>
     StoragePlatform Describe(IDisposable fileLock) =>
         new() { SystemPageBytes = Calls.PageBytes, IsLockProven = true };
 
     /// <summary>The directory, for error messages.</summary>
     string Path { get; }
 
-    /// <summary>Creates the directory, and those above it, if absent; their names are durable then.</summary>
+    /// <summary>Creates the directory and its missing parents, with durable names.</summary>
     void CreateDirectory();
 
-    /// <summary>Names of all plain files, in no order; empty if the directory is absent.</summary>
+    /// <summary>Returns the names of all regular files, unordered; empty if the directory does not exist.</summary>
     IReadOnlyList<string> List();
 
-    /// <summary>Opens a file; <paramref name="create"/> makes it, empty, and fails if it exists.</summary>
+    /// <summary>Opens a file. With <paramref name="create"/>, creates an empty one and fails if it exists.</summary>
     IFile Open(string name, bool create, bool writable);
 
-    /// <summary>Removes a file.</summary>
+    /// <summary>Deletes a file.</summary>
     void Delete(string name);
 
-    /// <summary>Gives a file another name, replacing one that has it.</summary>
+    /// <summary>Renames a file, replacing an existing one.</summary>
     void Rename(string from, string to);
 
-    /// <summary>Makes creation, renaming and deletion durable.</summary>
+    /// <summary>Makes the creation, renaming and deletion of files durable.</summary>
     void SyncDirectory();
 
     /// <summary>
-    /// Takes the lock of the directory, for one writer or for readers, until disposed or the process ends.
-    /// Throws <see cref="EnvironmentLockedException"/> naming the holder.
+    /// Takes the lock of the directory, exclusive or shared, until it is disposed or the process ends. Throws
+    /// <see cref="EnvironmentLockedException"/> with the holder.
     /// </summary>
     IDisposable Lock(string name, bool shared);
 
     /// <summary>
-    /// Writes into a lock taken for writing who holds it since when, for the error message of a second opener. Done last in
-    /// opening, so that a directory which is refused stays as it was.
+    /// Writes the holder and the time into an exclusive lock, for the error message of a second opener. Done as the last step
+    /// of opening, so that a directory that cannot be opened is not changed.
     /// </summary>
     void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
     }
 
-    /// <summary>Whether there can be a file behind memory; see <see cref="CreateSpill"/>.</summary>
+    /// <summary>Whether <see cref="CreateSpill"/> is supported.</summary>
     bool CanSpill => false;
 
     /// <summary>
-    /// Creates a file without a name, for memory beyond a budget, in parts of this size; null where there is none.
+    /// Creates an unnamed file for memory beyond a budget, in parts of this size. Returns null if there is none.
     /// </summary>
     SpillFile? CreateSpill(long partBytes) => null;
 
     /// <summary>
-    /// Deletes a lock file that this opening made and that is still held, so that a directory which is refused stays as it was.
-    /// Where a second opener could not tell that its lock is of a deleted file, the file stays.
+    /// Deletes a lock file that this opening created and still holds, so that a directory that cannot be opened is not
+    /// changed. Keeps it if a second opener could not detect that its lock is of a deleted file.
     /// </summary>
     void Unmake(IDisposable fileLock, string name) => Delete(name);
 
-    /// <summary>A read-only view of a file as memory, of up to <paramref name="reserveBytes"/>.</summary>
+    /// <summary>Creates a read-only view of a file as memory, of up to <paramref name="reserveBytes"/>.</summary>
     IFileMap Map(IFile file, long reserveBytes);
 }

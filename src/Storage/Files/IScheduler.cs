@@ -1,20 +1,21 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The seam to other threads: work that runs beside its caller, and waiting for it. A simulated one does both on a single thread,
-/// in an order that follows from a seed.
+/// Interface to other threads: background work and waiting for it. A simulated scheduler does both on one thread, in an order
+/// derived from a seed.
 /// </summary>
 internal interface IScheduler
 {
-    /// <summary>Lets work begin beside the caller, soon. Work must not throw.</summary>
+    /// <summary>Starts work on another thread, soon. The work must not throw.</summary>
     void Queue(Action work);
 
     /// <summary>
-    /// Waits until <paramref name="monitor"/>, whose lock the caller holds, is pulsed. May return without that: the caller looks
-    /// at its condition again. (Simulated: runs a piece of queued work, holding the lock, which the one thread may enter again.)
+    /// Waits until <paramref name="monitor"/>, whose lock the caller holds, is pulsed. May return early, so callers must
+    /// check their condition again. (Simulated: runs queued work while holding the lock, which the single thread may enter
+    /// again.)
     /// </summary>
     void Wait(object monitor);
 
-    /// <summary>A place for one thread to sleep in.</summary>
+    /// <summary>Creates an object on which one thread can sleep.</summary>
     Sleeper CreateSleeper() => new Sleeper.OfMonitor(this);
 }

@@ -4,9 +4,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A file mapped by the system, for reading only: a stray write in this process cannot reach the file. The whole reservation
-/// is mapped at once, from the beginning of the file, so that growth takes no call and no offset can be other than a multiple
-/// of the system's page, whatever its size.
+/// A file mapped read-only: a stray write in this process cannot reach the file. The whole reservation is mapped at once from
+/// the start of the file, so growing needs no call and no mapping needs an offset aligned to the system's page size.
 /// </summary>
 internal sealed class MappedFile : IFileMap
 {
@@ -60,7 +59,7 @@ internal sealed class MappedFile : IFileMap
         length = Math.Min(length, Volatile.Read(ref _fileBytes) - start);
         if (length > 0)
             Range.BeginPopulate(start, length);
-        else // it was read before, but may have left memory since: one request for all of it, not one for each system page
+        else // read before but possibly evicted since: one request for all of it, not one per system page
             Range.BeginPopulate(offset, lengthBytes);
         if (_files.PopulatesMaps is true)
         {
@@ -68,7 +67,7 @@ internal sealed class MappedFile : IFileMap
             if (result != PopulateResult.Unknown)
                 return result == PopulateResult.Done;
 
-            _files.PopulatesMaps = false; // a system that knows the advice and cannot follow it
+            _files.PopulatesMaps = false; // the system knows the call but does not support it
         }
 
         return TryRead(offset, lengthBytes);
@@ -89,8 +88,8 @@ internal sealed class MappedFile : IFileMap
     public void Dispose() => Range.Dispose();
 
     /// <summary>
-    /// For kernels that cannot be asked to bring pages into memory: a plain read returns the error that a look at the map
-    /// would end the process with.
+    /// For kernels that cannot load mapped pages on request: a plain read returns the error with which an access to the map
+    /// would end the process.
     /// </summary>
     private bool TryRead(long offset, long lengthBytes)
     {

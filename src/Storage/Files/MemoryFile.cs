@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>A file in memory. Grows to its longest and never shrinks before it goes.</summary>
+/// <summary>A file in memory. Keeps the memory of its greatest length until the file is dropped.</summary>
 internal sealed class MemoryFile(string name) : IFile
 {
     private readonly Lock _lock = new();
@@ -56,7 +56,7 @@ internal sealed class MemoryFile(string name) : IFile
         {
             if (lengthBytes >= _length)
                 return;
-            _bytes.AsSpan((int)lengthBytes, _length - (int)lengthBytes).Clear(); // it may grow again, over zeros
+            _bytes.AsSpan((int)lengthBytes, _length - (int)lengthBytes).Clear(); // it must read as zeros if the file grows again
             _length = (int)lengthBytes;
         }
     }

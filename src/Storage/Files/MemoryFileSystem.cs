@@ -1,8 +1,7 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Files that lie in memory alone and go with it: for an environment that lives as long as one question. Nothing is durable, and
-/// nothing has to be. Thread-safe.
+/// Files in memory only, for an environment that lives as long as one query. Nothing is durable. Thread-safe.
 /// </summary>
 internal sealed class MemoryFileSystem : IFileSystem
 {
@@ -13,7 +12,7 @@ internal sealed class MemoryFileSystem : IFileSystem
 
     public void CreateDirectory()
     {
-        // It is there.
+        // It always exists.
     }
 
     public IReadOnlyList<string> List()
@@ -54,7 +53,7 @@ internal sealed class MemoryFileSystem : IFileSystem
         // Nothing outlives the process.
     }
 
-    /// <summary>Nobody else can see these files; the lock is a file all the same, as an environment expects it.</summary>
+    /// <summary>No one else can access these files; but an environment expects a lock file.</summary>
     public IDisposable Lock(string name, bool shared)
     {
         lock (_lock)

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A directory that is made under another name, beside the one it is to have, and takes that in one step when all is in it. One
-/// that was left by a killed process is deleted and made anew.
+/// A directory created under a temporary name beside its final one, and renamed in one step when complete. A leftover of a
+/// killed process is deleted and created anew.
 /// </summary>
 internal sealed class NewDirectory : IDisposable
 {
@@ -17,11 +17,11 @@ internal sealed class NewDirectory : IDisposable
         Path = target + Suffix;
     }
 
-    /// <summary>Where it is for now.</summary>
+    /// <summary>The temporary path.</summary>
     public string Path { get; }
 
-    /// <summary>Begins one.</summary>
-    /// <exception cref="StorageException">Something has that name, or the system refuses.</exception>
+    /// <summary>Creates the temporary directory.</summary>
+    /// <exception cref="StorageException">The final name is in use, or the system refuses.</exception>
     public static NewDirectory Begin(string directory)
     {
         string target = System.IO.Path.TrimEndingDirectorySeparator(System.IO.Path.GetFullPath(directory));
@@ -41,14 +41,14 @@ internal sealed class NewDirectory : IDisposable
         return made;
     }
 
-    /// <summary>Gives it its name, durably.</summary>
+    /// <summary>Renames the directory to its final name, durably.</summary>
     public void Publish()
     {
         Refuse(_target);
         try
         {
             if (Directory.Exists(_target))
-                Directory.Delete(_target); // empty, or this fails
+                Directory.Delete(_target); // fails unless empty
             Directory.Move(Path, _target);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
@@ -61,7 +61,7 @@ internal sealed class NewDirectory : IDisposable
             DurableDirectory.Sync(parent);
     }
 
-    /// <summary>Deletes it unless it has its name.</summary>
+    /// <summary>Deletes the directory unless it was published.</summary>
     public void Dispose()
     {
         if (_isPublished)
@@ -73,7 +73,7 @@ internal sealed class NewDirectory : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // the next attempt deletes it
+            // The next attempt deletes it.
         }
     }
 

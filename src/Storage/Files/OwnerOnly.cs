@@ -1,14 +1,14 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Files and directories that other accounts of the machine cannot read, whatever the umask of the process allows.
+/// Creates files and directories that other accounts of the machine cannot read, whatever the umask of the process is.
 /// </summary>
 internal static class OwnerOnly
 {
     private const UnixFileMode FileMode600 = UnixFileMode.UserRead | UnixFileMode.UserWrite;
     private const UnixFileMode DirectoryMode700 = FileMode600 | UnixFileMode.UserExecute;
 
-    /// <summary>Opens or creates a file for writing; one that it creates has mode 600 from its first moment.</summary>
+    /// <summary>Opens or creates a file for writing. A file created has mode 600 from the start.</summary>
     public static FileStream OpenFile(
         string path, FileMode mode, FileAccess access, FileShare share, FileOptions options = FileOptions.None)
     {
@@ -18,7 +18,7 @@ internal static class OwnerOnly
         return new FileStream(path, settings);
     }
 
-    /// <summary>Creates a directory, and those above it that are absent, with mode 700.</summary>
+    /// <summary>Creates a directory and its missing parents with mode 700.</summary>
     public static void CreateDirectory(string path)
     {
         if (OperatingSystem.IsWindows())
@@ -27,7 +27,7 @@ internal static class OwnerOnly
             return;
         }
 
-        // One by one: .NET gives the mode to the last one only.
+        // One by one: .NET applies the mode only to the last one.
         var absent = new Stack<string>();
         for (string? at = path; at is { Length: > 0 } && !Directory.Exists(at); at = Path.GetDirectoryName(at))
             absent.Push(at);
@@ -36,7 +36,7 @@ internal static class OwnerOnly
     }
 
     /// <summary>
-    /// Takes the rights of other accounts away from a directory that is there. A directory of somebody else stays as it is.
+    /// Removes the permissions of other accounts from an existing directory. A directory of another owner is not changed.
     /// </summary>
     public static void Close(string directory)
     {
@@ -51,7 +51,7 @@ internal static class OwnerOnly
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // Its owner decides who reads it.
+            // Its owner decides who can read it.
         }
     }
 }

@@ -3,8 +3,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// As the thread pool's, but what is queued runs on a quiet thread of its own: for environments whose checkpoints must not take a
-/// processor from those who answer.
+/// Like the thread pool scheduler, but queued work runs on a low-priority thread of its own, for environments whose
+/// checkpoints must not take processor time from queries.
 /// </summary>
 internal sealed class QuietScheduler : IScheduler
 {

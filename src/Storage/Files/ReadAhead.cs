@@ -1,12 +1,11 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// How much of a mapped file is read around a page that is looked at for the first time. Left to itself the system reads as much
-/// as its settings say, which may be megabytes, for every page of a tree. Here the first page of each mebibyte comes alone, the
-/// next with its neighbour, then four and so on: a look-up reads little more than it needs, and who reads everything soon reads
-/// by quarters of a mebibyte. Who has said which pages he is going to read has asked for just these: nothing is read around them.
-/// Memory: 17 bytes for each mebibyte of the file. Any thread; what two of them do at once may be forgotten, which costs a
-/// request too many.
+/// Decides how much of a mapped file is read around a page that is accessed for the first time. By default the system reads
+/// as much as its settings say, which may be megabytes for every page of a tree. Here the first page of each MiB is read
+/// alone, the next with its neighbour, then four and so on: a look-up reads little more than it needs, and a scan soon reads
+/// 256 KiB at once. Nothing is read around pages that were requested explicitly. Memory: 17 bytes per MiB of the file.
+/// Thread-safe: concurrent updates may be lost, which costs an extra request.
 /// </summary>
 internal sealed class ReadAhead
 {
@@ -18,18 +17,18 @@ internal sealed class ReadAhead
     private const int WordMask = (1 << WordBits) - 1;
     private const int CountMask = (1 << CountBits) - 1;
 
-    /// <summary>Requests of a region after which it is read by whole blocks: from 8 KiB doubled to 128 KiB.</summary>
+    /// <summary>The number of requests after which a region is read in whole blocks: 8 KiB doubled up to 128 KiB.</summary>
     private const int Doublings = BlockBits - FirstBits;
 
     /// <summary>
-    /// By region: how many requests were made (3 bits), and which of its four blocks were asked for as a whole (4 bits).
+    /// Per region: the number of requests made (3 bits), and which of its four blocks were requested as a whole (4 bits).
     /// </summary>
     private byte[] _regions = [];
 
-    /// <summary>A bit for each page that was asked for by itself.</summary>
+    /// <summary>One bit for each page that was requested explicitly.</summary>
     private ulong[] _asked = [];
 
-    /// <summary>Makes room for a file of so many bytes. One thread at a time.</summary>
+    /// <summary>Makes space for a file of a length. One thread at a time.</summary>
     public void Grow(long lengthBytes)
     {
         byte[] regions = new byte[(lengthBytes >> RegionBits) + 1];
@@ -40,7 +39,7 @@ internal sealed class ReadAhead
         Volatile.Write(ref _asked, asked);
     }
 
-    /// <summary>Notes that whole pages were asked for by themselves.</summary>
+    /// <summary>Marks pages as requested explicitly.</summary>
     public void Ask(long offset, long lengthBytes)
     {
         ulong[] asked = Volatile.Read(ref _asked);
@@ -49,7 +48,7 @@ internal sealed class ReadAhead
     }
 
     /// <summary>
-    /// What is to be read where a page is looked at for the first time; nothing where that was asked for already.
+    /// Returns the part to read when a page is accessed for the first time; empty if it was requested before.
     /// </summary>
     public (long Offset, long LengthBytes) Next(long offset)
     {
@@ -79,11 +78,10 @@ internal sealed class ReadAhead
     }
 
     /// <summary>
-    /// Starts over in each mebibyte of which nothing is in memory any more: it can be read ahead again, and its first page comes
-    /// alone again. A mebibyte of which a part is left stays as it is, so that pages which are used here and there do not bring
-    /// their neighbours back each time.
+    /// Resets each MiB of which no page is in memory any more: it is read ahead again, starting with a single page. A MiB
+    /// that is partly in memory is not reset, so that scattered accesses do not load neighbouring pages each time.
     /// </summary>
-    /// <param name="offset">Where the pages begin; a multiple of a mebibyte.</param>
+    /// <param name="offset">The offset of the first page; a multiple of 1 MiB.</param>
     /// <param name="resident">For each page, whether it is in memory: 1 or 0.</param>
     public void Forget(long offset, ReadOnlySpan<byte> resident)
     {

@@ -1,10 +1,11 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>What all schedulers can do.</summary>
+/// <summary>Operations on all schedulers.</summary>
 internal static class SchedulerExtensions
 {
     /// <summary>
-    /// Runs work on another thread, or on the calling one where none can be started; the task ends as the work does.
+    /// Runs work on another thread, or on the calling thread if none can be started. The task completes or fails as the work
+    /// does.
     /// </summary>
     public static Task RunAsync(this IScheduler scheduler, Action work)
     {

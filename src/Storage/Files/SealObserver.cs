@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Sees everything that is encrypted, before it is: for the simulated world, which fails where a nonce is used twice under a key
-/// for different things.
+/// Receives everything before it is encrypted. The simulated world uses it to detect a nonce that is used twice under a key
+/// for different content.
 /// </summary>
 internal delegate void SealObserver(
     ReadOnlySpan<byte> key, ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain);

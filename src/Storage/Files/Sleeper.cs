@@ -3,18 +3,18 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Where one thread at a time sleeps until another wakes it. Both may happen too often: who sleeps looks at its condition before
-/// and after.
+/// An object on which one thread at a time sleeps until another wakes it. Both may happen spuriously, so the sleeper checks
+/// its condition before and after.
 /// </summary>
 internal abstract class Sleeper
 {
-    /// <summary>Sleeps until woken since the last time, or for no reason less long.</summary>
+    /// <summary>Sleeps until woken, unless woken since the last call. May return early.</summary>
     public abstract void Sleep();
 
-    /// <summary>Wakes who sleeps, or the next who is going to.</summary>
+    /// <summary>Wakes the sleeping thread, or lets the next call of <see cref="Sleep"/> return at once.</summary>
     public abstract void Wake();
 
-    /// <summary>By a monitor, as the scheduler waits for it.</summary>
+    /// <summary>Sleeps on a monitor, with the scheduler's wait.</summary>
     internal sealed class OfMonitor(IScheduler scheduler) : Sleeper
     {
         private bool _isWoken;
@@ -39,7 +39,7 @@ internal abstract class Sleeper
         }
     }
 
-    /// <summary>By the system itself.</summary>
+    /// <summary>Sleeps with a system call.</summary>
     internal sealed class OfSystem : Sleeper
     {
         private readonly SleepWord _word = new();

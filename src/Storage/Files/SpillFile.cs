@@ -3,25 +3,26 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A file without a name that stands behind memory beyond a budget, in parts of equal size. The system keeps what of it there is
-/// memory for, writes out what there is
-/// not, and drops all of it with the last handle, however the process ends. Not thread-safe.
+/// An unnamed file that backs memory beyond a budget, in parts of equal size. The system keeps as much of it in memory as
+/// fits, writes out the rest, and drops the file with its last handle, however the process ends. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Blocks are allocated before a part is mapped, so that a full disk is an error here and not the end of the process where the
-/// part is touched. Parts in use stay where
-/// they are; the lowest free one is taken first, and the file is cut behind the last one in use.
+/// Blocks are allocated before a part is mapped, so that a full disk causes an error here and does not end the process when
+/// the part is accessed. Parts in use are not moved; the lowest free part is used first, and the file is truncated after the
+/// last part in use.
 /// </remarks>
 internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
 {
     private readonly SortedSet<int> _free = [];
     private int _parts;
 
-    /// <summary>Bytes of the file.</summary>
+    /// <summary>The size of the file in bytes.</summary>
     public long LengthBytes => _parts * partBytes;
 
-    /// <summary>Puts a part of the file behind a part of an address range; returns its number, or -1 where the disk has no room
-    /// or the system refuses.</summary>
+    /// <summary>
+    /// Maps a part of the file at an offset of an address range. Returns its number, or -1 if the disk is full or the system
+    /// refuses.
+    /// </summary>
     public int TryMap(AddressRange range, long offset)
     {
         int part = _free.Count > 0 ? _free.Min : _parts;
@@ -46,8 +47,9 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
         return part;
     }
 
-    /// <summary>Puts plain memory, all zero, behind the addresses again and gives the part back; false, with nothing changed,
-    /// where the system refuses.</summary>
+    /// <summary>
+    /// Maps zeroed memory at the addresses again and frees the part. Returns false and changes nothing if the system refuses.
+    /// </summary>
     public bool TryUnmap(AddressRange range, long offset, int part)
     {
         if (!range.TryMapFresh(offset, partBytes))
@@ -70,7 +72,7 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // It stays as long as it was, until it is dropped as a whole.
+            // It keeps its length until it is dropped.
         }
     }
 }

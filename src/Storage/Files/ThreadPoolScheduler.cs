@@ -2,7 +2,7 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>The thread pool of the process.</summary>
+/// <summary>Runs work on the thread pool of the process.</summary>
 internal sealed class ThreadPoolScheduler : IScheduler
 {
     public void Queue(Action work) => ThreadPool.UnsafeQueueUserWorkItem(static work => work(), work, preferLocal: false);

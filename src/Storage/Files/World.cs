@@ -2,40 +2,41 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>Everything an environment takes from outside itself: the one seam, which a simulated world replaces.</summary>
+/// <summary>Everything an environment takes from outside: the only such interface, which a simulation replaces.</summary>
 /// <param name="Files">The directory.</param>
-/// <param name="Clock">Time.</param>
-/// <param name="Random">Numbers for ids and salts; used under a lock of its own.</param>
-/// <param name="IsBackgroundAllowed">False: no work on other threads; checkpoints then run in line. For runs that a seed
-/// repeats.</param>
+/// <param name="Clock">The clock.</param>
+/// <param name="Random">Random numbers for ids and salts. Used under its own lock.</param>
+/// <param name="IsBackgroundAllowed">If false, no work runs on other threads, and checkpoints run inline. For reproducible
+/// runs.</param>
 internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Random, bool IsBackgroundAllowed)
 {
-    /// <summary>Other threads.</summary>
+    /// <summary>The scheduler of background work.</summary>
     public IScheduler Scheduler { get; init; } = new ThreadPoolScheduler();
 
-    /// <summary>Ages of readers.</summary>
+    /// <summary>The clock for the ages of readers.</summary>
     public CoarseClock Ages { get; init; } = new();
 
     /// <summary>
-    /// Pages that one bitmap page covers, a multiple of 64. Tests make it small, so that a second bitmap page is common; the
-    /// format has <see cref="FormatLimits.PagesPerBitmap"/>, and every opening of a directory must use the same number.
+    /// The number of pages covered by one bitmap page, a multiple of 64. Tests make it small so that a second bitmap page is
+    /// common. The format has <see cref="FormatLimits.PagesPerBitmap"/>, and every opening of a directory must use the same
+    /// number.
     /// </summary>
     public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
 
-    /// <summary>Where keys come from.</summary>
+    /// <summary>The source of random keys.</summary>
     public FillRandom Secrets { get; init; } = System.Security.Cryptography.RandomNumberGenerator.Fill;
 
-    /// <summary>Who sees what is encrypted, or null.</summary>
+    /// <summary>Observes everything that is encrypted, or null.</summary>
     public SealObserver? Seals { get; init; }
 
-    /// <summary>The real one.</summary>
+    /// <summary>Returns the real world.</summary>
     public static World OfDisk(string directory, bool allowMissingLocks = false) =>
         new(new DiskFileSystem(directory, allowMissingLocks), TimeProvider.System, new Random(), IsBackgroundAllowed: true);
 
-    /// <summary>The real one, but for its files, which lie in memory, and without work on other threads.</summary>
+    /// <summary>Returns the real world, but with files in memory and without work on other threads.</summary>
     public static World OfMemory() => new(new MemoryFileSystem(), TimeProvider.System, new Random(), IsBackgroundAllowed: false);
 
-    /// <summary>A random number.</summary>
+    /// <summary>Returns a random number.</summary>
     public ulong Draw()
     {
         Span<byte> bytes = stackalloc byte[sizeof(ulong)];
@@ -44,7 +45,7 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
         return BitConverter.ToUInt64(bytes);
     }
 
-    /// <summary>A random id.</summary>
+    /// <summary>Returns a random id.</summary>
     public Guid DrawGuid()
     {
         Span<byte> bytes = stackalloc byte[16];

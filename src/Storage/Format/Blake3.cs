@@ -5,30 +5,31 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// BLAKE3, 256 bits without a key, of a stream of any length: chunks of 1 KiB are the leaves of a binary tree whose left subtrees
-/// are full, so that many of them are hashed at once by the lanes of a vector. With AVX-512 it takes less than half of the time
-/// of SHA-256 by the instructions that processors have for that, with AVX2 as much. Memory: 8 KiB for what is short, else 128
-/// KiB. One caller at a time.
+/// Computes 256-bit unkeyed BLAKE3 of a stream of any length. Chunks of 1 KiB are the leaves of a binary tree whose left
+/// subtrees are complete, so vector lanes hash many chunks at once. With AVX-512 it takes less than half the time of SHA-256
+/// with the processor's SHA instructions, with AVX2 about the same time. Memory: 8 KiB for short input, otherwise 128 KiB.
+/// One caller at a time.
 /// </summary>
 /// <remarks>
-/// Invariant: the stack holds the roots of full subtrees of what was hashed, each larger than the next, as the set bits of their
-/// number say; what is in the buffer comes behind them. A full buffer is hashed only when something follows it, so that whatever
-/// is merged is not yet the root, which is hashed otherwise.
+/// Invariant: the stack holds the chaining values of complete subtrees of the hashed input, from largest to smallest, one for
+/// each set bit of the number of subtrees; the buffer holds the input after them. A full buffer is hashed only once more
+/// input follows, so a merged node is never the root, which is hashed with a different flag.
 /// </remarks>
 internal sealed class Blake3 : IDisposable
 {
-    /// <summary>Bytes of a hash.</summary>
+    /// <summary>The length of a hash in bytes.</summary>
     public const int HashBytes = 32;
 
     /// <summary>
-    /// Hashed at once: 128 chunks, so that the seven levels above them are 9 percent of the work, most of it in vectors too.
+    /// The number of bytes hashed at once: 128 chunks. The seven tree levels above them are 9 percent of the work, most of it
+    /// vectorized too.
     /// </summary>
     private const int SubtreeBytes = 128 * Blake3Kernel.ChunkBytes;
 
-    /// <summary>What the buffer has room for, before it is known that there is more.</summary>
+    /// <summary>The initial size of the buffer, enough for short input.</summary>
     private const int FirstBytes = 8 * 1024;
 
-    /// <summary>Levels above the subtrees of a stream of 2^64 bytes.</summary>
+    /// <summary>The number of levels above the subtrees for a stream of 2^64 bytes.</summary>
     private const int MaxDepth = 64 - 17;
 
     private readonly uint[] _stack = new uint[MaxDepth * Blake3Kernel.ValueWords];
@@ -37,7 +38,7 @@ internal sealed class Blake3 : IDisposable
     private ulong _subtrees;
     private int _depth;
 
-    /// <summary>Adds bytes.</summary>
+    /// <summary>Appends bytes.</summary>
     public void Append(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length > _buffer.Length - _filled && _buffer.Length < SubtreeBytes)
@@ -47,7 +48,7 @@ internal sealed class Blake3 : IDisposable
             int taken = SubtreeBytes - _filled;
             if (_filled == 0)
             {
-                AddSubtree(bytes[..taken]); // where they are
+                AddSubtree(bytes[..taken]); // hashed in place
             }
             else
             {
@@ -63,7 +64,7 @@ internal sealed class Blake3 : IDisposable
         _filled += bytes.Length;
     }
 
-    /// <summary>The hash of all that was added so far.</summary>
+    /// <summary>Returns the hash of everything appended so far.</summary>
     public byte[] GetCurrentHash()
     {
         Span<uint> values = stackalloc uint[SubtreeBytes / Blake3Kernel.ChunkBytes * Blake3Kernel.ValueWords];
@@ -96,10 +97,10 @@ internal sealed class Blake3 : IDisposable
         return MemoryMarshal.AsBytes(root).ToArray();
     }
 
-    /// <summary>Begins anew.</summary>
+    /// <summary>Starts a new hash.</summary>
     public void Reset() => (_filled, _subtrees, _depth) = (0, 0, 0);
 
-    /// <summary>Zeroes the buffer: what is secret may have gone through it.</summary>
+    /// <summary>Zeroes the buffer, which may have held secret data.</summary>
     public void Dispose() => CryptographicOperations.ZeroMemory(_buffer);
 
     private void AddSubtree(ReadOnlySpan<byte> bytes)
@@ -119,8 +120,8 @@ internal sealed class Blake3 : IDisposable
     }
 
     /// <summary>
-    /// Pairs neighbours until so many are left. One without a neighbour goes up as it is, which gives the tree whose left
-    /// subtrees are full.
+    /// Merges neighbouring pairs until the given number is left. A node without a neighbour moves up unchanged, which gives
+    /// the tree whose left subtrees are complete.
     /// </summary>
     private static void Reduce(Span<uint> values, int count, int to)
     {

@@ -3,7 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// A changed page, or run of pages, in the payload of a frame, at whose beginning this stands (see <see cref="JournalPayload"/>).
+/// A view of a changed page or run of pages in the payload of a frame, at the start of the source (see
+/// <see cref="JournalPayload"/>).
 /// </summary>
 internal readonly ref struct ChangedPage(ReadOnlySpan<byte> source)
 {
@@ -11,17 +12,17 @@ internal readonly ref struct ChangedPage(ReadOnlySpan<byte> source)
 
     public long Number => BinaryPrimitives.ReadInt64LittleEndian(_source);
 
-    /// <summary>The page it was copied from; 0: from zeros.</summary>
+    /// <summary>The page it was copied from, or 0 if it started as zeros.</summary>
     public long From => BinaryPrimitives.ReadInt64LittleEndian(_source[8..]);
 
-    /// <summary>Birth of the page it was copied from.</summary>
+    /// <summary>The birth of the page it was copied from.</summary>
     public long FromBirth => BinaryPrimitives.ReadInt64LittleEndian(_source[JournalPayload.FromBirthOffset..]);
 
     public PageRun Run => new(Number, BinaryPrimitives.ReadInt32LittleEndian(_source[JournalPayload.RunOffset..]));
 
     /// <summary>
-    /// What in the page that was made of it cannot be, or null: it has this number, the birth of its frame and the pages it
-    /// should have, and nothing in it leads out of it.
+    /// Returns the fault of the rebuilt page, or null. Verifies that it has this number, the birth of its frame and the
+    /// expected number of pages, and that no offset leads outside the page.
     /// </summary>
     public string? FindFault(Span<byte> made, long birth)
     {

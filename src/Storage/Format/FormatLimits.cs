@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Format;
 
-/// <summary>Names of the files and bounds of what they hold.</summary>
+/// <summary>File names and limits of the file format.</summary>
 internal static class FormatLimits
 {
     public const string DataFileName = "data.treepie";
@@ -11,23 +11,24 @@ internal static class FormatLimits
     public const string JournalSuffix = ".treepie";
 
     /// <summary>
-    /// A key and its value lie together in a cell of at most this: any two fit into a page, and a full page can always be split
-    /// in two.
+    /// The maximum size of a cell with its key and value. Any two cells fit into a page, and a full page can always be split.
     /// </summary>
     public const int MaxCellBytes = 4000;
 
-    /// <summary>The first pages that trees may use: 0 and 1 are meta pages.</summary>
+    /// <summary>The first page available to trees. Pages 0 and 1 are meta pages.</summary>
     public const long FirstDataPage = 2;
 
-    /// <summary>Values up to this many bytes lie beside their key, longer ones in a run of pages of their own.</summary>
+    /// <summary>Values up to this length are stored in the cell, longer ones in an overflow run.</summary>
     public const int MaxInlineValueBytes = 2048;
 
-    /// <summary>Longest key.</summary>
+    /// <summary>The maximum length of a key.</summary>
     public const int MaxKeyBytes = 2000;
 
-    /// <summary>Longest value: one span, with header and frame around it in one array.</summary>
+    /// <summary>
+    /// The maximum length of a value: with its page header and the frame around it, it must fit into one array and one span.
+    /// </summary>
     public const int MaxValueBytes = int.MaxValue - 65536;
 
-    /// <summary>Pages one bitmap page speaks of: a bit for each, after the header.</summary>
+    /// <summary>The number of pages covered by one bitmap page: one bit each, after the header.</summary>
     public const int PagesPerBitmap = PageLayout.ContentBytes * 8;
 }

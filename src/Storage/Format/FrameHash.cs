@@ -4,7 +4,7 @@ using System.Numerics;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The 64-bit hash of journal frames: XXH64 with seed 0. Fast enough to vanish beside the write of what it covers.
+/// The 64-bit hash of journal frames: XXH64 with seed 0. Its cost is negligible compared with writing the data it covers.
 /// </summary>
 internal static class FrameHash
 {
@@ -16,9 +16,10 @@ internal static class FrameHash
     private const int StripeBytes = 32;
 
     /// <summary>
-    /// Whether a block, the field of its hash taken as 0, has this hash: as it is, since a later format may have more in it, or
-    /// with zeros behind its record, which it has then. So one sector decides whether a block is whole. Otherwise one whose write
-    /// left garbage behind the record would count as damaged until a part of a later write, zeros there again, mended it.
+    /// Whether a block has this hash, with its hash field set to 0: either as it is, since a later format may store more, or
+    /// with zeros after the record, which it has then. So a single sector decides whether a block is valid. Otherwise a block
+    /// whose write left garbage after the record would count as damaged until part of a later write, with zeros there again,
+    /// made it valid.
     /// </summary>
     public static bool IsRight(Span<byte> block, int recordBytes, ulong hash)
     {
@@ -29,7 +30,7 @@ internal static class FrameHash
         return hash == Compute(block);
     }
 
-    /// <summary>The hash of these bytes.</summary>
+    /// <summary>Computes the hash.</summary>
     public static ulong Compute(ReadOnlySpan<byte> bytes)
     {
         ulong hash;

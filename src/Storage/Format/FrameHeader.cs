@@ -4,24 +4,24 @@ using System.Diagnostics;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The head of a journal frame: one merged batch of transactions. A frame begins at a multiple of 4 KiB and is filled
-/// with zeros up to the next.
+/// The header of a journal frame, which holds one merged batch of transactions. A frame starts at a multiple of 4 KiB and is
+/// padded with zeros to the next one.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 "TPJFRAME"
 ///      8    8 salt of this use of the file
-///     16    8 number of the frame: rises by one, never restarts
+///     16    8 frame number: increases by one, never restarts
 ///     24    8 first transaction
 ///     32    8 last transaction
-///     40    8 durableUpTo: highest transaction known to be durable when this was written
-///     48    4 bytes of the payload as stored
-///     52    4 bytes of the payload unpacked
-///     56    4 codec: 0 stored as it is; 1 encrypted with AES-256-GCM
+///     40    8 durableUpTo: highest transaction known to be durable when the frame was written
+///     48    4 length of the stored payload in bytes
+///     52    4 length of the payload when decoded, in bytes
+///     56    4 codec: 0 none; 1 encrypted with AES-256-GCM
 ///     60    4 0
-///     64    8 hash of the frame before (0 for the first of a store)
-///     72    8 XXH64 of header and payload, this field taken as 0
-///     80   16 AEAD tag; 0 where not encrypted
-///     96    8 when it was made, in milliseconds since 1970-01-01 UTC, never before the frame before; 0 in files of older programs
+///     64    8 hash of the previous frame (0 for the first of a store)
+///     72    8 XXH64 of header and payload, with this field as 0
+///     80   16 AEAD tag; 0 if not encrypted
+///     96    8 commit time, milliseconds since 1970-01-01 UTC, never before the previous frame's; 0 in older files
 ///    104   24 0
 ///    128      payload (see JournalPayload)
 /// </code>
@@ -37,12 +37,13 @@ internal readonly record struct FrameHeader(
     public const int HashOffset = 72;
     public const int TagOffset = 80;
 
-    /// <summary>Bytes a frame takes in its file.</summary>
+    /// <summary>Returns the number of bytes that a frame occupies in its file.</summary>
     public static long FrameBytes(int payloadBytes) =>
         ((long)SizeBytes + payloadBytes + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
 
     /// <summary>
-    /// Writes the header before its payload, but for tag and hash. <paramref name="frame"/> is header and payload exactly.
+    /// Writes the header before the payload, without tag and hash. <paramref name="frame"/> is exactly the header and the
+    /// payload.
     /// </summary>
     public void Write(Span<byte> frame)
     {
@@ -61,7 +62,7 @@ internal readonly record struct FrameHeader(
         BinaryPrimitives.WriteInt64LittleEndian(frame[96..], TimeMs);
     }
 
-    /// <summary>Seals header and payload as they are to lie in the file, and returns the hash.</summary>
+    /// <summary>Computes the hash of header and payload in their stored form, writes and returns it.</summary>
     public static ulong Seal(Span<byte> frame)
     {
         ulong hash = FrameHash.Compute(frame);
@@ -69,7 +70,9 @@ internal readonly record struct FrameHeader(
         return hash;
     }
 
-    /// <summary>Reads a header; false where the bytes cannot be one. Only <see cref="TryOpen"/> proves it.</summary>
+    /// <summary>
+    /// Decodes a header. Returns false if the bytes are not one. Only <see cref="TryOpen"/> verifies the hash.
+    /// </summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out FrameHeader header)
     {
         header = default;
@@ -89,7 +92,7 @@ internal readonly record struct FrameHeader(
         return header.PayloadBytes >= 0 && BinaryPrimitives.ReadInt32LittleEndian(source[56..]) is 0 or 1;
     }
 
-    /// <summary>Whether header and payload are what was sealed; the hash field is left zero.</summary>
+    /// <summary>Whether header and payload match the hash. Leaves the hash field zero.</summary>
     public static bool TryOpen(Span<byte> frame, out ulong hash)
     {
         hash = BinaryPrimitives.ReadUInt64LittleEndian(frame[HashOffset..]);

@@ -3,9 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The payload of a frame (see <see cref="JournalPayload"/>), read where it lies, after <see cref="JournalPayload.FindFault"/>
-/// found nothing in it. Whoever follows it puts the changed pages in their places first and frees afterwards: new pages may be
-/// copied from freed ones.
+/// A view of the payload of a frame (see <see cref="JournalPayload"/>). Requires that <see cref="JournalPayload.FindFault"/>
+/// found no fault. Apply the changed pages before the freed runs: new pages may be copied from freed ones.
 /// </summary>
 internal readonly ref struct JournalContent(ReadOnlySpan<byte> payload)
 {
@@ -17,16 +16,16 @@ internal readonly ref struct JournalContent(ReadOnlySpan<byte> payload)
 
     public uint NextTreeId => BinaryPrimitives.ReadUInt32LittleEndian(_payload[JournalPayload.NextTreeIdOffset..]);
 
-    /// <summary>Pages of the data file in use afterwards.</summary>
+    /// <summary>The size of the data file in pages after the commit.</summary>
     public long PageCount => BinaryPrimitives.ReadInt64LittleEndian(_payload[JournalPayload.PageCountOffset..]);
 
-    /// <summary>How many pages, or runs of them, changed.</summary>
+    /// <summary>The number of changed pages or runs.</summary>
     public int ChangedPages => BinaryPrimitives.ReadInt32LittleEndian(_payload[JournalPayload.ChangedPagesOffset..]);
 
-    /// <summary>Where the first of them lies; each is followed by the next.</summary>
+    /// <summary>The first changed page. The others follow it directly.</summary>
     public ReadOnlySpan<byte> FirstChanged => _payload[(JournalPayload.HeadBytes + (FreedRuns * JournalPayload.FreedRunBytes))..];
 
-    /// <summary>How many runs were freed.</summary>
+    /// <summary>The number of freed runs.</summary>
     public int FreedRuns => BinaryPrimitives.ReadInt32LittleEndian(_payload[JournalPayload.FreedRunsOffset..]);
 
     public PageRun Freed(int index)

@@ -3,23 +3,23 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The first 4 KiB of a journal file; written anew, with a new salt, each time the file is used.
+/// The first 4 KiB of a journal file. Rewritten with a new salt each time the file is used.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 "TPJRNFIL"
 ///      8    4 format version
 ///     12    4 0
 ///     16   16 store id
-///     32    8 number of this use: rises by one from file to file
-///     40    8 salt, random: frames of earlier uses of the file have another
+///     32    8 number of this use: increases by one from file to file
+///     40    8 salt, random: frames left from earlier uses of the file have a different one
 ///     48    8 number of the first frame
-///     56    8 hash of the frame before it, in the file of the use before
-///     64    8 XXH64 of this block, this field taken as 0
-///     72    8 incarnation of the key that its frames are sealed with; 0 where not encrypted
-///     80    8 length of the file, durable since before this header was written; 0 where an older program wrote it
+///     56    8 hash of the frame before it, in the file of the previous use
+///     64    8 XXH64 of this block, with this field as 0
+///     72    8 incarnation of the key that encrypts its frames; 0 if not encrypted
+///     80    8 length of the file, durable before this header is written; 0 if written by an older version
 ///     88   40 0
-///    128  160 wrapped keys, where encrypted (see KeyBlock): salvage finds them here where both meta pages are lost
-///    288      0; whatever is found there, a reader takes it for 0
+///    128  160 wrapped keys, if encrypted (see KeyBlock): salvage uses them if both meta pages are lost
+///    288      0; readers ignore other values and treat them as 0
 /// </code>
 /// </summary>
 internal readonly record struct JournalFileHeader(
@@ -51,9 +51,8 @@ internal readonly record struct JournalFileHeader(
     }
 
     /// <summary>
-    /// Reads a header; false where there is none. The block's hash field is left zero, and what lies behind the record where it
-    /// is garbage. Throws <see cref="ForeignDataException"/>
-    /// for one of a newer format, which must not be taken for a file that is free to use.
+    /// Reads a header. Returns false if there is none. Clears the hash field of the block, and garbage after the record.
+    /// Throws <see cref="ForeignDataException"/> for a newer format, since such a file must not be reused.
     /// </summary>
     public static bool TryRead(Span<byte> block, string file, out JournalFileHeader header)
     {

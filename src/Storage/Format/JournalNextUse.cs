@@ -3,17 +3,17 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The last 4 KiB of a journal file, once the log has gone on in another file. It is durable before anything in that file is
-/// acknowledged, so that the loss of the newest file is noticed.
+/// The last 4 KiB of a journal file, written when the journal continues in another file. It is durable before anything in
+/// that file is acknowledged, so that the loss of the newest file is detected.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 "TPJNEXTF"
-///      8    8 salt of this use of the file, so that what an earlier use left counts for nothing
-///     16    8 number of the use that follows
+///      8    8 salt of this use of the file; a block left from an earlier use has a different one
+///     16    8 number of the next use
 ///     24    8 number of its first frame
 ///     32    8 hash of the frame before that
-///     40    8 XXH64 of this block, this field taken as 0
-///     48      0; whatever is found there, a reader takes it for 0
+///     40    8 XXH64 of this block, with this field as 0
+///     48      0; readers ignore other values and treat them as 0
 /// </code>
 /// </summary>
 internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstFrame, ulong PreviousHash)
@@ -24,7 +24,7 @@ internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstF
     private const int HashOffset = 40;
     private const int RecordBytes = 48;
 
-    /// <summary>Where it stands in a file.</summary>
+    /// <summary>Returns the offset of the block in a file.</summary>
     public static long OffsetIn(long fileBytes) => fileBytes - BlockBytes;
 
     public void Write(Span<byte> block)
@@ -38,7 +38,7 @@ internal readonly record struct JournalNextUse(ulong Salt, long Use, long FirstF
         BinaryPrimitives.WriteUInt64LittleEndian(block[HashOffset..], FrameHash.Compute(block[..BlockBytes]));
     }
 
-    /// <summary>Reads it; false where there is none. The block's hash field and garbage behind it are left zero.</summary>
+    /// <summary>Reads a block. Returns false if there is none. Clears the hash field, and garbage after the record.</summary>
     public static bool TryRead(Span<byte> block, out JournalNextUse next)
     {
         next = default;

@@ -7,26 +7,26 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// What a frame says: the state after its transactions, and the pages that differ from the state before.
+/// The payload of a frame: the state after its transactions, and the pages that changed.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0   32 record of the catalogue tree afterwards
+///      0   32 record of the catalogue tree after the commit
 ///     32    4 next tree id
-///     36    4 changed pages
-///     40    8 pages of the data file in use afterwards
-///     48    4 freed runs
+///     36    4 number of changed pages
+///     40    8 size of the data file in pages after the commit
+///     48    4 number of freed runs
 ///     52    4 0
-///     56   32 record of the system tree afterwards
-///     88      freed runs, 12 bytes each: 8 first page, 4 pages
+///     56   32 record of the system tree after the commit
+///     88      freed runs, 12 bytes each: 8 first page, 4 number of pages
 ///             changed pages, each:
 ///                8 page number
-///                8 page it was copied from; 0: from zeros
-///                8 birth of that page, so that an older one in its place is noticed
-///                4 pages of its run
-///                4 ranges that differ; 0xFFFFFFFF: not ranges but the whole content follows:
-///                  4 its length in bytes, then the bytes
-///                for each range: 2 offset, 2 length, then the bytes; or where bit 15 of the length is set: 2 offset in the
-///                  page it was copied from, whose bytes there are those of the range; 0xFFFF: they are zeros
+///                8 page it was copied from; 0: it started as zeros
+///                8 birth of that page, so that an older version in its place is detected
+///                4 number of pages of its run
+///                4 number of ranges that differ; 0xFFFFFFFF: the whole content follows instead:
+///                  4 length of the content in bytes, then the content
+///                for each range: 2 offset, 2 length, then the bytes; if bit 15 of the length is set, instead of the bytes:
+///                  2 offset in the original page to copy from; 0xFFFF: the bytes are zeros
 /// </code>
 /// </summary>
 internal static class JournalPayload
@@ -36,7 +36,9 @@ internal static class JournalPayload
     public const int PageHeadBytes = 32;
     public const uint WholePage = uint.MaxValue;
 
-    /// <summary>Most bytes one page adds: its head, and its content whole (ranges are dropped where they are longer).</summary>
+    /// <summary>
+    /// The maximum number of bytes for one page: its header and the whole content (ranges are not used if they are longer).
+    /// </summary>
     public const int MaxPageBytes = PageHeadBytes + sizeof(int) + PageLayout.SizeBytes + SlackBytes;
 
     public const int NextTreeIdOffset = 32;
@@ -45,22 +47,25 @@ internal static class JournalPayload
     public const int FreedRunsOffset = 48;
     public const int SystemOffset = 56;
 
-    /// <summary>In the head of a page: birth of the page it was copied from, pages of its run, and ranges.</summary>
+    /// <summary>
+    /// Offsets in the header of a page: the birth of the page it was copied from, the pages of its run, and the number of
+    /// ranges.
+    /// </summary>
     public const int FromBirthOffset = 16;
     public const int RunOffset = 24;
 
     private const int RangesOffset = 28;
 
-    /// <summary>Offset and length of a range.</summary>
+    /// <summary>The offset and length of a range.</summary>
     public const int RangeHeadBytes = 4;
 
-    /// <summary>In the length of a range: its bytes are not here, but in the page it was copied from.</summary>
+    /// <summary>Flag in the length of a range: the bytes are copied from the original page.</summary>
     public const int MovedFlag = 0x8000;
 
-    /// <summary>In place of an offset in the page it was copied from: the bytes are zeros.</summary>
+    /// <summary>In place of the offset in the original page: the bytes are zeros.</summary>
     public const ushort Zeros = ushort.MaxValue;
 
-    /// <summary>From so many bytes that differ on it is asked whether most of them only lie elsewhere.</summary>
+    /// <summary>If at least this many bytes differ, check whether most of them have only moved.</summary>
     private const int MovedFromBytes = 512;
 
     private const int WordBytes = 8;
@@ -69,7 +74,7 @@ internal static class JournalPayload
 
     private static readonly ulong[] _zeroPage = new ulong[PageWords];
 
-    /// <summary>Writes the head, before it is known how many pages change.</summary>
+    /// <summary>Writes the header, without the number of changed pages, which is not known yet.</summary>
     public static void WriteHead(
         Span<byte> destination, TreeRecord catalogue, TreeRecord system, uint nextTreeId, long pageCount, int freedRuns)
     {
@@ -81,7 +86,7 @@ internal static class JournalPayload
         BinaryPrimitives.WriteInt32LittleEndian(destination[FreedRunsOffset..], freedRuns);
     }
 
-    /// <summary>Writes a freed run behind the head.</summary>
+    /// <summary>Writes a freed run after the header.</summary>
     public static void WriteFreed(Span<byte> destination, int index, PageRun run)
     {
         Debug.Assert(run.First >= FormatLimits.FirstDataPage && run.Pages > 0, "a freed run has data pages");
@@ -91,15 +96,15 @@ internal static class JournalPayload
     }
 
     /// <summary>
-    /// Writes the ranges in which a page differs from what it was copied from (null: from zeros); returns the bytes written.
-    /// Equal stretches shorter than two words are written too: naming a new range costs as much.
+    /// Writes the ranges in which a page differs from its original (null: zeros). Returns the number of bytes written. Equal
+    /// stretches shorter than two words are included: starting a new range costs as much.
     /// </summary>
-    /// <param name="destination">Room for <see cref="MaxPageBytes"/>.</param>
-    /// <param name="number">Number of the page.</param>
-    /// <param name="from">Number of the page it was copied from, or 0.</param>
+    /// <param name="destination">The destination, with space for <see cref="MaxPageBytes"/>.</param>
+    /// <param name="number">The number of the page.</param>
+    /// <param name="from">The number of the original page, or 0.</param>
     /// <param name="page">The page.</param>
-    /// <param name="original">What it was copied from, or nothing.</param>
-    /// <param name="changed">Lines outside which they are known to be equal.</param>
+    /// <param name="original">The original page, or empty.</param>
+    /// <param name="changed">The lines that may differ.</param>
     public static int WritePage(
         Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
     {
@@ -128,7 +133,7 @@ internal static class JournalPayload
         {
             int end = WordDifference.Next(different, start, isSet: false);
 
-            // Words are compared, bytes are written: those at both ends that are equal are left out.
+            // The comparison is by word, the output by byte: equal bytes at both ends are left out.
             int first = (start * WordBytes) + (BitOperations.TrailingZeroCount(words[start] ^ before[start]) / 8);
             int last = (end * WordBytes) - (BitOperations.LeadingZeroCount(words[end - 1] ^ before[end - 1]) / 8);
             if (first < indexEnd)
@@ -146,13 +151,13 @@ internal static class JournalPayload
         return PageHeadBytes + ranges.LengthBytes;
     }
 
-    /// <summary>What a page, or a run, adds at most where only some lines may differ.</summary>
+    /// <summary>Returns the maximum number of bytes for a page or run of which only some lines may differ.</summary>
     public static long MostPageBytes(LineSet changed, int pages) => pages > 1
         ? PageHeadBytes + sizeof(int) + ((long)pages * PageLayout.SizeBytes)
-        // of a line, all of it is longer than any parts of it with the heads of their ranges
+        // A whole line is longer than any of its parts with their range headers.
         : Math.Min(MaxPageBytes, PageHeadBytes + ((LineSet.LineBytes + RangeHeadBytes) * changed.Count));
 
-    /// <summary>Writes a page or run whole; returns the bytes written.</summary>
+    /// <summary>Writes the whole content of a page or run. Returns the number of bytes written.</summary>
     public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)
     {
         Debug.Assert(
@@ -165,8 +170,8 @@ internal static class JournalPayload
     }
 
     /// <summary>
-    /// What in a payload with a right hash cannot be, or null: after this <see cref="Apply"/>, and whoever walks the payload,
-    /// stays inside it and inside the pages it names. Looks at heads only, not at the bytes.
+    /// Returns the fault of a payload whose hash is right, or null. If there is none, <see cref="Apply"/> and readers of the
+    /// payload stay within it and within the pages it refers to. Checks only headers, not the content.
     /// </summary>
     public static string? FindFault(ReadOnlySpan<byte> payload)
     {
@@ -202,8 +207,8 @@ internal static class JournalPayload
     }
 
     /// <summary>
-    /// Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page (or run) that holds its original; returns
-    /// the bytes read.
+    /// Applies the output of <see cref="WritePage"/> or <see cref="WriteWhole"/> to a page or run that holds its original.
+    /// Returns the number of bytes read.
     /// </summary>
     public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
     {

@@ -3,19 +3,19 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The keys of an encrypted store, wrapped by the user's: AES-256-GCM under a key that <see cref="Derivation"/> gives and that is
-/// used once, nonce zero, with "TPKEYS01", the store id and the first 48 bytes as associated data. Lies in both copies of both
-/// meta pages.
+/// The keys of an encrypted store, wrapped with the user's key: AES-256-GCM under a key given by <see cref="Derivation"/> and
+/// used only once, with a nonce of zero and "TPKEYS01", the store id and the first 48 bytes as associated data. Both copies
+/// of both meta pages contain it.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0   40 how the wrapping key comes from the user's (see KeyDerivation)
-///     40    4 flags: bit 0 = the current data key is the odd one; bit 1 = there is an even one; bit 2 = there is an odd one;
-///          bit 3 = there are two, and the current one is the newer
+///      0   40 how the wrapping key is derived from the user's key (see KeyDerivation)
+///     40    4 flags: bit 0: the current data key is the odd one; bit 1: there is an even one; bit 2: there is an odd one;
+///          bit 3: there are two, and the current one is the newer
 ///     44    4 0
 ///     48   16 tag
-///     64   32 data key of even incarnations, sealed
-///     96   32 data key of odd incarnations, sealed
-///    128   32 root key, sealed: for what outlives data keys
+///     64   32 data key of even incarnations, encrypted
+///     96   32 data key of odd incarnations, encrypted
+///    128   32 root key, encrypted: for data that outlives data keys
 /// </code>
 /// </summary>
 internal sealed class KeyBlock
@@ -38,20 +38,20 @@ internal sealed class KeyBlock
         Derivation = derivation;
     }
 
-    /// <summary>How the wrapping key comes from the user's.</summary>
+    /// <summary>How the wrapping key is derived from the user's key.</summary>
     public KeyDerivation Derivation { get; }
 
-    /// <summary>Which data keys there are.</summary>
+    /// <summary>Which data keys exist.</summary>
     public int Flags => BinaryPrimitives.ReadInt32LittleEndian(_bytes.AsSpan(40));
 
-    /// <summary>What is authenticated with the keys.</summary>
+    /// <summary>The bytes authenticated with the keys.</summary>
     public ReadOnlySpan<byte> Head => _bytes.AsSpan(0, HeadBytes);
 
     public ReadOnlySpan<byte> Tag => _bytes.AsSpan(48, 16);
 
     public ReadOnlySpan<byte> Sealed => _bytes.AsSpan(64, SecretBytes);
 
-    /// <summary>One whose <see cref="Tag"/> and <see cref="Sealed"/> are filled in by <paramref name="seal"/>.</summary>
+    /// <summary>Creates a block. <paramref name="seal"/> fills in <see cref="Tag"/> and <see cref="Sealed"/>.</summary>
     public static KeyBlock New(in KeyDerivation derivation, int flags, SealKeys seal)
     {
         var bytes = new byte[SizeBytes];
@@ -63,7 +63,7 @@ internal sealed class KeyBlock
 
     public void Write(Span<byte> destination) => _bytes.CopyTo(destination);
 
-    /// <summary>Reads one; null where the bytes cannot be one.</summary>
+    /// <summary>Decodes a block. Returns null if it is invalid.</summary>
     public static KeyBlock? TryRead(ReadOnlySpan<byte> source)
     {
         int flags = BinaryPrimitives.ReadInt32LittleEndian(source[40..]);
@@ -74,6 +74,6 @@ internal sealed class KeyBlock
         return new KeyBlock(source[..SizeBytes].ToArray(), derivation);
     }
 
-    /// <summary>Seals the keys.</summary>
+    /// <summary>Encrypts the keys.</summary>
     public delegate void SealKeys(ReadOnlySpan<byte> head, Span<byte> tag, Span<byte> sealedKeys);
 }

@@ -3,10 +3,10 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// How the key that wraps others comes from what the user gives. Not secret; the salt is drawn anew at each wrapping.
+/// How the wrapping key is derived from the user's key. Not secret. The salt is generated anew for each wrapping.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    4 kind: 1 = 32 random bytes, 2 = a passphrase, stretched by PBKDF2-HMAC-SHA-512
+///      0    4 kind: 1 = 32 random bytes, 2 = a passphrase, derived with PBKDF2-HMAC-SHA-512
 ///      4    4 iterations; 0 for kind 1
 ///      8   32 salt
 /// </code>
@@ -16,13 +16,13 @@ internal readonly record struct KeyDerivation(KeyDerivationKind Kind, int Iterat
     public const int SizeBytes = 40;
     public const int SaltBytes = 32;
 
-    /// <summary>About a tenth of a second, what OWASP's cheat sheet asks for at least (220,000), and some more.</summary>
+    /// <summary>Takes about a tenth of a second. Above the minimum of OWASP's cheat sheet (220,000).</summary>
     public const int PassphraseIterations = 250_000;
 
-    /// <summary>A file that asks for more was made to keep its reader busy.</summary>
+    /// <summary>The maximum accepted: a file with more was made to keep its reader busy.</summary>
     public const int MaxIterations = 20_000_000;
 
-    /// <summary>A new one of a kind, with 32 random bytes.</summary>
+    /// <summary>Creates a derivation of a kind, with a salt of 32 random bytes.</summary>
     public static KeyDerivation New(KeyDerivationKind kind, ReadOnlySpan<byte> salt) => new(
         kind,
         kind == KeyDerivationKind.Passphrase ? PassphraseIterations : 0,
@@ -42,7 +42,7 @@ internal readonly record struct KeyDerivation(KeyDerivationKind Kind, int Iterat
         BinaryPrimitives.WriteUInt128LittleEndian(destination[16..], SaltHigh);
     }
 
-    /// <summary>Reads one; false where the bytes cannot be one.</summary>
+    /// <summary>Decodes a derivation. Returns false if it is invalid.</summary>
     public static bool TryRead(ReadOnlySpan<byte> source, out KeyDerivation derivation)
     {
         derivation = new KeyDerivation(

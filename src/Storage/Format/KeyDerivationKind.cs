@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Format;
 
-/// <summary>What a user's key is.</summary>
+/// <summary>The kind of a user's key.</summary>
 internal enum KeyDerivationKind
 {
-    /// <summary>Nothing that was ever written.</summary>
+    /// <summary>Invalid: never written.</summary>
     None = 0,
 
     /// <summary>32 random bytes.</summary>

@@ -4,24 +4,24 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The directory of a hash map: pages of type <see cref="PageType.MapDirectory"/>, each with 512 references, over the buckets. A
-/// page's level is 0 where the references lead to buckets, one more for each level above. The root page begins with what is to be
-/// known about the map.
+/// The directory of a hash map: pages of type <see cref="PageType.MapDirectory"/> with 512 references each, above the
+/// buckets. The level of a page is 0 if its references lead to buckets, and one more for each level above. The root page
+/// starts with the properties of the map.
 /// <code>
 /// OFFSET SIZE MEANING
 ///     64    8 seed of the hash
-///     72    8 buckets
-///     80    8 bytes that records take in all buckets
-///     88    4 bytes of every key; -1 where they differ
-///     92    4 bytes of every value; -1 where they differ
-///     96    1 hash: 1 that of the format; 0 one that the key's serializer brings
+///     72    8 number of buckets
+///     80    8 bytes used by records in all buckets
+///     88    4 length of every key; -1 if variable
+///     92    4 length of every value; -1 if variable
+///     96    1 hash: 1 the standard one; 0 one defined by the key's serializer
 ///     97    1 0
-///     98    2 bytes of the key's description
-///    100    2 bytes of the value's description
-///    102      the two descriptions, UTF-8: type and serializer
-///   2048 6144 512 references: 6 page, 6 birth; zeros: nothing is there
+///     98    2 length of the key's description in bytes
+///    100    2 length of the value's description in bytes
+///    102      both descriptions, UTF-8: type and serializer
+///   2048 6144 512 references: 6 page, 6 birth; zeros: none
 /// </code>
-/// Entry i of a page of level n stands for the buckets from i × 512^n on. In pages below the root 64 to 2048 is 0.
+/// Entry i of a page of level n covers the buckets from i × 512^n on. In pages below the root, bytes 64 to 2048 are 0.
 /// </summary>
 internal static class MapLayout
 {
@@ -34,28 +34,26 @@ internal static class MapLayout
 
     public const long MaxBuckets = 1L << (FanoutBits * MaxLevels);
 
-    /// <summary>Longest description of a key's or value's type and serializer.</summary>
+    /// <summary>The maximum length of the description of a key's or value's type and serializer.</summary>
     public const int MaxDescriptionBytes = 900;
 
     /// <summary>
-    /// Longest key: two records with keys of this length, and the longest values that lie beside them, fit into a bucket.
+    /// The maximum length of a key: two records with keys of this length and the longest inline values fit into a bucket.
     /// </summary>
     public const int MaxKeyBytes = 1024;
 
-    /// <summary>Values up to this many bytes lie beside their key, longer ones in a run of pages of their own.</summary>
+    /// <summary>Values up to this length are stored in the record, longer ones in an overflow run.</summary>
     public const int MaxInlineValueBytes = 2048;
 
-    /// <summary>
-    /// Where a bucket's header says how many slots it has, and how many bytes a record that lies side by side with others.
-    /// </summary>
+    /// <summary>The offsets in a bucket's header of the number of slots and of the size of a fixed-size record.</summary>
     public const int SlotsOffset = PageLayout.PrefixOffsetOffset;
     public const int RecordOffset = PageLayout.PrefixLengthOffset;
 
-    /// <summary>The figures of the root page that change, side by side.</summary>
+    /// <summary>The values of the root page that change; they are adjacent.</summary>
     public const int FiguresOffset = BucketsOffset;
     public const int FiguresBytes = 2 * sizeof(long);
 
-    /// <summary>What stands there where records are cells.</summary>
+    /// <summary>The record size stored if records are cells of variable size.</summary>
     public const int RecordOfCells = ushort.MaxValue;
 
     private const int SeedOffset = 64;
@@ -68,26 +66,28 @@ internal static class MapLayout
     private const int ValueLengthOffset = 100;
     private const int TextOffset = 102;
 
-    /// <summary>Where a place of a directory page lies.</summary>
+    /// <summary>Returns the offset of an entry of a directory page.</summary>
     public static int EntryOffset(int index) => EntriesOffset + (index * PageReference.PackedBytes);
 
-    /// <summary>The reference at a place of a directory page.</summary>
+    /// <summary>Returns an entry of a directory page.</summary>
     public static PageReference Entry(ReadOnlySpan<byte> page, int index) =>
         PageReference.ReadPacked(page.Slice(EntryOffset(index), PageReference.PackedBytes));
 
-    /// <summary>Sets the reference at a place of a directory page.</summary>
+    /// <summary>Sets an entry of a directory page.</summary>
     public static void SetEntry(Span<byte> page, int index, PageReference reference) =>
         reference.WritePacked(page.Slice(EntryOffset(index), PageReference.PackedBytes));
 
-    /// <summary>Type and level of a directory page as one number, the 16 bits at <see cref="PageLayout.TypeOffset"/>.</summary>
+    /// <summary>
+    /// Returns type and level of a directory page as one number, the 16 bits at <see cref="PageLayout.TypeOffset"/>.
+    /// </summary>
     public static int KindOf(int level) => (int)PageType.MapDirectory | (level << 8);
 
-    /// <summary>The place of a bucket in a directory page of a level.</summary>
+    /// <summary>Returns the index of a bucket's entry in a directory page of a level.</summary>
     public static int IndexOf(long bucket, int level) => (int)(bucket >> (level * FanoutBits)) & (Fanout - 1);
 
     /// <summary>
-    /// The bucket of a hash: linear hashing. With N buckets the low bits of the hash that number below the next power of two
-    /// choose, one bit fewer where that bucket is not there yet.
+    /// Returns the bucket of a hash by linear hashing: with N buckets, the low bits of the hash up to the next power of two
+    /// select a bucket, and one bit fewer if that bucket does not exist yet.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long BucketOf(ulong hash, long buckets)
@@ -97,11 +97,11 @@ internal static class MapLayout
         return (long)(bucket < (ulong)buckets ? bucket : bucket & (mask >> 1));
     }
 
-    /// <summary>The bucket that is divided to make bucket number <paramref name="buckets"/>.</summary>
+    /// <summary>Returns the bucket that is split to create bucket number <paramref name="buckets"/>.</summary>
     public static long Buddy(long buckets) =>
         buckets - (long)(System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)buckets + 1) >> 1);
 
-    /// <summary>Writes what the root page begins with.</summary>
+    /// <summary>Writes the header of the root page.</summary>
     public static void Write(Span<byte> page, MapHeader header, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         BinaryPrimitives.WriteUInt64LittleEndian(page[SeedOffset..], header.Seed);
@@ -116,14 +116,14 @@ internal static class MapLayout
         value.CopyTo(page[(TextOffset + key.Length)..]);
     }
 
-    /// <summary>Sets the figures of the root page that change.</summary>
+    /// <summary>Updates the values of the root page that change.</summary>
     public static void SetFigures(Span<byte> page, long buckets, long usedBytes)
     {
         BinaryPrimitives.WriteInt64LittleEndian(page[BucketsOffset..], buckets);
         BinaryPrimitives.WriteInt64LittleEndian(page[UsedOffset..], usedBytes);
     }
 
-    /// <summary>What the root page begins with.</summary>
+    /// <summary>Reads the header of the root page.</summary>
     public static MapHeader Read(ReadOnlySpan<byte> page) => new(
         BinaryPrimitives.ReadUInt64LittleEndian(page[SeedOffset..]),
         BinaryPrimitives.ReadInt64LittleEndian(page[BucketsOffset..]),
@@ -132,7 +132,7 @@ internal static class MapLayout
         BinaryPrimitives.ReadInt32LittleEndian(page[ValueBytesOffset..]),
         page[HashOffset] == 1);
 
-    /// <summary>Descriptions of key and value as the root page has them.</summary>
+    /// <summary>Reads the descriptions of key and value from the root page.</summary>
     public static void ReadDescriptions(ReadOnlySpan<byte> page, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         int keyLength = Math.Min(BinaryPrimitives.ReadUInt16LittleEndian(page[KeyLengthOffset..]), (ushort)MaxDescriptionBytes);

@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// What <see cref="PageShape"/> is for pages of trees, for pages of hash maps: every offset and length lies in the page before it
-/// is followed.
+/// Validates pages of hash maps, like <see cref="PageShape"/> does for pages of trees: checks that every offset and length
+/// lies within the page, before it is followed.
 /// </summary>
 internal static class MapShape
 {
@@ -14,7 +14,7 @@ internal static class MapShape
     private const int CellHeadBytes = 4;
     private const int OverflowFlag = 0x8000;
 
-    /// <summary>What is wrong inside a directory page, or null.</summary>
+    /// <summary>Returns the fault of a directory page, or null.</summary>
     public static string? FindDirectoryFault(ReadOnlySpan<byte> page)
     {
         int level = page[PageLayout.LevelOffset];
@@ -33,7 +33,7 @@ internal static class MapShape
             : null;
     }
 
-    /// <summary>What is wrong inside a bucket, or null.</summary>
+    /// <summary>Returns the fault of a bucket, or null.</summary>
     public static string? FindBucketFault(ReadOnlySpan<byte> page)
     {
         int count = UInt16(page, PageLayout.CountOffset),

@@ -3,9 +3,9 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint. A page holds its record
-/// twice, in each of its halves, so that it can be written again without a moment at which it is nowhere, and that a damaged
-/// sector does not set the store back.
+/// Pages 0 and 1, written alternately: the newer one with a matching checksum is the last durable checkpoint. Each half of a
+/// page holds a copy of the record, so that rewriting the page never leaves it without a valid copy, and a damaged sector
+/// does not set the store back.
 /// <code>
 /// OFFSET SIZE MEANING (in each half of 4,096 bytes)
 ///      0   64 page header, type Meta, birth = last transaction of the checkpoint, checksum of the half
@@ -15,26 +15,26 @@ namespace Treepie.Storage.Format;
 ///     80   16 store id
 ///     96    8 number of this checkpoint; even ones are in page 0, odd ones in page 1
 ///    104    8 last transaction
-///    112    8 pages of the data file in use (those beyond were never allocated)
+///    112    8 size of the data file in pages (those beyond were never allocated)
 ///    120   32 record of the catalogue tree (see TreeRecord)
 ///    152    4 next tree id
-///    156    4 flags: bit 0 = closed cleanly, no journal follows; bit 1 = encrypted. An unknown bit: do not open
-///    160    8 journal: number of the file use that holds the first frame after this checkpoint; 0 = there was none yet
+///    156    4 flags: bit 0 = closed cleanly, no journal follows; bit 1 = encrypted. Refuse to open if unknown bits are set
+///    160    8 journal: number of the file use that holds the first frame after this checkpoint; 0 = none yet
 ///    168    8 journal: offset of that frame in its file
 ///    176    8 journal: number of that frame
 ///    184    8 journal: hash of the frame before it
 ///    192    8 first page of this checkpoint's bitmap
 ///    200    8 first page of the other bitmap, which the next checkpoint writes
-///    208    4 pages of this bitmap
-///    212    4 pages of the other
+///    208    4 number of pages of this bitmap
+///    212    4 number of pages of the other
 ///    216   32 record of the system tree (see SystemKey): named snapshots and the pages they pin
-///    248    8 pages whose bit is set in the bitmap
-///    256  160 keys, where encrypted (see KeyBlock), else 0
-///    416      0; whatever is found there, a reader takes it for 0
+///    248    8 number of pages whose bit is set in the bitmap
+///    256  160 keys, if encrypted (see KeyBlock), otherwise 0
+///    416      0; readers ignore other values and treat them as 0
 /// </code>
-/// So one sector decides whether a copy is whole. Otherwise one whose write left garbage behind the record would count as
-/// damaged, and the next write to the page, zeros there again, might mend that alone: the copy would be back when what it names
-/// is gone.
+/// So a single sector decides whether a copy is valid. Otherwise a copy whose write left garbage after the record would count
+/// as damaged, and part of a later write to the page, with zeros there again, might make it valid when the pages it refers to
+/// no longer exist.
 /// </summary>
 internal sealed record MetaPage
 {
@@ -43,7 +43,7 @@ internal sealed record MetaPage
     public const int FlagClean = 1;
     public const int FlagEncrypted = 2;
 
-    /// <summary>Bytes of one copy; a page has two.</summary>
+    /// <summary>The size of one copy in bytes. A page has two.</summary>
     public const int CopyBytes = PageLayout.SizeBytes / 2;
 
     private const int KnownFlags = FlagClean | FlagEncrypted;
@@ -63,23 +63,23 @@ internal sealed record MetaPage
     public required long LivePages { get; init; }
     public required PageRun OtherBitmap { get; init; }
 
-    /// <summary>The wrapped keys; null: the store is not encrypted.</summary>
+    /// <summary>The wrapped keys, or null if the store is not encrypted.</summary>
     public KeyBlock? Keys { get; init; }
 
-    /// <summary>Proves, where the store is encrypted, that it was written by someone who has the keys.</summary>
+    /// <summary>In an encrypted store, proves that the copy was written by someone who has the keys.</summary>
     public UInt128 Tag { get; init; }
 
-    /// <summary>The page, 0 or 1, that this checkpoint is written to.</summary>
+    /// <summary>The page, 0 or 1, of this checkpoint.</summary>
     public int Slot => (int)(Checkpoint & 1);
 
-    /// <summary>Writes the page: the record twice.</summary>
+    /// <summary>Writes the page with both copies.</summary>
     public void Write(Span<byte> destination)
     {
         WriteCopy(destination[..CopyBytes]);
         destination[..CopyBytes].CopyTo(destination[CopyBytes..]);
     }
 
-    /// <summary>Writes the record once.</summary>
+    /// <summary>Writes one copy.</summary>
     public void WriteCopy(Span<byte> destination)
     {
         destination.Clear();
@@ -116,8 +116,8 @@ internal sealed record MetaPage
     }
 
     /// <summary>
-    /// What in a meta page with a right checksum cannot be, or null: nothing is read, allocated or written by numbers that were
-    /// not looked at.
+    /// Returns the fault of a meta page whose checksum is right, or null. Its numbers must be checked before anything is
+    /// read, allocated or written by them.
     /// </summary>
     public string? FindFault()
     {
@@ -148,8 +148,8 @@ internal sealed record MetaPage
             : null;
 
     /// <summary>
-    /// The meta page in these bytes, of two copies the newer one, or null where there is none (torn, zero, damaged). Throws
-    /// <see cref="ForeignDataException"/> for one that is whole but not for this version to open.
+    /// Returns the newer valid copy of the meta page in these bytes, or null if there is none (torn, zero or damaged). Throws
+    /// <see cref="ForeignDataException"/> for a valid one that this version must not open.
     /// </summary>
     public static MetaPage? TryRead(Span<byte> source, int slot, string file)
     {
@@ -158,7 +158,7 @@ internal sealed record MetaPage
         return second is null || first?.Checkpoint >= second.Checkpoint ? first : second;
     }
 
-    /// <summary>Each copy that is whole, newer or older.</summary>
+    /// <summary>Returns every valid copy.</summary>
     public static IReadOnlyList<MetaPage> ReadCopies(Span<byte> source, int slot, string file)
     {
         var copies = new List<MetaPage>();
@@ -168,14 +168,14 @@ internal sealed record MetaPage
         return copies;
     }
 
-    /// <summary>Whether one of the copies at least begins as a meta page does, whole or not.</summary>
+    /// <summary>Whether at least one of the copies starts like a meta page, valid or not.</summary>
     public static bool IsMarked(ReadOnlySpan<byte> source) =>
         BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic
             || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;
 
     /// <summary>
-    /// Whether a copy has its checksum, as it is or with zeros behind the record. As it is: a later format may have more there,
-    /// and its number is to be told.
+    /// Whether a copy matches its checksum, as it is or with zeros after the record. As it is, because a later format may
+    /// store more there and its version must be reported.
     /// </summary>
     private static bool HasChecksum(ReadOnlySpan<byte> source, uint checksum)
     {

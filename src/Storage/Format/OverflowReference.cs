@@ -2,12 +2,16 @@ using System.Buffers.Binary;
 
 namespace Treepie.Storage.Format;
 
-/// <summary>What a cell holds in place of a long value: the first page of its overflow run, then 4 bytes of the value.</summary>
+/// <summary>
+/// The contents of a cell in place of a long value: the first page of its overflow run, then 4 bytes length of the value.
+/// </summary>
 internal readonly record struct OverflowReference(PageReference First, int LengthBytes)
 {
     public const int PackedBytes = PageReference.PackedBytes + sizeof(int);
 
-    /// <summary>Whether a value can be so long: before it is asked for its pages, where nobody has looked at the cell.</summary>
+    /// <summary>
+    /// Whether the length is possible. Check it before using <see cref="Run"/> if the cell has not been validated.
+    /// </summary>
     public bool IsPossible => LengthBytes is >= 0 and <= FormatLimits.MaxValueBytes;
 
     /// <summary>The pages of the value.</summary>

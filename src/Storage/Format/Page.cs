@@ -109,7 +109,7 @@ internal readonly ref struct Page(Span<byte> bytes)
         MemoryMarshal.Write(Bytes[offset..], (ushort)value);
     }
 
-    /// <summary>The checksum these bytes should carry.</summary>
+    /// <summary>Computes the checksum of bytes.</summary>
     public static uint ComputeChecksum(ReadOnlySpan<byte> bytes)
     {
         uint crc = Crc32C.Append(uint.MaxValue, bytes[..PageLayout.ChecksumOffset]);
@@ -117,7 +117,7 @@ internal readonly ref struct Page(Span<byte> bytes)
         return ~Crc32C.Append(crc, bytes[(PageLayout.ChecksumOffset + sizeof(uint))..]);
     }
 
-    /// <summary>The checksum of a header and what follows it elsewhere.</summary>
+    /// <summary>Computes the checksum of a header and content stored separately.</summary>
     public static uint ComputeChecksum(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest)
     {
         uint crc = Crc32C.Append(uint.MaxValue, head[..PageLayout.ChecksumOffset]);

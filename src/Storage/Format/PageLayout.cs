@@ -4,21 +4,21 @@ namespace Treepie.Storage.Format;
 /// The page, the unit of everything in the data file. All numbers are little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    8 own page number: a page found elsewhere was misdirected
-///      8    8 birth: first transaction of the batch that made this page; parents repeat it, so an old page in its place is noticed
+///      0    8 own page number, to detect misdirected reads and writes
+///      8    8 birth: first transaction of the batch that made this page; parents repeat it, so an old version is detected
 ///     16    4 tree id (0: none; 1: the catalogue; 2: the system tree)
 ///     20    1 type (see PageType)
 ///     21    1 level: 0 for leaves, one more for each level of branches above
-///     22    2 entries
-///     24    2 start of the heap: cells lie between here and the page's end
+///     21    1 level: 0 for leaves, one more for each level of branches above
+///     22    2 number of entries
+///     24    2 start of the heap: cells lie between here and the end of the page
 ///     26    2 bytes of the heap that belong to removed cells
-///     28    2 offset of the prefix all keys of the page share
-///     30    2 its length
-///     32    4 bytes of the value (first page of an overflow run), else 0
-///     36    4 CRC-32C of the page (of an overflow run: of header and value), this field taken as 0
-///     40   16 tag: of AES-256-GCM, for meta and bitmap pages of HMAC-SHA-256 (its first 16 bytes); 0 where not encrypted
-///     56    8 incarnation of the key it is sealed with; 0 where not encrypted, and in meta and bitmap pages
-///     64      content
+///     28    2 offset of the key prefix that all entries of the page share
+///     30    2 length of the prefix
+///     32    4 length of the value (first page of an overflow run), otherwise 0
+///     36    4 CRC-32C of the page (of an overflow run: of header and value), with this field as 0
+///     40   16 tag: of AES-256-GCM; of HMAC-SHA-256 (first 16 bytes) for meta and bitmap pages; 0 if not encrypted
+///     56    8 incarnation of the key that encrypts it; 0 if not encrypted, and in meta and bitmap pages
 /// </code>
 /// </summary>
 internal static class PageLayout
@@ -42,6 +42,6 @@ internal static class PageLayout
     public const int TagOffset = 40;
     public const int IncarnationOffset = 56;
 
-    /// <summary>Pages of an overflow run: one header, then the value without gaps.</summary>
+    /// <summary>Returns the number of pages of an overflow run: one header, then the value without gaps.</summary>
     public static int RunPages(int valueBytes) => (int)(((long)HeaderBytes + valueBytes + SizeBytes - 1) / SizeBytes);
 }

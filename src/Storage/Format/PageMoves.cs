@@ -6,13 +6,13 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Says of a leaf or branch that was written anew, or divided, which of its cells are those of the page it was copied from,
-/// elsewhere: a few bytes each instead of the whole page. A page is written anew for one in fifty changes of a value, and without
-/// this that one would cost more journal than the other forty-nine.
+/// Describes a rewritten or split leaf or branch by the cells that it shares with its original at other offsets: a few bytes
+/// per range instead of the whole page. One in fifty changes of a value rewrites the page, and without this that one would
+/// need more journal space than the other forty-nine.
 /// </summary>
 /// <remarks>
-/// Works on what the two pages hold, not on how one became the other: whatever changed, the ranges make the one from the other,
-/// byte for byte.
+/// Compares the contents of the two pages, regardless of how one became the other: the ranges always rebuild the page from
+/// its original, byte for byte.
 /// </remarks>
 internal static class PageMoves
 {
@@ -24,12 +24,12 @@ internal static class PageMoves
     private const int WordBytes = 8;
 
     /// <summary>
-    /// Writes ranges that make a page from its original; false, having written nothing that counts, where the two are not of a
-    /// kind or it would not be shorter than the page.
+    /// Writes the ranges that rebuild a page from its original. Returns false if the two pages are of different kinds or the
+    /// result would not be shorter than the page; the ranges written are invalid then.
     /// </summary>
-    /// <param name="ranges">Where they go.</param>
+    /// <param name="ranges">The destination.</param>
     /// <param name="page">The page.</param>
-    /// <param name="original">What it was copied from.</param>
+    /// <param name="original">The original page.</param>
     /// <param name="different">The words in which they differ.</param>
     public static bool TryWrite(
         ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original,
@@ -48,8 +48,8 @@ internal static class PageMoves
         if (page[slotsEnd..heapStart].ContainsAnyExcept((byte)0))
             return false;
 
-        // Header, heads and slots by comparison; what follows them to the heap is zeros; then cells, and without garbage nothing
-        // else but the prefix.
+        // Header, key heads and slots are compared; from there to the heap there are zeros; then cells and, without garbage,
+        // only the prefix.
         int words = slotsEnd / WordBytes;
         ranges.AddDifferent(page, original, different, words);
         ranges.AddBytes(words * WordBytes, page[(words * WordBytes)..slotsEnd]);
@@ -62,7 +62,7 @@ internal static class PageMoves
         return ranges.IsShort;
     }
 
-    /// <summary>The byte behind the slots of a leaf or branch; of another page 0.</summary>
+    /// <summary>Returns the end of the slots of a leaf or branch, or 0 for other pages.</summary>
     public static int IndexEnd(ReadOnlySpan<byte> page)
     {
         int count = UInt16(page, PageLayout.CountOffset);
@@ -70,8 +70,8 @@ internal static class PageMoves
     }
 
     /// <summary>
-    /// From the last entry to the first: so cells that were written one after the other follow each other, and are one range if
-    /// they did before.
+    /// Adds cells from the last entry to the first, so that cells written one after the other are adjacent and form one range
+    /// if they were adjacent before.
     /// </summary>
     private static void AddCells(ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original)
     {
@@ -129,7 +129,7 @@ internal static class PageMoves
 
     private static int UInt16(ReadOnlySpan<byte> page, int offset) => MemoryMarshal.Read<ushort>(page[offset..]);
 
-    /// <summary>The ranges of a page while they are put together; see <see cref="JournalPayload"/>.</summary>
+    /// <summary>The ranges of a page, while they are collected; see <see cref="JournalPayload"/>.</summary>
     internal ref struct RangeList(Span<byte> destination)
     {
         private readonly Span<byte> _destination = destination;
@@ -137,16 +137,16 @@ internal static class PageMoves
         private int _end;
         private int _fromEnd;
 
-        /// <summary>Bytes written.</summary>
+        /// <summary>The number of bytes written.</summary>
         public int LengthBytes { get; private set; }
 
-        /// <summary>Ranges written.</summary>
+        /// <summary>The number of ranges written.</summary>
         public int Count { get; private set; }
 
-        /// <summary>Whether they are shorter than a page so far; otherwise nothing more is written.</summary>
+        /// <summary>Whether the ranges are shorter than a page so far. If not, nothing more is written.</summary>
         public bool IsShort { get; private set; } = true;
 
-        /// <summary>The words that differ, up to one.</summary>
+        /// <summary>Adds the words that differ, up to a limit.</summary>
         public void AddDifferent(
             scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, scoped ReadOnlySpan<ulong> different, int words)
         {
@@ -158,7 +158,7 @@ internal static class PageMoves
             }
         }
 
-        /// <summary>Bytes as they are.</summary>
+        /// <summary>Adds a range with its bytes.</summary>
         public void AddBytes(int offset, scoped ReadOnlySpan<byte> bytes)
         {
             if (bytes.IsEmpty)
@@ -173,7 +173,7 @@ internal static class PageMoves
             _fromEnd = -1;
         }
 
-        /// <summary>Bytes that the original has elsewhere.</summary>
+        /// <summary>Adds a range that the original has at another offset.</summary>
         public void AddMove(int offset, int from, int lengthBytes)
         {
             Debug.Assert(from >= 0 && from + lengthBytes <= PageLayout.SizeBytes, "a range lies in the page it was copied from");
@@ -187,7 +187,7 @@ internal static class PageMoves
             _fromEnd = from + lengthBytes;
         }
 
-        /// <summary>Zeros.</summary>
+        /// <summary>Adds a range of zeros.</summary>
         public void AddZeros(int offset, int lengthBytes)
         {
             if (lengthBytes == 0 || !TryTake(JournalPayload.RangeHeadBytes + sizeof(ushort), out Span<byte> room))
@@ -206,7 +206,10 @@ internal static class PageMoves
             return IsShort;
         }
 
-        /// <summary>The head of a new range, or more length for the last one; the room for what follows remains.</summary>
+        /// <summary>
+        /// Writes the header of a new range or extends the last one. Returns in <paramref name="room"/> the space for the
+        /// content.
+        /// </summary>
         private void Begin(bool isNext, ref Span<byte> room, int offset, int lengthBytes, int flag)
         {
             LengthBytes += room.Length;

@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// A page as its parent knows it. In cells both numbers are 6 bytes: 2^48 pages of 8 KiB are 2 EiB, and 2^48
-/// transactions take 89 years at 100,000 a second.
+/// A reference to a page by its parent. In cells both numbers have 6 bytes: 2^48 pages of 8 KiB are 2 EiB, and 2^48
+/// transactions take 89 years at 100,000 per second.
 /// </summary>
 internal readonly record struct PageReference(long Number, long Birth)
 {

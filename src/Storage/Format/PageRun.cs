@@ -1,4 +1,4 @@
 namespace Treepie.Storage.Format;
 
-/// <summary>Pages side by side.</summary>
+/// <summary>Consecutive pages.</summary>
 internal readonly record struct PageRun(long First, int Pages);

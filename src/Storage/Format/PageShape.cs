@@ -4,13 +4,13 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Proves that what a page says of its own inside can be followed: every offset and length lies in the page, every entry is as
-/// long as its kind of page has them. Asked once for each page, when it is first touched or comes from a frame, so that readers
-/// need not ask again at each step.
+/// Validates the internal structure of a page: every offset and length lies within the page, and every entry has the size
+/// required by the page type. Done once per page, when it is first accessed or comes from a frame, so that readers need not
+/// check each step.
 /// </summary>
 /// <remarks>
-/// A checksum tells that a page is as it was written; this tells that whoever wrote it kept the rules (see SlottedPage). It looks
-/// at sizes, not at keys: their order is the business of a check. About a nanosecond for each entry.
+/// A checksum shows that a page is as it was written; this shows that the writer followed the rules (see SlottedPage). It
+/// checks sizes, not the order of keys, which only a full check verifies. Takes about a nanosecond per entry.
 /// </remarks>
 internal static class PageShape
 {
@@ -20,10 +20,12 @@ internal static class PageShape
     private const int SlotBytes = 2;
     private const int HeadStep = 8;
 
-    /// <summary>Type and level of a page of a tree as one number, the 16 bits at <see cref="PageLayout.TypeOffset"/>.</summary>
+    /// <summary>
+    /// Returns type and level of a tree page as one number, the 16 bits at <see cref="PageLayout.TypeOffset"/>.
+    /// </summary>
     public static int KindOf(int level) => level == 0 ? (int)PageType.Leaf : (int)PageType.Branch | (level << 8);
 
-    /// <summary>What is wrong inside a page with a right header, or null.</summary>
+    /// <summary>Returns the fault of a page whose header is right, or null.</summary>
     public static string? FindFault(ReadOnlySpan<byte> page)
     {
         var type = (PageType)page[PageLayout.TypeOffset];

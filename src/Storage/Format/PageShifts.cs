@@ -3,30 +3,29 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Says of a stretch in the heads and slots of a leaf or branch what is only shifted, because an entry before it was put in or
-/// taken out: a few bytes instead of
-/// half of all heads and slots, which would be more than the entry itself.
+/// Describes the parts of a changed stretch of key heads and slots that are only shifted because an earlier entry was
+/// inserted or removed: a few bytes instead of half of all heads and slots, which would be more than the entry itself.
 /// </summary>
 internal static class PageShifts
 {
-    /// <summary>Shorter ones cost as much as their bytes, with the head of the range behind them.</summary>
+    /// <summary>Shorter moves save nothing, since the following bytes need a range header of their own.</summary>
     private const int MinMoveBytes = 16;
 
     private const int Step = 2;
 
     /// <summary>
-    /// Distances that entries move by: a head or two, a slot or two, and of slots eight heads more or less, the step in which
-    /// the room for heads grows.
+    /// The distances by which entries move: one or two heads, one or two slots, and for slots also eight heads more or less,
+    /// the step by which the space for heads grows.
     /// </summary>
     private static ReadOnlySpan<short> Distances => [4, 2, 34, 32, -4, -2, -34, -32, 8, -8];
 
     /// <summary>Writes the ranges of a stretch that differs.</summary>
-    /// <param name="ranges">Where they go.</param>
+    /// <param name="ranges">The destination.</param>
     /// <param name="page">The page.</param>
-    /// <param name="original">What it was copied from.</param>
-    /// <param name="first">Where the stretch begins.</param>
-    /// <param name="last">The byte behind it.</param>
-    /// <param name="indexEnd">The byte behind the slots of the page.</param>
+    /// <param name="original">The original page.</param>
+    /// <param name="first">The start of the stretch.</param>
+    /// <param name="last">The end of the stretch (exclusive).</param>
+    /// <param name="indexEnd">The end of the slots of the page.</param>
     public static void Write(
         ref PageMoves.RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, int first, int last,
         int indexEnd)

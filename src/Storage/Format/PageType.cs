@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Format;
 
-/// <summary>What a page is; 0 is never written, so that a page of zeros is not taken for one.</summary>
+/// <summary>The type of a page. 0 is never written, so a page of zeros is invalid.</summary>
 internal enum PageType : byte
 {
     Meta = 1,

@@ -4,15 +4,14 @@ using System.Text;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Keys of the system tree, which stands beside the catalogue: what the store itself has to remember. Numbers in keys are
-/// big-endian.
+/// Keys of the system tree, which holds the store's own metadata beside the catalogue. Numbers in keys are big-endian.
 /// <code>
 /// KEY                                    VALUE
 /// 1, name in UTF-8                       a root kept under that name (see SnapshotRecord)
-/// 2, holder (8), freed (8), chunk (4)    runs of pages that the state no longer uses and that a named snapshot sees: the newest one that
-///                                        does is the snapshot of transaction `holder`; they were freed by transaction `freed`. 16 bytes each:
-///                                        6 first page, 6 birth, 4 pages
-/// 3                                      pages in all those runs (8, little-endian)
+/// 2, holder (8), freed (8), chunk (4)    runs of pages used by named snapshots but not by the current state: `holder` is the
+///                                        transaction of the newest such snapshot, `freed` the transaction that freed them.
+///                                        16 bytes each: 6 first page, 6 birth, 4 number of pages
+/// 3                                      total number of pages in those runs (8, little-endian)
 /// </code>
 /// </summary>
 internal static class SystemKey
@@ -24,7 +23,9 @@ internal static class SystemKey
     public const int PinnedBytes = 1 + sizeof(long) + sizeof(long) + sizeof(uint);
     public const int RunBytes = PageReference.PackedBytes + sizeof(int);
 
-    /// <summary>Most runs under one key: they lie in the leaf, so that changing them needs no pages side by side.</summary>
+    /// <summary>
+    /// The maximum number of runs under one key. They fit into the leaf, so changing them needs no overflow run.
+    /// </summary>
     public const int MaxRuns = 100;
 
     public static byte[] OfName(string name)

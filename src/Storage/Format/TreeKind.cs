@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Format;
 
-/// <summary>What a name of the catalogue stands for.</summary>
+/// <summary>The kind of object that a catalogue name refers to.</summary>
 internal enum TreeKind : byte
 {
     Tree = 1,

@@ -3,14 +3,14 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Where a tree is and how large: the value of its name in the catalogue; for the catalogue itself, a part of the meta page.
+/// The root and size of a tree: the value of its name in the catalogue. The record of the catalogue is in the meta page.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 root page; 0 for an empty tree
 ///      8    8 birth of the root page
-///     16    8 keys
+///     16    8 number of keys
 ///     24    4 tree id
-///     28    1 levels: 0 empty, 1 a single leaf; of a map: levels of its directory
+///     28    1 number of levels: 0 empty, 1 a single leaf; for a map: levels of its directory
 ///     29    1 kind: 1 B+tree, 2 hash map
 ///     30    2 0
 /// </code>
@@ -20,16 +20,16 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
     public const int SizeBytes = 32;
     public const uint CatalogueId = 1;
 
-    /// <summary>The tree of what the store itself has to remember: see <see cref="SystemKey"/>.</summary>
+    /// <summary>The tree of the store's own metadata: see <see cref="SystemKey"/>.</summary>
     public const uint SystemId = 2;
 
-    /// <summary>The id the first tree of a store gets.</summary>
+    /// <summary>The id of the first tree of a store.</summary>
     public const uint FirstId = 3;
 
-    /// <summary>2^48 pages with two children each; real trees have five levels.</summary>
+    /// <summary>The limit for 2^48 pages with two children each. Real trees have five levels.</summary>
     public const int MaxLevels = 48;
 
-    /// <summary>What it is.</summary>
+    /// <summary>The kind of the tree.</summary>
     public TreeKind Kind { get; init; } = TreeKind.Tree;
 
     public static TreeRecord Empty(uint id) => new(id, default, 0, 0);
@@ -43,7 +43,7 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
         Kind = (TreeKind)source[29],
     };
 
-    /// <summary>What makes this no record that can be followed, or null.</summary>
+    /// <summary>Returns the fault of a record, or null.</summary>
     public static string? FindFault(ReadOnlySpan<byte> source)
     {
         if (source.Length != SizeBytes)

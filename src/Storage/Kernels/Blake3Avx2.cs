@@ -5,7 +5,7 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Storage.Kernels;
 
-/// <summary>Eight inputs at once.</summary>
+/// <summary>Hashes eight inputs at once with AVX2.</summary>
 internal readonly unsafe struct Blake3Avx2 : IBlake3Lanes<Vector256<uint>>
 {
     public static bool IsSupported => Avx2.IsSupported;
@@ -52,7 +52,7 @@ internal readonly unsafe struct Blake3Avx2 : IBlake3Lanes<Vector256<uint>>
                 scratch[row + 3] = Avx2.UnpackHigh(abHigh, cdHigh).AsUInt32();
             }
 
-            // Each has, in its 128 bits number q, word 4q + i of four inputs: these are brought together.
+            // The 128-bit quarter q of each vector has word 4q + i of four inputs. Combine them.
             for (int i = 0; i < 4; i++)
             {
                 message[half + i] = Avx2.Permute2x128(scratch[i], scratch[4 + i], 0x20);

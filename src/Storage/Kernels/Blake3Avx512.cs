@@ -5,7 +5,7 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Storage.Kernels;
 
-/// <summary>Sixteen inputs at once.</summary>
+/// <summary>Hashes sixteen inputs at once with AVX-512.</summary>
 internal readonly unsafe struct Blake3Avx512 : IBlake3Lanes<Vector512<uint>>
 {
     public static bool IsSupported => Avx512F.IsSupported;
@@ -50,7 +50,7 @@ internal readonly unsafe struct Blake3Avx512 : IBlake3Lanes<Vector512<uint>>
             scratch[row + 3] = Avx512F.UnpackHigh(abHigh, cdHigh).AsUInt32();
         }
 
-        // Each has, in its 128 bits number q, word 4q + i of four inputs: these are brought together.
+        // The 128-bit quarter q of each vector has word 4q + i of four inputs. Combine them.
         for (int i = 0; i < 4; i++)
         {
             Vector512<uint> even = Avx512F.Shuffle4x128(scratch[i], scratch[4 + i], 0x88),

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Kernels;
 
-/// <content>As many inputs at once as a vector has lanes.</content>
+/// <content>Hashes as many inputs at once as a vector has lanes.</content>
 internal static unsafe partial class Blake3Kernel
 {
     [SkipLocalsInit]
@@ -11,7 +11,7 @@ internal static unsafe partial class Blake3Kernel
         where TLanes : IBlake3Lanes<TVector>
         where TVector : unmanaged
     {
-        // Vectors that lie across two lines of the cache are read twice: they are aligned here, the message first.
+        // Vectors that cross a cache line are read twice, so they are aligned here, the message first.
         int lanes = sizeof(TVector) / sizeof(uint);
         byte* room = stackalloc byte[((2 * Words) + ValueWords + 1) * sizeof(TVector)];
         var message = (TVector*)(((nuint)room + (nuint)sizeof(TVector) - 1) & ~((nuint)sizeof(TVector) - 1));
@@ -23,7 +23,7 @@ internal static unsafe partial class Blake3Kernel
         if (areChunks)
         {
             low = TLanes.Add(low, TLanes.Indices);
-            // a lane whose low half ran over is all ones there
+            // A lane whose low half overflowed has all bits set in the comparison.
             high = TLanes.Subtract(high, TLanes.LessThan(low, TLanes.Indices));
         }
 
@@ -82,7 +82,9 @@ internal static unsafe partial class Blake3Kernel
             (TLanes.Xor(s4, s12), TLanes.Xor(s5, s13), TLanes.Xor(s6, s14), TLanes.Xor(s7, s15));
     }
 
-    /// <summary>Half of the mixing of four columns, step by step side by side: each step waits for the one before it.</summary>
+    /// <summary>
+    /// Half of the mixing of four columns. The steps are interleaved because each depends on the one before it.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Mix<TLanes, TVector>(
         ref TVector a0, ref TVector b0, ref TVector c0, ref TVector d0,

@@ -7,33 +7,31 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// The compression function of BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, <i>BLAKE3: one function, fast everywhere</i>,
-/// 2020), for one block and for as many inputs of the same length as a vector has lanes. A lane is an input: its words stand
-/// below each other, so that rounds need no moves between lanes, and only the message is transposed when it is read.
+/// The compression function of BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, <i>BLAKE3: one function, fast
+/// everywhere</i>, 2020), for one block and for as many inputs of equal length as a vector has lanes. Each lane holds one
+/// input, so rounds need no moves between lanes, and only the message is transposed when it is read.
 /// </summary>
 internal static unsafe partial class Blake3Kernel
 {
     public const int BlockBytes = 64;
     public const int ChunkBytes = 1024;
 
-    /// <summary>Words of a chaining value, which is what every input comes to.</summary>
+    /// <summary>The number of words of a chaining value, the result for each input.</summary>
     public const int ValueWords = 8;
 
-    /// <summary>
-    /// Of the first and the last block of a chunk, of a parent, and of the one compression that gives the hash.
-    /// </summary>
+    /// <summary>Flags: first and last block of a chunk, a parent node, and the final compression that gives the hash.</summary>
     public const uint ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
 
-    /// <summary>Words of a block.</summary>
+    /// <summary>The number of words of a block.</summary>
     public const int Words = 16;
 
     private const int Rounds = 7;
 
-    /// <summary>What every input of a hash without a key begins with: that of SHA-256.</summary>
+    /// <summary>The initial chaining value of the unkeyed hash, the same as that of SHA-256.</summary>
     public static ReadOnlySpan<uint> Start =>
         [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19];
 
-    /// <summary>Which words of the message a round takes, in the order in which it takes them.</summary>
+    /// <summary>The message words of each round, in the order of use.</summary>
     private static ReadOnlySpan<byte> Schedule =>
     [
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -45,24 +43,26 @@ internal static unsafe partial class Blake3Kernel
         11, 15, 5, 0, 1, 9, 8, 6, 14, 10, 2, 12, 3, 4, 7, 13,
     ];
 
-    /// <summary>The chaining values of whole chunks that lie behind each other.</summary>
-    /// <param name="chunks">A multiple of <see cref="ChunkBytes"/>.</param>
-    /// <param name="counter">Number of the first of them in its stream.</param>
-    /// <param name="values">Eight words for each.</param>
+    /// <summary>Computes the chaining values of consecutive whole chunks.</summary>
+    /// <param name="chunks">The chunks; a multiple of <see cref="ChunkBytes"/>.</param>
+    /// <param name="counter">The number of the first chunk in its stream.</param>
+    /// <param name="values">Receives eight words for each chunk.</param>
     public static void HashChunks(ReadOnlySpan<byte> chunks, ulong counter, Span<uint> values)
     {
         int count = chunks.Length / ChunkBytes, done = Vectorized(chunks, count, ChunkBytes, counter, values);
         HashChunksScalar(chunks[(done * ChunkBytes)..], counter + (ulong)done, values[(done * ValueWords)..]);
     }
 
-    /// <summary>The same one by one: what the other has to equal.</summary>
+    /// <summary>The scalar version, used as the reference in tests.</summary>
     public static void HashChunksScalar(ReadOnlySpan<byte> chunks, ulong counter, Span<uint> values)
     {
         for (; chunks.Length >= ChunkBytes; chunks = chunks[ChunkBytes..], values = values[ValueWords..], counter++)
             HashChunk(chunks[..ChunkBytes], counter, 0, values);
     }
 
-    /// <summary>The chaining values of parents, each of two that lie behind each other; may be written over these.</summary>
+    /// <summary>
+    /// Computes the chaining values of parents of two adjacent children each. The output may overwrite the input.
+    /// </summary>
     public static void HashParents(ReadOnlySpan<uint> children, Span<uint> values)
     {
         ReadOnlySpan<byte> blocks = MemoryMarshal.AsBytes(children);
@@ -71,11 +71,11 @@ internal static unsafe partial class Blake3Kernel
             HashParent(children.Slice(2 * done * ValueWords, 2 * ValueWords), 0, values.Slice(done * ValueWords, ValueWords));
     }
 
-    /// <summary>The chaining value of a chunk of any length up to the whole.</summary>
-    /// <param name="chunk">Its bytes; none are a chunk too, if it is the only one.</param>
-    /// <param name="counter">Its number in the stream.</param>
-    /// <param name="flags"><see cref="Root"/> for the only one, else 0.</param>
-    /// <param name="value">Eight words.</param>
+    /// <summary>Computes the chaining value of a whole or partial chunk.</summary>
+    /// <param name="chunk">The bytes; empty only if it is the only chunk.</param>
+    /// <param name="counter">The number of the chunk in the stream.</param>
+    /// <param name="flags"><see cref="Root"/> if it is the only chunk, otherwise 0.</param>
+    /// <param name="value">Receives eight words.</param>
     public static void HashChunk(ReadOnlySpan<byte> chunk, ulong counter, uint flags, Span<uint> value)
     {
         Start.CopyTo(value);
@@ -88,7 +88,7 @@ internal static unsafe partial class Blake3Kernel
         Compress(value, padded, counter, (uint)chunk.Length, start | ChunkEnd | flags);
     }
 
-    /// <summary>The chaining value of a parent; may be written over one of its children.</summary>
+    /// <summary>Computes the chaining value of a parent. It may overwrite one of its children.</summary>
     public static void HashParent(ReadOnlySpan<uint> children, uint flags, Span<uint> value)
     {
         Span<uint> own = stackalloc uint[ValueWords];
@@ -98,7 +98,8 @@ internal static unsafe partial class Blake3Kernel
     }
 
     /// <summary>
-    /// As many inputs as whole vectors have lanes; gives how many these were. Chunks are counted, parents are not.
+    /// Hashes as many inputs as fill whole vectors. Returns their number. The counter increases for chunks but not for
+    /// parents.
     /// </summary>
     private static int Vectorized(ReadOnlySpan<byte> inputs, int count, int inputBytes, ulong counter, Span<uint> values)
     {
@@ -126,7 +127,7 @@ internal static unsafe partial class Blake3Kernel
         return done;
     }
 
-    /// <summary>One block into a chaining value.</summary>
+    /// <summary>Compresses one block into a chaining value.</summary>
     private static void Compress(Span<uint> value, ReadOnlySpan<byte> block, ulong counter, uint length, uint flags)
     {
         Span<uint> m = stackalloc uint[Words];

@@ -4,7 +4,7 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Storage.Kernels;
 
-/// <summary>Four inputs at once: for processors without wider vectors, and for what is left where there are some.</summary>
+/// <summary>Hashes four inputs at once, on processors without wider vectors or for the rest on others.</summary>
 internal readonly unsafe struct Blake3Vector128 : IBlake3Lanes<Vector128<uint>>
 {
     public static bool IsSupported => Vector128.IsHardwareAccelerated && BitConverter.IsLittleEndian;

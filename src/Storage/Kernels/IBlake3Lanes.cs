@@ -3,19 +3,19 @@ using System.Diagnostics.CodeAnalysis;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// What <see cref="Blake3Kernel"/> does to vectors of one width. The compiler makes of it what it would make of the operators
+/// The operations of <see cref="Blake3Kernel"/> on vectors of one width. They compile to the same code as the operators
 /// themselves.
 /// </summary>
 internal unsafe interface IBlake3Lanes<TVector>
     where TVector : unmanaged
 {
-    /// <summary>The number in every lane.</summary>
+    /// <summary>Returns a vector with the number in every lane.</summary>
     static abstract TVector Broadcast(uint number);
 
-    /// <summary>0, 1, 2 and so on.</summary>
+    /// <summary>The numbers 0, 1, 2 and so on.</summary>
     static abstract TVector Indices { get; }
 
-    /// <summary>All ones where a lane is less than that of another.</summary>
+    /// <summary>Returns all ones in each lane that is less than the same lane of the other vector.</summary>
     static abstract TVector LessThan(TVector one, TVector other);
 
     static abstract TVector Add(TVector one, TVector other);
@@ -24,9 +24,12 @@ internal unsafe interface IBlake3Lanes<TVector>
 
     static abstract TVector Xor(TVector one, TVector other);
 
-    /// <summary>Both together by bits, turned to the right.</summary>
+    /// <summary>Returns the xor of both vectors, rotated right.</summary>
     static abstract TVector XorRotate(TVector one, TVector other, [ConstantExpected] byte bits);
 
-    /// <summary>Reads a block of each input; word i of all of them becomes vector i. As many vectors more are scratch.</summary>
+    /// <summary>
+    /// Reads a block of each input and transposes them: vector i receives word i of all inputs. Needs as many scratch
+    /// vectors.
+    /// </summary>
     static abstract void Transpose(byte* inputs, int inputBytes, TVector* message, TVector* scratch);
 }

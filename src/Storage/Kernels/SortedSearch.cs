@@ -6,15 +6,17 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Finds a place among sorted numbers. Halving has a branch that nobody can predict at each step; here the steps are without
-/// branches and the last four vectors of numbers are compared at once. For any whole number: heads of keys, offsets, ids.
+/// Binary search in sorted numbers. A plain binary search has an unpredictable branch at each step; here the steps are
+/// branchless and the last four vectors of numbers are compared at once. For any integer type: key heads, offsets, ids.
 /// </summary>
 internal static class SortedSearch
 {
-    /// <summary>Vectors compared at once.</summary>
+    /// <summary>The number of vectors compared at once.</summary>
     private const int Vectors = 4;
 
-    /// <summary>The index of the first number that is not below <paramref name="value"/>; the count if all are.</summary>
+    /// <summary>
+    /// Returns the index of the first number not below <paramref name="value"/>, or the length if there is none.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int LowerBound<T>(ReadOnlySpan<T> sorted, T value)
         where T : unmanaged, IBinaryInteger<T> =>
@@ -22,7 +24,9 @@ internal static class SortedSearch
             ? LowerBound256(sorted, value)
             : LowerBoundScalar(sorted, value);
 
-    /// <summary>With vectors of 32 bytes. Lists shorter than four of them go in plain steps.</summary>
+    /// <summary>
+    /// Uses vectors of 32 bytes. Falls back to the scalar version if there are fewer numbers than four vectors hold.
+    /// </summary>
     public static int LowerBound256<T>(ReadOnlySpan<T> sorted, T value)
         where T : unmanaged, IBinaryInteger<T>
     {
@@ -40,7 +44,7 @@ internal static class SortedSearch
             + BitOperations.PopCount(Below(ref start, low + (3 * lanes), wanted));
     }
 
-    /// <summary>In plain steps: for short lists, and processors without vectors.</summary>
+    /// <summary>The scalar version, for short lists and processors without vectors.</summary>
     public static int LowerBoundScalar<T>(ReadOnlySpan<T> sorted, T value)
         where T : unmanaged, IBinaryInteger<T>
     {
@@ -57,7 +61,9 @@ internal static class SortedSearch
         return low;
     }
 
-    /// <summary>Where the window of the last comparison begins: all before it is below the value, all after it is not.</summary>
+    /// <summary>
+    /// Returns the start of the window for the final comparison: all numbers before it are below the value, none after it is.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static int Halve<T>(ReadOnlySpan<T> sorted, T value, int window)
         where T : unmanaged, IBinaryInteger<T>
@@ -71,7 +77,7 @@ internal static class SortedSearch
             count -= half;
         }
 
-        // All before low is below the value, so a window that begins earlier counts right too.
+        // All numbers before low are below the value, so a window that starts earlier gives the same result.
         return Math.Min(low, sorted.Length - window);
     }
 

@@ -7,38 +7,43 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Sets of numbers in ascending order without duplicates: what two have in common, what one has alone, both together.
-/// Intersection and difference work in place on the left set; what lies behind those kept is undefined afterwards.
+/// Operations on ascending sets of numbers without duplicates: intersection, difference and union. Intersection and
+/// difference work in place on the left set; its contents after the numbers kept are undefined.
 /// </summary>
 /// <remarks>
-/// The vector forms compare a block of the left set with every number of a block of the right one and then go on in the set whose
-/// block ends first: a branch for each block, not for each number. Where the right set is much longer, its places are sought by
-/// doubling steps instead.
+/// The vector versions compare a block of the left set with every number of a block of the right one and then advance in the
+/// set whose block ends first: one branch per block instead of one per number. If the right set is much longer, it is
+/// searched with doubling steps instead.
 /// </remarks>
 internal static class SortedSets
 {
-    /// <summary>From this ratio of lengths on, seeking beats walking.</summary>
+    /// <summary>The ratio of lengths from which searching is faster than scanning.</summary>
     private const int SeekRatio = 32;
 
-    /// <summary>Keeps what is in both; returns how many.</summary>
+    /// <summary>Keeps the numbers that are in both sets. Returns their number.</summary>
     public static int Intersect(Span<long> left, ReadOnlySpan<long> right) => Filter(left, right, wanted: true);
 
     /// <inheritdoc cref="Intersect(Span{long}, ReadOnlySpan{long})"/>
     public static int Intersect(Span<ushort> left, ReadOnlySpan<ushort> right) => Filter(left, right, wanted: true);
 
-    /// <summary>Keeps what is not in the right set; returns how many.</summary>
+    /// <summary>Keeps the numbers that are not in the right set. Returns their number.</summary>
     public static int Except(Span<long> left, ReadOnlySpan<long> right) => Filter(left, right, wanted: false);
 
     /// <inheritdoc cref="Except(Span{long}, ReadOnlySpan{long})"/>
     public static int Except(Span<ushort> left, ReadOnlySpan<ushort> right) => Filter(left, right, wanted: false);
 
-    /// <summary>Writes what is in either; returns how many. The destination has room for both and overlaps neither.</summary>
+    /// <summary>
+    /// Writes the numbers of either set. Returns their number. The destination must have space for both sets and overlap
+    /// neither.
+    /// </summary>
     public static int Union(ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination) =>
         Avx512F.IsSupported ? SortedUnion.Avx512(left, right, destination)
         : Avx2.IsSupported ? SortedUnion.Avx2(left, right, destination)
         : SortedUnion.Scalar(left, right, destination);
 
-    /// <summary>Keeps the numbers of the left set that are in the right one, or those that are not.</summary>
+    /// <summary>
+    /// Keeps the numbers of the left set that are in the right one, or those that are not. Returns their number.
+    /// </summary>
     public static int Filter(Span<long> left, ReadOnlySpan<long> right, bool wanted) =>
         left.Length < right.Length / SeekRatio ? FilterSeeking(left, right, wanted)
         : Avx512F.IsSupported ? FilterAvx512(left, right, wanted)
@@ -53,7 +58,7 @@ internal static class SortedSets
             ? FilterAvx2(left, right, wanted)
                 : FilterScalar<ushort>(left, right, wanted);
 
-    /// <summary>One number at a time.</summary>
+    /// <summary>The scalar version.</summary>
     public static int FilterScalar<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted)
         where T : unmanaged, IBinaryInteger<T>
     {
@@ -70,7 +75,9 @@ internal static class SortedSets
         return kept;
     }
 
-    /// <summary>For a right set that is much longer: each place is sought from the last one on, in doubling steps.</summary>
+    /// <summary>
+    /// For a right set that is much longer: searches each position from the last one on, with doubling steps.
+    /// </summary>
     public static int FilterSeeking<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted)
         where T : unmanaged, IBinaryInteger<T>
     {
@@ -93,7 +100,7 @@ internal static class SortedSets
         return kept;
     }
 
-    /// <summary>Blocks of four.</summary>
+    /// <summary>Compares blocks of four.</summary>
     public static int FilterAvx2(Span<long> left, ReadOnlySpan<long> right, bool wanted)
     {
         const int Lanes = 4;
@@ -134,7 +141,7 @@ internal static class SortedSets
         return Finish(left, right, wanted, i, j, kept, found, Lanes);
     }
 
-    /// <summary>Blocks of eight.</summary>
+    /// <summary>Compares blocks of eight.</summary>
     public static int FilterAvx512(Span<long> left, ReadOnlySpan<long> right, bool wanted)
     {
         const int Lanes = 8;
@@ -176,7 +183,7 @@ internal static class SortedSets
         return Finish(left, right, wanted, i, j, kept, found, Lanes);
     }
 
-    /// <summary>Blocks of sixteen against eight.</summary>
+    /// <summary>Compares blocks of sixteen with blocks of eight.</summary>
     public static int FilterAvx2(Span<ushort> left, ReadOnlySpan<ushort> right, bool wanted)
     {
         const int Lanes = 16, OtherLanes = 8;
@@ -216,7 +223,7 @@ internal static class SortedSets
         return Finish(left, right, wanted, i, j, kept, found, Lanes);
     }
 
-    /// <summary>Blocks of 32 against eight.</summary>
+    /// <summary>Compares blocks of 32 with blocks of eight.</summary>
     public static int FilterAvx512(Span<ushort> left, ReadOnlySpan<ushort> right, bool wanted)
     {
         const int Lanes = 32, OtherLanes = 8;
@@ -237,7 +244,7 @@ internal static class SortedSets
                 bool isOtherDone = otherEnd <= end;
                 if (end <= otherEnd)
                 {
-                    // 32 lanes are 32 bits: those of the lower and the upper half are spread over lanes of their own.
+                    // The 32 bits of the lower and the upper half are expanded to lane masks separately.
                     kept += Keep(block, found ^ flip, ref Unsafe.Add(ref first, kept));
                     i += Lanes;
                     found = 0;
@@ -270,8 +277,9 @@ internal static class SortedSets
     }
 
     /// <summary>
-    /// The rest, one number at a time. The block that was being looked at (<paramref name="found"/> says which of its numbers are
-    /// known to be in the right set) may have been written over only by what is kept of blocks before it, so it is still there.
+    /// Filters the rest, one number at a time. <paramref name="found"/> tells which numbers of the current block are known to
+    /// be in the right set. That block is intact: only numbers kept from earlier blocks have been written, and they end
+    /// before it.
     /// </summary>
     private static int Finish<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted, int i, int j, int kept, uint found, int lanes)
         where T : unmanaged, IBinaryInteger<T>

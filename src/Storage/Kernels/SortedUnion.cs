@@ -7,13 +7,13 @@ using X86 = System.Runtime.Intrinsics.X86;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Merges two ascending sets without duplicates into one. The vector forms keep the greatest numbers seen in one vector, take the
-/// next block from the set that goes on with the smaller number, and sort both with a network of minima and maxima: the lower
-/// half of that is final, because nothing that is still to come is smaller than what the vector held.
+/// Merges two ascending sets without duplicates. The vector versions keep the greatest numbers so far in one vector, take the
+/// next block from the set whose next number is smaller, and sort both vectors with a network of minima and maxima: the lower
+/// half of the result is final, because no later number is smaller than the numbers in the vector were.
 /// </summary>
 internal static class SortedUnion
 {
-    /// <summary>One number at a time, without a branch for which set it comes from.</summary>
+    /// <summary>Merges one number at a time, without a branch on the source of each.</summary>
     public static int Scalar(ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination)
     {
         int i = 0, j = 0, count = 0;
@@ -30,7 +30,7 @@ internal static class SortedUnion
         return count + rest.Length;
     }
 
-    /// <summary>Blocks of four.</summary>
+    /// <summary>Merges blocks of four.</summary>
     public static int Avx2(ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination)
     {
         const int Lanes = 4;
@@ -39,7 +39,7 @@ internal static class SortedUnion
 
         ref long to = ref MemoryMarshal.GetReference(destination);
         Vector256<long> low = Vector256.Create(left[..Lanes]), high = Vector256.Create(right[..Lanes]);
-        Vector256<long> before = Vector256.Create(unchecked(Math.Min(left[0], right[0]) - 1)); // unlike the first
+        Vector256<long> before = Vector256.Create(unchecked(Math.Min(left[0], right[0]) - 1)); // differs from the first number
         int i = Lanes, j = Lanes, count = 0;
         while (true)
         {
@@ -70,7 +70,7 @@ internal static class SortedUnion
         return Finish(held, left[i..], right[j..], destination, count);
     }
 
-    /// <summary>Blocks of eight.</summary>
+    /// <summary>Merges blocks of eight.</summary>
     public static int Avx512(ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination)
     {
         const int Lanes = 8;
@@ -79,7 +79,7 @@ internal static class SortedUnion
 
         ref long to = ref MemoryMarshal.GetReference(destination);
         Vector512<long> low = Vector512.Create(left[..Lanes]), high = Vector512.Create(right[..Lanes]);
-        Vector512<long> before = Vector512.Create(unchecked(Math.Min(left[0], right[0]) - 1)); // unlike the first
+        Vector512<long> before = Vector512.Create(unchecked(Math.Min(left[0], right[0]) - 1)); // differs from the first number
         int i = Lanes, j = Lanes, count = 0;
         while (true)
         {
@@ -117,7 +117,7 @@ internal static class SortedUnion
         high = Sort(upper);
     }
 
-    /// <summary>Sorts what rises and then falls, or falls and then rises: swaps two apart, then neighbours.</summary>
+    /// <summary>Sorts a bitonic sequence: exchanges lanes two apart, then adjacent ones.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector256<long> Sort(Vector256<long> lanes)
     {
@@ -153,8 +153,8 @@ internal static class SortedUnion
     }
 
     /// <summary>
-    /// The rest: what the vector still holds (where a number may stand twice), and both tails, of which one is shorter than a
-    /// vector.
+    /// Merges the rest: the numbers still in the vector (possibly with duplicates) and both tails, one of which is shorter
+    /// than a vector.
     /// </summary>
     private static int Finish(
         ReadOnlySpan<long> held, ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination, int count)

@@ -6,11 +6,12 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Storage.Kernels;
 
-/// <summary>Moves the chosen lanes of a vector to its front, in order. What follows them is undefined.</summary>
+/// <summary>Moves the selected lanes of a vector to its front, in order. The lanes after them are undefined.</summary>
 internal static class VectorCompress
 {
     /// <summary>
-    /// For each set of four lanes to drop, the 32-bit lanes that stay. AVX2 has no compress: a permute by table is one.
+    /// For each set of four lanes to drop, the 32-bit lanes to keep. AVX2 has no compress instruction, so a table-driven
+    /// permute is used.
     /// </summary>
     private static ReadOnlySpan<int> FourLanes =>
     [
@@ -32,10 +33,10 @@ internal static class VectorCompress
         0, 1, 0, 1, 0, 1, 0, 1,
     ];
 
-    /// <summary>For each set of eight 16-bit lanes to keep, the bytes that stay: 4 KiB, computed once.</summary>
+    /// <summary>For each set of eight 16-bit lanes to keep, the indexes of their bytes: 4 KiB, computed once.</summary>
     private static readonly Vector128<byte>[] _eightLanes = MakeEightLanes();
 
-    /// <summary>Drops the lanes whose bits are set. AVX2.</summary>
+    /// <summary>Drops the lanes whose bits are set. Requires AVX2.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Vector256<long> Drop(Vector256<long> lanes, uint dropped)
     {
@@ -44,8 +45,8 @@ internal static class VectorCompress
     }
 
     /// <summary>
-    /// Stores the lanes whose bits are set; returns how many. May write eight lanes at the destination and eight behind those
-    /// kept of the lower half. AVX2.
+    /// Stores the lanes whose bits are set. Returns their number. May write eight lanes at the destination and eight after
+    /// those kept from the lower half. Requires AVX2.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Keep(Vector256<ushort> lanes, uint kept, ref ushort destination)

@@ -5,9 +5,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Where the buckets of a map without a disk are: an entry for each, in one stretch of addresses that grows in its place. Who
-/// changes a bucket holds its entry; who reads reads the entry before and after. Thread-safe, but for <see cref="Prepare"/> and
-/// <see cref="Publish"/>, which are for one at a time.
+/// The directory of an in-memory map: one entry per bucket, in one range of addresses that grows in place. A writer of a
+/// bucket holds its entry; a reader reads the entry before and after. Thread-safe except for <see cref="Prepare"/> and
+/// <see cref="Publish"/>, which one thread at a time may call.
 /// </summary>
 internal sealed class BucketDirectory
 {
@@ -15,7 +15,7 @@ internal sealed class BucketDirectory
 
     private readonly AddressRange _entries;
     private long _count = 1;
-    private long _mask; // the power of two at or above the number of buckets, less one
+    private long _mask; // the power of two at or above the number of buckets, minus one
     private long _committedBytes;
 
     public BucketDirectory(long maxBuckets)
@@ -25,22 +25,22 @@ internal sealed class BucketDirectory
         Prepare(1);
     }
 
-    /// <summary>Most buckets there may be.</summary>
+    /// <summary>The maximum number of buckets.</summary>
     public long MaxCount { get; }
 
-    /// <summary>Buckets.</summary>
+    /// <summary>The number of buckets.</summary>
     public long Count
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => Volatile.Read(ref _count);
     }
 
-    /// <summary>Bytes of memory in use.</summary>
+    /// <summary>The memory in use, in bytes.</summary>
     public long MemoryBytes => Volatile.Read(ref _committedBytes);
 
     /// <summary>
-    /// The bucket of a hash for the number of buckets now. The mask may be of a moment later, never of one before: with one bit
-    /// too many a bucket that is not there yet is chosen, and the bit is taken back.
+    /// Returns the bucket of a hash for the current number of buckets. The mask read may be newer than the count, never
+    /// older: if it has one bit too many and selects a bucket that does not exist yet, the bit is dropped.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public long BucketOf(ulong hash)
@@ -49,18 +49,18 @@ internal sealed class BucketDirectory
         return (long)(bucket < count ? bucket : bucket & (mask >> 1));
     }
 
-    /// <summary>The place of a bucket's entry, to be read with <see cref="Volatile"/>.</summary>
+    /// <summary>Returns a reference to the entry of a bucket, to be read with <see cref="Volatile"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ref ulong Place(long bucket) => ref _entries.Word(bucket);
 
-    /// <summary>The entry of a bucket.</summary>
+    /// <summary>Reads the entry of a bucket.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public BucketEntry Read(long bucket) => new(_entries.ReadUInt64(bucket));
 
-    /// <summary>Sets the entry of a bucket that the caller holds: it is free then.</summary>
+    /// <summary>Sets the entry of a bucket that the caller holds, and thereby releases it.</summary>
     public void Release(long bucket, ulong bits) => _entries.WriteUInt64(bucket, bits);
 
-    /// <summary>Holds the bucket of a hash.</summary>
+    /// <summary>Holds the bucket of a hash: waits until it is free.</summary>
     public long Hold(ulong hash, out BucketEntry entry)
     {
         var spin = default(SpinWait);
@@ -80,7 +80,7 @@ internal sealed class BucketDirectory
         }
     }
 
-    /// <summary>Holds a bucket.</summary>
+    /// <summary>Holds a bucket: waits until it is free.</summary>
     public BucketEntry Hold(long bucket)
     {
         var spin = default(SpinWait);
@@ -93,7 +93,7 @@ internal sealed class BucketDirectory
         }
     }
 
-    /// <summary>Makes room for so many entries.</summary>
+    /// <summary>Commits memory for a number of entries.</summary>
     public void Prepare(long buckets)
     {
         while (_committedBytes < buckets * sizeof(ulong))
@@ -103,7 +103,7 @@ internal sealed class BucketDirectory
         }
     }
 
-    /// <summary>From now on there is one bucket more, with these frames; room for its entry is there.</summary>
+    /// <summary>Adds a bucket with its frames. The memory for its entry must have been committed.</summary>
     public void Publish(long added, uint frame, bool isChained)
     {
         _entries.WriteUInt64(added, Read(added).After(frame, isChained));
@@ -112,6 +112,6 @@ internal sealed class BucketDirectory
         Volatile.Write(ref _count, added + 1);
     }
 
-    /// <summary>Gives the memory back; all entries read as empty from then on.</summary>
+    /// <summary>Returns the memory to the system. All entries then read as empty.</summary>
     public void Discard() => _entries.Discard(0, _committedBytes);
 }

@@ -3,10 +3,10 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// What the directory of a map without a disk says of a bucket, in one 64-bit number that is read and exchanged as a whole: bit 0
-/// a writer holds it, bit 1 there are frames behind the first, bits 2 to 35 version, bits 36 to 63 first frame. The version rises
-/// with every change, so a reader who finds the same number before and after has read what was there: it would take 17 thousand
-/// million changes of one bucket during one read to deceive it.
+/// A directory entry of a bucket of an in-memory map, in one 64-bit number that is read and exchanged atomically: bit 0 held
+/// by a writer, bit 1 there are frames after the first, bits 2 to 35 version, bits 36 to 63 first frame. The version
+/// increases with every change, so a reader that finds the same number before and after has read consistent data, unless the
+/// bucket changed 17 billion times during the read.
 /// </summary>
 internal readonly record struct BucketEntry(ulong Bits)
 {
@@ -16,15 +16,15 @@ internal readonly record struct BucketEntry(ulong Bits)
 
     public const uint MaxFrame = (1u << (64 - FrameShift)) - 1;
 
-    /// <summary>Whether a writer holds it.</summary>
+    /// <summary>Whether a writer holds the bucket.</summary>
     public bool IsHeld => (Bits & 1) != 0;
 
-    /// <summary>Whether there are frames behind the first.</summary>
+    /// <summary>Whether there are frames after the first.</summary>
     public bool IsChained => (Bits & 2) != 0;
 
     /// <summary>
-    /// Whether nobody holds it and there is a frame: with the lowest bit on top, where it makes the number negative, one
-    /// comparison tells both.
+    /// Whether nobody holds the bucket and it has a frame. Rotated, the lowest bit makes the number negative, so one
+    /// comparison tests both.
     /// </summary>
     public bool IsReadable
     {
@@ -39,10 +39,10 @@ internal readonly record struct BucketEntry(ulong Bits)
         get => (uint)(Bits >> FrameShift);
     }
 
-    /// <summary>The same, held.</summary>
+    /// <summary>The same entry, held.</summary>
     public ulong Held => Bits | 1;
 
-    /// <summary>What follows it, not held, after a change.</summary>
+    /// <summary>Returns the entry after a change, not held.</summary>
     public ulong After(uint frame, bool isChained)
     {
         ulong version = ((Bits >> VersionShift) + 1) & VersionMask;

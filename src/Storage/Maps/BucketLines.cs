@@ -4,12 +4,12 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>Where in its bucket a record is put if there is room: so that most are found by one access to memory.</summary>
+/// <summary>The preferred position of a record in its bucket, so that most are found with one memory access.</summary>
 internal static class BucketLines
 {
     /// <summary>
-    /// The slot that a record is put into if it is free, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first of
-    /// its line.
+    /// Returns the preferred slot of a record, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first slot of
+    /// its preferred line.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FirstSlot(BucketLayout layout, ulong hash, int groups) =>
@@ -17,11 +17,13 @@ internal static class BucketLines
             ? HomeLine(hash, groups) * KeyLine.Records
             : (BucketPage.HomeOf(hash, groups) * TagGroup.Size) + layout.FirstChoice(hash);
 
-    /// <summary>As <see cref="BucketPage.HomeOf"/>, with two bits more: the line in the group.</summary>
+    /// <summary>Like <see cref="BucketPage.HomeOf"/>, with two more bits that select the line in the group.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int HomeLine(ulong hash, int groups) => (int)(((uint)(hash >> 48) * (uint)groups) >> 14);
 
-    /// <summary>Where the line begins that a record was put into if the first one (<see cref="HomeOffset"/>) was full.</summary>
+    /// <summary>
+    /// Returns the offset of the line that a record was put into if the preferred one (<see cref="HomeOffset"/>) was full.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int SecondOffset(BucketLayout layout, int homeOffset)
     {
@@ -30,8 +32,9 @@ internal static class BucketLines
     }
 
     /// <summary>
-    /// Where the line begins that a record was put into if it had room, in layouts with <see cref="BucketLayout.HasKeyLines"/>:
-    /// most keys are found there by one access to memory. Who does not find his key there asks <see cref="BucketPage.Find"/>.
+    /// Returns the offset of the line that a record was put into if it had space, in layouts with
+    /// <see cref="BucketLayout.HasKeyLines"/>: most keys are found there with one memory access. For other keys use
+    /// <see cref="BucketPage.Find"/>.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int HomeOffset(BucketLayout layout, ulong hash)

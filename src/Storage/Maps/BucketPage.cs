@@ -8,27 +8,27 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// A bucket: the records whose hashes have the same low bits. The high bits of a hash choose a group of sixteen slots, a byte
-/// from its middle is the slot's tag; a look-up compares sixteen tags at once and a key only where the tag is right. Groups of
-/// records that find theirs full go on to the next.
+/// A bucket: the records whose hashes have the same low bits. The high bits of a hash select a group of sixteen slots, and a
+/// byte from its middle is the tag of the slot; a look-up compares sixteen tags at once, and keys only where the tag matches.
+/// Records whose group is full go to the next group.
 /// <code>
 /// OFFSET           SIZE  MEANING
-///     22              2  records (header)
-///     24              2  start of the heap (header); records side by side: the page's end
+///     22              2  number of records (header)
+///     24              2  start of the heap (header); with fixed-size records: the page's end
 ///     26              2  bytes of the heap that belong to removed cells (header)
-///     28              2  slots, a multiple of 16 (header)
-///     30              2  bytes of a record, where they lie side by side; 65,535 where records are cells (header)
+///     28              2  number of slots, a multiple of 16 (header)
+///     30              2  size of a fixed-size record; 65,535 if records are cells (header)
 ///     64             12  reference to the next page of the bucket, 6 page, 6 birth; zeros: none
 ///     76              4  0
 ///     80          slots  tags: 0 free, otherwise bits 40 to 47 of the hash, 255 where those are 0
-///      .  slots × record from the next multiple of 64: records side by side: key, value. Or
-///      .      2 × slots  offsets of cells; and from the heap's start the cells:
-///                        2 bytes of key | 2 bytes of value; bit 15: the value is a reference to an overflow run | key | value
+///      .  slots × record fixed-size records, from the next multiple of 64: key, value. Or
+///      .      2 × slots  offsets of cells; and the cells from the start of the heap:
+///                        2 key length | 2 value length; bit 15: the value is a reference to an overflow run | key | value
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariant: from the group that a record's hash chooses (bits 48 to 63 × groups / 65,536) up to the group it lies in, without
-/// that, no slot is free; so a search ends at the first group with a free slot.
+/// Invariant: from the group selected by a record's hash (bits 48 to 63 × groups / 65,536) up to, but not including, the
+/// group it is in, no slot is free; so a search ends at the first group with a free slot.
 /// </remarks>
 internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 {
@@ -49,10 +49,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     /// <summary>The header.</summary>
     public Page Header => new(_bytes);
 
-    /// <summary>Records.</summary>
+    /// <summary>The number of records.</summary>
     public int Count => MemoryMarshal.Read<ushort>(_bytes[PageLayout.CountOffset..]);
 
-    /// <summary>Slots.</summary>
+    /// <summary>The number of slots.</summary>
     public int Slots
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -66,16 +66,16 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         set => value.WritePacked(_bytes.Slice(NextOffset, PageReference.PackedBytes));
     }
 
-    /// <summary>Bytes that records take: what a map counts to know how full its buckets are.</summary>
+    /// <summary>The number of bytes used by records, from which a map computes how full its buckets are.</summary>
     public int UsedBytes => _layout.IsFixed
         ? Count * (_layout.RecordBytes + 1)
         : _bytes.Length - Header.HeapStart - Header.Garbage + (Count * (OffsetBytes + 1));
 
-    /// <summary>Bytes that a record takes.</summary>
+    /// <summary>Returns the number of bytes that a record uses.</summary>
     public static int UsedBytesOf(BucketLayout layout, int keyBytes, int valueBytes) =>
         layout.IsFixed ? layout.RecordBytes + 1 : CellHeadBytes + keyBytes + valueBytes + OffsetBytes + 1;
 
-    /// <summary>The tag of a hash.</summary>
+    /// <summary>Returns the tag of a hash.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static byte TagOf(ulong hash)
     {
@@ -83,11 +83,11 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return tag == 0 ? byte.MaxValue : tag;
     }
 
-    /// <summary>The group that a hash chooses.</summary>
+    /// <summary>Returns the group selected by a hash.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int HomeOf(ulong hash, int groups) => (int)(((uint)(hash >> 48) * (uint)groups) >> 16);
 
-    /// <summary>Makes an empty bucket of what has a header.</summary>
+    /// <summary>Initializes a page that has a header as an empty bucket.</summary>
     public void Clear()
     {
         Page header = Header;
@@ -99,10 +99,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         header.WriteUInt16(MapLayout.RecordOffset, _layout.Code);
     }
 
-    /// <summary>Makes another page the same as this one.</summary>
+    /// <summary>Copies this page to another.</summary>
     public void CopyTo(BucketPage destination) => _bytes.CopyTo(destination._bytes);
 
-    /// <summary>The slot of a key, or -1. Reads inside the page whatever is in it.</summary>
+    /// <summary>Returns the slot of a key, or -1. Never reads outside the page, whatever its contents.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int Find(ulong hash, scoped ReadOnlySpan<byte> key)
     {
@@ -131,10 +131,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return -1;
     }
 
-    /// <summary>Whether a slot holds a record.</summary>
+    /// <summary>Whether a slot contains a record.</summary>
     public bool IsUsed(int slot) => _bytes[TagsOffset + slot] != 0;
 
-    /// <summary>The key in a slot.</summary>
+    /// <summary>Returns the key in a slot.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ReadOnlySpan<byte> Key(int slot)
     {
@@ -145,7 +145,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return _bytes.Slice(cell + CellHeadBytes, MemoryMarshal.Read<ushort>(_bytes[cell..]));
     }
 
-    /// <summary>The value in a slot as it lies in the page, and whether it stands for an overflow run.</summary>
+    /// <summary>Returns the value in a slot as stored in the page, and whether it refers to an overflow run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Value(int slot, out bool isOverflow)
     {
@@ -161,7 +161,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return _bytes.Slice(cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]), info & ~OverflowFlag);
     }
 
-    /// <summary>Where the value of a slot begins.</summary>
+    /// <summary>Returns the offset of the value of a slot.</summary>
     public int ValueOffset(int slot)
     {
         if (_layout.IsFixed)
@@ -171,11 +171,11 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return cell + CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]);
     }
 
-    /// <summary>Bytes of the cell of a slot.</summary>
+    /// <summary>Returns the size of the cell of a slot.</summary>
     public int CellBytes(int slot) =>
         ValueOffset(slot) - CellOffset(slot) + (MemoryMarshal.Read<ushort>(_bytes[(CellOffset(slot) + 2)..]) & ~OverflowFlag);
 
-    /// <summary>The lines that the insertion of a record changed, where nothing else was moved.</summary>
+    /// <summary>Returns the lines changed by the insertion of a record that moved no other.</summary>
     public LineSet LinesOf(int slot)
     {
         var lines = default(LineSet);
@@ -193,7 +193,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.
+    /// Like <see cref="Value"/>, but returns false if the bytes of the page lead outside it. For readers concurrent with
+    /// writers.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetValue(int slot, out ReadOnlySpan<byte> value, out bool isOverflow)
@@ -224,8 +225,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Starts to bring the line near in which a record most likely is; where two lines were looked at before anyone asked for
-    /// tags, the two others of the group. Only of records that lie side by side.
+    /// Prefetches the line that most likely contains a record. If two lines of the group were searched before the tags,
+    /// prefetches the other two. Only for fixed-size records.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(ulong hash)
@@ -241,14 +242,14 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         RawValue.Prefetch(in _bytes[FixedOffset(slot)]);
     }
 
-    /// <summary>Where the tags of a hash's group lie; of cells, where the header does.</summary>
+    /// <summary>Returns the offset of the tags of a hash's group; for cells, that of the header.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int TagOffset(BucketLayout layout, ulong hash, int pageBytes) =>
         layout.IsFixed ? TagsOffset + (HomeOf(hash, layout.SlotsIn(pageBytes) / TagGroup.Size) * TagGroup.Size) : 0;
 
     /// <summary>
-    /// Makes room for a record and writes its key; returns its slot, its value undefined, or -1 where the page is too full. The
-    /// key must not be there.
+    /// Makes space for a record and writes its key. Returns its slot, whose value is undefined, or -1 if the page is too
+    /// full. The key must not exist.
     /// </summary>
     public int Insert<THash>(ulong hash, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow, THash hashing)
         where THash : struct, IKeyHash
@@ -292,8 +293,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Takes a record out and lets those that had gone on because its group was full come back; returns the slot that is free
-    /// then.
+    /// Removes a record and moves back records that were in later groups because its group was full. Returns the slot that is
+    /// free afterwards.
     /// </summary>
     public int Remove<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
@@ -329,9 +330,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with
-    /// <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="BucketLines.HomeOffset"/>)
-    /// need not ask the tags which slots are used: mostly 0, which is there already.
+    /// Fills the free slots of an empty page with keys that are searched in other lines, in layouts with
+    /// <see cref="BucketLayout.HasKeyLines"/>, so that a search of a line's keys (<see cref="BucketLines.HomeOffset"/>) need
+    /// not read the tags. Mostly the key is 0, which the slots contain already.
     /// </summary>
     public void HideSlots<THash>(THash hashing)
         where THash : struct, IKeyHash
@@ -341,7 +342,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
             HideSlot(slot, hashing);
     }
 
-    /// <summary>As <see cref="HideSlots"/>, one slot that has become free.</summary>
+    /// <summary>Like <see cref="HideSlots"/>, for one slot that has become free.</summary>
     public void HideSlot<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -351,7 +352,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         MemoryMarshal.Write(_bytes[FixedOffset(slot)..], key);
     }
 
-    /// <summary>Whether a record lies where a search finds it; for checks.</summary>
+    /// <summary>Whether a search finds the record in a slot. For checks.</summary>
     public bool IsReachable(int slot, ulong hash)
     {
         int groups = Slots / TagGroup.Size;
@@ -368,7 +369,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private static int Following(int group, int groups) => group + 1 == groups ? 0 : group + 1;
 
-    /// <summary>A sixteenth of the slots stays free, so that a search for what is not there ends soon.</summary>
+    /// <summary>One sixteenth of the slots stays free, so that a search for a missing key ends soon.</summary>
     private static int MaxCount(int slots) => slots - (slots / TagGroup.Size);
 
     private static int SlotsEnd(int slots) => TagsOffset + (slots * (OffsetBytes + 1));
@@ -384,7 +385,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
                 : _bytes.Slice(offset, _layout.KeyBytes).SequenceEqual(key);
         }
 
-        // Find has seen that it is inside
+        // Find has checked that the offset is inside the page
         int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]);
         return cell + CellHeadBytes + key.Length <= _bytes.Length
             && MemoryMarshal.Read<ushort>(_bytes[cell..]) == key.Length
@@ -396,7 +397,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private int CellOffset(int slot) => MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + Slots + (slot * OffsetBytes))..]);
 
-    /// <summary>The pair of lines that a key is looked for in first.</summary>
+    /// <summary>Returns the pair of lines in which a key is searched first.</summary>
     private int HomePair<THash>(THash hashing, ulong key)
         where THash : struct, IKeyHash =>
         BucketLines.HomeLine(hashing.Of(MemoryMarshal.AsBytes(new ReadOnlySpan<ulong>(in key))), Slots / TagGroup.Size) / 2;
@@ -427,7 +428,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
             + (after != 0 ? first + BitOperations.TrailingZeroCount(after) : BitOperations.TrailingZeroCount(zeros));
     }
 
-    /// <summary>A slot of a group whose record's way from its home leads over another group, or -1.</summary>
+    /// <summary>
+    /// Returns a slot of a group whose record was moved past another group on the way from its home group, or -1.
+    /// </summary>
     private int FindFarther<THash>(int group, int over, int groups, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -453,7 +456,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
             header.WriteUInt16(TagsOffset + Slots + (to * OffsetBytes), CellOffset(from));
     }
 
-    /// <summary>Packs the cells, with slots for one more record and some to spare; false where it would not fit.</summary>
+    /// <summary>
+    /// Packs the cells, with slots for one more record and some spare ones. Returns false if they do not fit.
+    /// </summary>
     private bool TryRebuild<THash>(int cellBytes, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -476,7 +481,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     private static int RoundUp(int slots) => (slots + TagGroup.Size - 1) / TagGroup.Size * TagGroup.Size;
 
     /// <summary>
-    /// Fills this page, whose header and way to the next page stay, with the records of another in as many slots.
+    /// Refills this page, whose header and reference to the next page are kept, with the records of another page.
     /// </summary>
     private void Rebuild<THash>(scoped BucketPage source, int slots, THash hashing)
         where THash : struct, IKeyHash

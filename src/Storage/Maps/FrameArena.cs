@@ -6,20 +6,20 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Memory for the buckets and long values of a map without a disk: frames of 8 KiB, alone or in runs of a power of two, in one
-/// stretch of addresses with large pages. Frames that were given back stay readable, so that a reader who comes too late reads
-/// garbage and not nothing. Thread-safe.
+/// Memory for the buckets and long values of an in-memory map: frames of 8 KiB, single or in runs of a power of two, in one
+/// range of addresses with huge pages. Released frames stay readable, so that a late reader reads garbage instead of
+/// crashing. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A run of 2^n frames begins at a multiple of 2^n, never at frame 0. 2. A run is in use or in the list of its
-/// size, once.
+/// Invariants. 1. A run of 2^n frames starts at a multiple of 2^n, never at frame 0. 2. A run is either in use or in the list
+/// of its size, once.
 /// </remarks>
 internal sealed class FrameArena : IDisposable
 {
     private const int LargePageBytes = 2 << 20;
     private const int FirstStepFrames = LargePageBytes / PageLayout.SizeBytes;
     private const int MaxStepFrames = 16 * FirstStepFrames;
-    private const int Classes = 18; // runs of up to 2^17 frames are 1 GiB
+    private const int Classes = 18; // runs of up to 2^17 frames, or 1 GiB
 
     private readonly AddressRange _range;
     private readonly Lock _lock = new();
@@ -27,7 +27,7 @@ internal sealed class FrameArena : IDisposable
     private readonly long _start;
     private readonly long _limit;
     private long _committed;
-    private long _next = 1; // frame 0 is none
+    private long _next = 1; // frame 0 means none
     private long _inUse;
 
     public FrameArena(long reserveBytes)
@@ -39,13 +39,13 @@ internal sealed class FrameArena : IDisposable
             _free[i] = new Stack<uint>();
     }
 
-    /// <summary>Bytes of frames in use.</summary>
+    /// <summary>The size of the frames in use, in bytes.</summary>
     public long BytesInUse => Volatile.Read(ref _inUse) * PageLayout.SizeBytes;
 
-    /// <summary>Frames that may be read, whether in use or not.</summary>
+    /// <summary>The number of frames that may be read, in use or not.</summary>
     public long ReadableFrames => Volatile.Read(ref _committed);
 
-    /// <summary>Gives out frames side by side, at least as many as asked for; their bytes are undefined.</summary>
+    /// <summary>Allocates at least the given number of consecutive frames. Their contents are undefined.</summary>
     public uint Allocate(int frames)
     {
         int order = OrderOf(frames);
@@ -61,7 +61,7 @@ internal sealed class FrameArena : IDisposable
         }
     }
 
-    /// <summary>Takes frames back.</summary>
+    /// <summary>Releases frames.</summary>
     public void Release(uint frame, int frames)
     {
         int order = OrderOf(frames);
@@ -74,24 +74,25 @@ internal sealed class FrameArena : IDisposable
         }
     }
 
-    /// <summary>The bytes of a frame.</summary>
+    /// <summary>Returns the bytes of a frame.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Bytes(uint frame) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), PageLayout.SizeBytes);
 
-    /// <summary>A cache line of a frame.</summary>
+    /// <summary>Returns a cache line of a frame.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Line(uint frame, int offset) => _range.Line(_start + ((long)frame * PageLayout.SizeBytes) + offset);
 
-    /// <summary>The first bytes of a run.</summary>
+    /// <summary>Returns the first bytes of a run.</summary>
     public Span<byte> Bytes(uint frame, int lengthBytes) =>
         _range.Span(_start + ((long)frame * PageLayout.SizeBytes), lengthBytes);
 
-    /// <summary>Starts to bring a part of a frame near.</summary>
+    /// <summary>Prefetches a cache line of a frame.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(uint frame, int offset) => _range.Prefetch(_start + ((long)frame * PageLayout.SizeBytes) + offset);
 
     /// <summary>
-    /// Gives the memory back to the system; it reads as zeros from then on. The addresses go with the last who could use them.
+    /// Returns the memory to the system; it reads as zeros afterwards. The addresses are freed with the last reference to
+    /// this object.
     /// </summary>
     public void Dispose()
     {
@@ -104,7 +105,7 @@ internal sealed class FrameArena : IDisposable
 
     private static int OrderOf(int frames) => System.Numerics.BitOperations.Log2((uint)frames - 1) + (frames > 1 ? 1 : 0);
 
-    /// <summary>A free run, or half of a larger one.</summary>
+    /// <summary>Takes a free run, or splits a larger one.</summary>
     private bool TryTake(int order, out uint frame)
     {
         frame = 0;
@@ -120,8 +121,7 @@ internal sealed class FrameArena : IDisposable
     }
 
     /// <summary>
-    /// Frames never given out before, at a multiple of their number; where there are none left, small free runs are joined to
-    /// larger ones.
+    /// Takes frames never used before, at a multiple of their number. If none are left, joins small free runs to larger ones.
     /// </summary>
     private uint TakeNew(int order)
     {
@@ -166,7 +166,7 @@ internal sealed class FrameArena : IDisposable
                     $"The map needs more than the {_limit * PageLayout.SizeBytes >> 20} MiB of addresses it may use; make it "
                         + $"with more.");
 
-            // A small map takes what it needs; large pages begin with the second step.
+            // A small map takes only what it needs; huge pages are used from the second step on.
             long step = Math.Min(
                 _committed == 0 ? FirstStepFrames : Math.Clamp(_committed, FirstStepFrames, MaxStepFrames), _limit - _committed);
             long offset = _start + (_committed * PageLayout.SizeBytes);

@@ -4,7 +4,7 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>The frames of one bucket in the hands of who holds it.</summary>
+/// <summary>The frames of one bucket, accessed by the thread that holds it.</summary>
 internal ref struct FrameChain<TKey, TKeySerializer>(
     FrameArena arena, BucketLayout layout, SerializerKeyHash<TKey, TKeySerializer> hashing, uint first, bool hasNext)
     where TKeySerializer : struct, IMapSerializer<TKey>
@@ -20,19 +20,19 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     /// <summary>The first frame, or 0.</summary>
     public uint First { get; private set; } = first;
 
-    /// <summary>Whether there are frames behind the first.</summary>
+    /// <summary>Whether there are frames after the first.</summary>
     public bool HasNext { get; private set; } = hasNext;
 
     /// <summary>
-    /// Whether a key may be looked for in its line alone: of hashes that others bring, all keys may have the same.
+    /// Whether a key may be searched only in its lines. Not with custom hashes, which may be the same for all keys.
     /// </summary>
     private readonly bool HasKeyLines => _layout.HasKeyLines && !TKeySerializer.HasOwnHash;
 
-    /// <summary>Bytes that the record found takes.</summary>
+    /// <summary>The number of bytes that the record found uses.</summary>
     public readonly int UsedBytes =>
         BucketPage.UsedBytesOf(_layout, Page(_frame).Key(_slot).Length, Page(_frame).Value(_slot, out _).Length);
 
-    /// <summary>The value found.</summary>
+    /// <summary>The value of the record found.</summary>
     public readonly ReadOnlySpan<byte> Value
     {
         get
@@ -45,16 +45,16 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         }
     }
 
-    /// <summary>Frames that a long value takes.</summary>
+    /// <summary>Returns the number of frames of a long value.</summary>
     public static int RunFrames(int lengthBytes) => (int)(((long)lengthBytes + PageLayout.SizeBytes - 1) / PageLayout.SizeBytes);
 
-    /// <summary>Gives the frames of a long value back.</summary>
+    /// <summary>Releases the frames of a long value.</summary>
     public static void ReleaseRun(FrameArena arena, ReadOnlySpan<byte> cell) =>
         arena.Release(
             BinaryPrimitives.ReadUInt32LittleEndian(cell),
             RunFrames(BinaryPrimitives.ReadInt32LittleEndian(cell[sizeof(uint)..])));
 
-    /// <summary>Finds a key.</summary>
+    /// <summary>Finds the record of a key.</summary>
     public bool Find(ulong hash, scoped ReadOnlySpan<byte> key)
     {
         _before = 0;
@@ -69,10 +69,10 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         return false;
     }
 
-    /// <summary>Whether the record found has a value.</summary>
+    /// <summary>Whether the record found has the given value.</summary>
     public readonly bool HasValue(ReadOnlySpan<byte> expected) => Value.SequenceEqual(expected);
 
-    /// <summary>Changes the value of the record found in its place; false where it has another length.</summary>
+    /// <summary>Overwrites the value of the record found. Returns false if it has a different length.</summary>
     public readonly bool TryOverwrite(scoped ReadOnlySpan<byte> value, bool isRun)
     {
         Span<byte> old = Page(_frame).Value(_slot, out bool wasRun);
@@ -85,14 +85,14 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         return true;
     }
 
-    /// <summary>Takes a frame out of the arena that <see cref="Add"/> may need.</summary>
+    /// <summary>Allocates a frame that <see cref="Add"/> may need.</summary>
     public void Reserve()
     {
         Debug.Assert(_spare == 0, "one frame is reserved at a time");
         _spare = _arena.Allocate(1);
     }
 
-    /// <summary>Gives back what <see cref="Add"/> did not need.</summary>
+    /// <summary>Releases the reserved frame if <see cref="Add"/> did not use it.</summary>
     public void Unreserve()
     {
         if (_spare != 0)
@@ -100,7 +100,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         _spare = 0;
     }
 
-    /// <summary>Adds a record that is not there; returns whether the first frame was too full for it.</summary>
+    /// <summary>Adds a record with a new key. Returns whether the first frame was too full for it.</summary>
     public bool Add(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isRun)
     {
         if (First == 0)
@@ -127,7 +127,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         }
     }
 
-    /// <summary>Removes the record found, and its frame where that is empty then and not needed to lead to others.</summary>
+    /// <summary>Removes the record found, and its frame if it is empty and not needed to link others.</summary>
     public void Remove()
     {
         Debug.Assert(_frame != 0 && Page(_frame).IsUsed(_slot), "a record was found");
@@ -164,7 +164,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         }
     }
 
-    /// <summary>Puts each record into one of two chains, by a bit of its hash; this one stays as it is.</summary>
+    /// <summary>Distributes the records to two chains by a bit of their hash. Does not change this chain.</summary>
     public readonly void Divide(
         ulong bit, scoped ref FrameChain<TKey, TKeySerializer> low, scoped ref FrameChain<TKey, TKeySerializer> high)
     {
@@ -187,7 +187,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         }
     }
 
-    /// <summary>Gives the frames back, but not long values, which belong to others now.</summary>
+    /// <summary>Releases the frames, but not the long values, which now belong to other chains.</summary>
     public void ReleaseFrames()
     {
         for (uint frame = First; frame != 0;)
@@ -201,7 +201,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         HasNext = false;
     }
 
-    /// <summary>Gives everything back; returns how many records that was, and their bytes.</summary>
+    /// <summary>Releases everything. Returns the number of records and their size.</summary>
     public (long Count, long UsedBytes) Release()
     {
         long count = 0, usedBytes = 0;
@@ -210,7 +210,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
             BucketPage page = Page(frame);
             count += page.Count;
             usedBytes += page.UsedBytes;
-            int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
+            int slots = _layout.IsFixed ? 0 : page.Slots; // fixed-size records have no runs
             for (int slot = 0; slot < slots; slot++)
             {
                 if (page.IsUsed(slot) && page.Value(slot, out bool isRun) is var value && isRun)
@@ -222,7 +222,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         return (count, usedBytes);
     }
 
-    /// <summary>Copies frames, and long values in the order in which the frames' records refer to them.</summary>
+    /// <summary>Copies the frames, and the long values in the order in which the records refer to them.</summary>
     public readonly void CopyTo(List<byte[]> frames, List<byte[]> runs)
     {
         for (uint frame = First; frame != 0; frame = (uint)Page(frame).Next.Number)

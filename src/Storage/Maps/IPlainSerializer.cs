@@ -1,7 +1,7 @@
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Marks serializers whose bytes are those of the value in memory, of a type without references: they can read any bytes of their
-/// length, so a reader may do so before it knows that they were not changed meanwhile.
+/// Marks serializers that use the memory representation of a type without references. They can read any bytes of the right
+/// length, so a reader may use them before it knows whether the bytes were changed concurrently.
 /// </summary>
 internal interface IPlainSerializer;

@@ -2,13 +2,13 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>What takes the bytes of a value that is read while others may write.</summary>
+/// <summary>Receives the bytes of a value that is read while others may write.</summary>
 internal interface ITaken
 {
     void Take(ReadOnlySpan<byte> bytes);
 }
 
-/// <summary>Takes them as a value at once, which plain serializers can do of any bytes.</summary>
+/// <summary>Converts the bytes to a value at once, which plain serializers can do with any bytes.</summary>
 internal struct PlainTaken<T, TSerializer> : ITaken
     where TSerializer : struct, IMapSerializer<T>
 {

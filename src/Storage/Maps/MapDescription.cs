@@ -6,7 +6,7 @@ namespace Treepie.Storage.Maps;
 /// <summary>What a map records about its types and serializers, and compares when it is opened.</summary>
 internal static class MapDescription
 {
-    /// <summary>Type and serializer in words.</summary>
+    /// <summary>Returns a description of the type and serializer.</summary>
     public static string Of<T, TSerializer>()
         where TSerializer : struct, IMapSerializer<T>
     {
@@ -18,7 +18,7 @@ internal static class MapDescription
                     + $"bytes.");
     }
 
-    /// <summary>Throws where a map was made with other types or serializers.</summary>
+    /// <summary>Throws if the map was created with other types or serializers.</summary>
     public static void Verify<TKey, TValue, TKeySerializer, TValueSerializer>(string name, ReadOnlySpan<byte> root)
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>

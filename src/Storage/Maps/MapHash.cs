@@ -5,16 +5,17 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The hash of map keys, part of the file format. Multiplies 64 by 64 bits and adds both halves of the product by exclusive or,
-/// so that every bit of the key reaches every bit of the hash; the seed is drawn for each map, so that nobody can prepare keys
-/// that collide.
+/// The hash of map keys, part of the file format. Multiplies 64 by 64 bits and combines both halves of the product by
+/// exclusive or, so that every bit of the key affects every bit of the hash. Each map has a random seed, so that nobody can
+/// prepare keys that collide.
 /// </summary>
 /// <remarks>
 /// <code>
 /// fold(a, b) = low half of a × b  xor  high half
 /// state      = seed xor P0
-/// for each 16 bytes, while more than 16 are left:  state = fold(first 8 xor P1, next 8 xor state)
-/// a, b       = of what is left (n bytes): n ≥ 8: the first 8 and the last 8; n ≥ 4: the first 4 and the last 4; n > 0: byte 0, byte n/2 and byte n-1 as one number of 24 bits, and 0; else 0, 0
+///for each 16 bytes, while more than 16 remain:  state = fold(first 8 xor P1, next 8 xor state)
+///a, b       = from the remaining n bytes: n ≥ 8: the first 8 and the last 8; n ≥ 4: the first 4 and the last 4;
+///             n > 0: byte 0, byte n/2 and byte n-1 as one 24-bit number, and 0; otherwise 0, 0
 /// hash       = fold(P1 xor length, fold(a xor P1, b xor state))
 /// </code>
 /// </remarks>

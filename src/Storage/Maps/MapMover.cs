@@ -4,12 +4,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Writes the pages of a map that are chosen again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a
-/// bounded number of pages at a time.
+/// Moves the chosen pages of a map to other places, like <see cref="TreeMover"/> does for trees: bucket by bucket, a bounded
+/// number of pages at a time.
 /// </summary>
-/// <param name="pages">The batch.</param>
-/// <param name="choice">Which pages.</param>
-/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them.</param>
+/// <param name="pages">The page writer of the batch.</param>
+/// <param name="choice">Selects the pages to move.</param>
+/// <param name="seenUpTo">Pages born up to this transaction are not moved, nor are any below them.</param>
 internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpTo)
 {
     private BucketLayout _layout;
@@ -18,11 +18,11 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
     private long _next = -1;
     private int _visited;
 
-    /// <summary>Pages written again.</summary>
+    /// <summary>The number of pages moved.</summary>
     public int Moved { get; private set; }
 
     /// <summary>
-    /// Goes on from a bucket; returns the map's record afterwards, and the bucket to go on from, or -1 at the end.
+    /// Continues from a bucket. Returns the new record of the map and the bucket to continue from, or -1 at the end.
     /// </summary>
     public TreeRecord Run(TreeRecord map, long from, out long next)
     {
@@ -74,7 +74,7 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
         _visited++;
         PageReference own = choice.Includes(reference) ? Make(reference) : reference;
         BucketPage page = MapReader.ReadBucket(pages.Store, own, place, _layout);
-        int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
+        int slots = _layout.IsFixed ? 0 : page.Slots; // fixed-size records have no runs
         for (int slot = 0; slot < slots; slot++)
             if (page.IsUsed(slot))
                 MoveValue(ref own, place, slot);

@@ -4,15 +4,13 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>
-/// Finds records of a map as a snapshot has them: root, directory page, bucket. Needs no object and allocates nothing.
-/// </summary>
+/// <summary>Finds records of a map in a snapshot: root, directory page, bucket. Static and allocation-free.</summary>
 internal static class MapReader
 {
-    /// <summary>More pages than this in one bucket are a circle, not a bucket.</summary>
+    /// <summary>A bucket with more pages than this has a cycle.</summary>
     private const int MaxChainPages = 1 << 20;
 
-    /// <summary>The value of a key, in place in its page or run.</summary>
+    /// <summary>Finds the value of a key, in place in its page or run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryGet<TKey, TKeySerializer>(
         PageStore store, in TreeRecord record, BucketLayout layout, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
@@ -39,7 +37,7 @@ internal static class MapReader
         return false;
     }
 
-    /// <summary>The first page of a bucket, or none.</summary>
+    /// <summary>Returns the first page of a bucket, or none.</summary>
     public static PageReference FindBucket(PageStore store, in TreeRecord record, scoped ReadOnlySpan<byte> root, long bucket)
     {
         PageReference reference = MapLayout.Entry(root, MapLayout.IndexOf(bucket, record.Levels - 1));
@@ -48,7 +46,7 @@ internal static class MapReader
         return reference;
     }
 
-    /// <summary>A directory page that must be of the level the way down has reached.</summary>
+    /// <summary>Reads a directory page, which must have the expected level.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Span<byte> ReadDirectory(PageStore store, PageReference reference, int level)
     {
@@ -58,7 +56,7 @@ internal static class MapReader
         return page;
     }
 
-    /// <summary>A page of a bucket, the first (place 0) or one of those behind it.</summary>
+    /// <summary>Reads a page of a bucket: the first (place 0) or a later one.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static BucketPage ReadBucket(PageStore store, PageReference reference, int place, BucketLayout layout)
     {
@@ -70,7 +68,7 @@ internal static class MapReader
         return new BucketPage(page, layout);
     }
 
-    /// <summary>The value in a slot, wherever it lies.</summary>
+    /// <summary>Returns the value in a slot, from its page or its overflow run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ReadOnlySpan<byte> ReadValue(PageStore store, BucketPage page, int slot)
     {

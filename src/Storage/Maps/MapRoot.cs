@@ -10,12 +10,12 @@ public abstract class MapRoot
     /// <summary>The name of the map.</summary>
     public string Name { get; }
 
-    /// <summary>Where it is now.</summary>
+    /// <summary>The current record of the map.</summary>
     internal abstract TreeRecord Record { get; }
 
     /// <summary>Frees every page; the map may not be used afterwards.</summary>
     internal abstract void Drop();
 
-    /// <summary>Lets no change through any more.</summary>
+    /// <summary>Prevents further changes.</summary>
     internal abstract void End();
 }

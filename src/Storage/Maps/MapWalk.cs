@@ -3,13 +3,13 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>Visits every page of a map, whatever its keys and values are.</summary>
-/// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were
-/// read.</param>
-/// <param name="cancellationToken">Looked at for each page.</param>
-/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none
-/// are.</param>
+/// <summary>Visits every page of a map, independent of the types of keys and values.</summary>
+/// <param name="store">The store to read pages from.</param>
+/// <param name="visit">Called for each page or run. If it returns false, the pages below are skipped. It may release all
+/// pages read before.</param>
+/// <param name="cancellationToken">Checked at each page.</param>
+/// <param name="bornAfter">Pages born up to this transaction are skipped with all pages below, which are not younger. -1:
+/// none.</param>
 internal sealed class MapWalk(
     PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
@@ -31,7 +31,7 @@ internal sealed class MapWalk(
 
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            // again: the visitor may have let it go
+            // Read the page again: the visitor may have released it.
             PageReference child = MapLayout.Entry(MapReader.ReadDirectory(store, reference, level), i);
             if (child.IsNone)
                 continue;
@@ -49,7 +49,7 @@ internal sealed class MapWalk(
             cancellationToken.ThrowIfCancellationRequested();
             bool isNew = visit(new PageRun(reference.Number, 1));
             BucketPage page = MapReader.ReadBucket(store, reference, place, _layout);
-            int slots = isNew && !_layout.IsFixed ? page.Slots : 0; // records side by side have no runs
+            int slots = isNew && !_layout.IsFixed ? page.Slots : 0; // fixed-size records have no runs
             for (int slot = 0; slot < slots; slot++)
             {
                 if (!page.IsUsed(slot) || (page.Value(slot, out bool isOverflow) is var value && !isOverflow))

@@ -7,15 +7,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Changes a map. The pages on the way to a bucket are made the batch's own, then the bucket is changed in place. A record that
-/// finds its bucket full gets a page behind it and divides the bucket whose turn it is, one and no more, so the map grows without
-/// ever standing still.
+/// Changes a map. Copies the pages on the path to a bucket into the batch, then changes the bucket in place. If a bucket is
+/// full, adds a page to it and splits the bucket whose turn it is, only that one, so the map grows without pauses.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A record is in the chain of the bucket that <see cref="MapLayout.BucketOf"/> names. 2. Bytes of records in the
-/// header are those of all pages. 3. No page of a chain but the first is empty. 4. A bucket, or directory page, without records
-/// is not there. Splitting only when the buckets are filled on average to <see cref="SplitFromPerMille"/> keeps bad hashes from
-/// making a page for each record.
+/// Invariants. 1. A record is in the chain of the bucket given by <see cref="MapLayout.BucketOf"/>. 2. The number of record
+/// bytes in the header is the sum over all pages. 3. Only the first page of a chain may be empty. 4. Buckets and directory
+/// pages without records do not exist. Buckets are split only if they are filled on average to
+/// <see cref="SplitFromPerMille"/>, so that bad hashes do not create a page for each record.
 /// </remarks>
 internal sealed class MapWriter
 {
@@ -40,13 +39,13 @@ internal sealed class MapWriter
         _usedBytes = header.UsedBytes;
     }
 
-    /// <summary>Where the map is now.</summary>
+    /// <summary>The current record of the map.</summary>
     public TreeRecord Record { get; private set; }
 
-    /// <summary>The seed of its hash.</summary>
+    /// <summary>The seed of the hash.</summary>
     public ulong Seed { get; }
 
-    /// <summary>Makes the root page of a new map.</summary>
+    /// <summary>Creates the root page of a new map.</summary>
     public static TreeRecord Create(PageWriter pages, uint id, MapHeader header, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
         PageReference root = pages.New(id, PageType.MapDirectory, 0);
@@ -54,7 +53,9 @@ internal sealed class MapWriter
         return TreeRecord.Empty(id) with { Root = root, Levels = 1, Kind = TreeKind.Map };
     }
 
-    /// <summary>Sets the value of a key; true if the key is new. Values too long for a bucket get a run of their own.</summary>
+    /// <summary>
+    /// Sets the value of a key. Returns true if the key is new. Values too long for a bucket are stored in an overflow run.
+    /// </summary>
     public bool Put<THash>(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -67,7 +68,7 @@ internal sealed class MapWriter
         return PutCell(hash, key, cell, isOverflow: true, hashing);
     }
 
-    /// <summary>Removes a key that is there.</summary>
+    /// <summary>Removes a key, which must exist.</summary>
     public void Remove<THash>(ulong hash, scoped ReadOnlySpan<byte> key, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -155,7 +156,7 @@ internal sealed class MapWriter
         if (isNew)
             Record = Record with { Count = Record.Count + 1 };
         else if (!before.IsNone)
-            Unlink(bucket, head, before, reference); // the record may have found room in an earlier page
+            Unlink(bucket, head, before, reference); // the record may have been stored in an earlier page
         if (isChained
             && _usedBytes * 1000 >= _buckets * PageLayout.ContentBytes * SplitFromPerMille
             && _buckets < MapLayout.MaxBuckets)
@@ -165,7 +166,7 @@ internal sealed class MapWriter
     }
 
     /// <summary>
-    /// Puts a record into the first page of a bucket that has room, or a new one at the end; returns whether that was not the
+    /// Adds a record to the first page of a bucket with enough space, or to a new last page. Returns whether that was not the
     /// first page.
     /// </summary>
     private bool Add<THash>(
@@ -208,7 +209,7 @@ internal sealed class MapWriter
         page.Remove(slot, hashing);
     }
 
-    /// <summary>Takes a page out of its chain when it is empty, and the first one when none is behind it.</summary>
+    /// <summary>Removes a page from its chain if it is empty, and the first one if none follows it.</summary>
     private void Unlink(long bucket, PageReference head, PageReference before, PageReference reference)
     {
         var page = new BucketPage(_pages.View(reference.Number), _layout);
@@ -229,7 +230,7 @@ internal sealed class MapWriter
         }
     }
 
-    /// <summary>Divides the bucket whose turn it is.</summary>
+    /// <summary>Splits the bucket whose turn it is.</summary>
     private void Split<THash>(THash hashing)
         where THash : struct, IKeyHash
     {
@@ -277,7 +278,7 @@ internal sealed class MapWriter
         }
     }
 
-    /// <summary>Puts the records of the last bucket back to where it was divided from.</summary>
+    /// <summary>Merges the last bucket into the one it was split from.</summary>
     private void MergeLast<THash>(THash hashing)
         where THash : struct, IKeyHash
     {
@@ -324,7 +325,7 @@ internal sealed class MapWriter
             ? reference
             : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, place, _layout).Bytes);
 
-    /// <summary>The first page of a bucket, made where it is not there, and the way to it, all the batch's own.</summary>
+    /// <summary>Returns the first page of a bucket, created if needed. Copies it and the path to it into the batch.</summary>
     private PageReference OwnBucket(long bucket)
     {
         PageReference own = OwnRoot();
@@ -348,7 +349,7 @@ internal sealed class MapWriter
         return own;
     }
 
-    /// <summary>The page behind one of the batch's own, made its own too; or none.</summary>
+    /// <summary>Returns the page after one that belongs to the batch, copied into the batch too, or none.</summary>
     private PageReference OwnNext(PageReference reference)
     {
         PageReference next = new BucketPage(_pages.View(reference.Number), _layout).Next;
@@ -361,7 +362,7 @@ internal sealed class MapWriter
         return own;
     }
 
-    /// <summary>Takes a bucket out of the directory, and directory pages that lead nowhere then.</summary>
+    /// <summary>Removes a bucket from the directory, and directory pages that become empty.</summary>
     private void ForgetBucket(long bucket) => ForgetBucket(OwnRoot(), bucket, Record.Levels - 1);
 
     private void ForgetBucket(PageReference directory, long bucket, int level)
@@ -427,7 +428,7 @@ internal sealed class MapWriter
         while (!reference.IsNone)
         {
             BucketPage page = MapReader.ReadBucket(_store, reference, 0, _layout);
-            int slots = _layout.IsFixed ? 0 : page.Slots; // records side by side have no runs
+            int slots = _layout.IsFixed ? 0 : page.Slots; // fixed-size records have no runs
             for (int slot = 0; slot < slots; slot++)
             {
                 if (page.IsUsed(slot) && page.Value(slot, out bool isOverflow) is var value && isOverflow)

@@ -107,7 +107,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
             {
                 bool isFound = TryGetHashed(some[i], hashes[i], out TValue? value);
                 found[start + i] = isFound;
-                values[start + i] = value!; // default where the flag says that it is not there
+                values[start + i] = value!; // default if the flag is false
                 count += isFound ? 1 : 0;
             }
         }
@@ -297,7 +297,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         }
     }
 
-    /// <summary>As <see cref="TryGetValue"/>, of a key whose hash is known.</summary>
+    /// <summary>Like <see cref="TryGetValue"/>, for a key whose hash is known.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool TryGetHashed(TKey key, ulong hash, [MaybeNullWhen(false)] out TValue value)
     {
@@ -307,7 +307,7 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
         return _table.TryReadAtHome(hash, RawValue.BytesOf(in key), out value) || TryGetElsewhere(key, hash, out value);
     }
 
-    /// <summary>The value of a key that is not where it would be first.</summary>
+    /// <summary>Finds the value of a key that is not in its preferred lines.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryGetElsewhere(TKey key, ulong hash, [MaybeNullWhen(false)] out TValue value)
     {

@@ -8,16 +8,16 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The buckets of a map without a disk: the same pages as on the disk, changed in place. A reader takes no lock: it reads the
-/// bucket's entry, the bucket, and the entry again. A writer holds the entry of its bucket. Growing divides one bucket at a time,
-/// into new frames, while everyone else goes on.
+/// The buckets of an in-memory map: the same pages as on disk, changed in place. A reader takes no lock: it reads the
+/// bucket's entry, the bucket, and the entry again. A writer holds the entry of its bucket. Growing splits one bucket at a
+/// time into new frames, while other threads continue.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A record is in the bucket that <see cref="MapLayout.BucketOf"/> names for the number of buckets at that time;
-/// who divides a bucket publishes the new number while holding it, so a reader who sees the bucket free again sees the new number
-/// too. 2. Frames of a bucket change only while its entry is held, and the entry's version rises then. 3. No frame of a chain but
-/// the first is empty. 4. In layouts with <see cref="BucketLayout.HasKeyLines"/> a free slot has a key that is looked for in
-/// other lines, so a key found in its lines is there.
+/// Invariants. 1. A record is in the bucket given by <see cref="MapLayout.BucketOf"/> for the current number of buckets; a
+/// split publishes the new number while it holds the bucket, so a reader that sees the bucket released also sees the new
+/// number. 2. The frames of a bucket change only while its entry is held, and the version of the entry then increases. 3.
+/// Only the first frame of a chain may be empty. 4. In layouts with <see cref="BucketLayout.HasKeyLines"/> a free slot
+/// contains a key that is searched in other lines, so a key found in its lines exists.
 /// </remarks>
 internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer> : IDisposable
     where TKey : notnull
@@ -46,10 +46,10 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     /// <summary>Sums over all records.</summary>
     public StripedFigures Figures { get; } = new();
 
-    /// <summary>Bytes of memory in use.</summary>
+    /// <summary>The memory in use, in bytes.</summary>
     public long MemoryBytes => _arena.BytesInUse + _directory.MemoryBytes;
 
-    /// <summary>Buckets.</summary>
+    /// <summary>The number of buckets.</summary>
     public long Buckets => _directory.Count;
 
     private static BucketLayout Layout
@@ -58,11 +58,11 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         get => new(TKeySerializer.FixedBytes, TValueSerializer.FixedBytes);
     }
 
-    /// <summary>The hash of a key.</summary>
+    /// <summary>Returns the hash of a key.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong HashOf(ReadOnlySpan<byte> key) => _hashing.Of(key);
 
-    /// <summary>Whether most keys are found by one access to memory.</summary>
+    /// <summary>Whether most keys are found with one memory access.</summary>
     private static bool HasKeyLines
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -70,9 +70,9 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// The value of a key that lies in one of the two lines where it is put if they have room; false where nothing is known, and
-    /// <see cref="TryRead"/> must tell. Short, so that the processor is soon done with it and fetches the lines of several
-    /// look-ups at once.
+    /// Finds the value of a key in its two preferred lines. Returns false if it is not there or was changed concurrently:
+    /// then call <see cref="TryRead"/>. Kept short, so that the processor can overlap the memory accesses of several
+    /// look-ups.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadAtHome(ulong hash, scoped ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TValue value)
@@ -93,7 +93,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return false;
     }
 
-    /// <summary>Takes the value of a key; false if it is not there.</summary>
+    /// <summary>Finds the value of a key. Returns false if it does not exist.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryRead<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
         where TTaken : struct, ITaken
@@ -113,8 +113,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Starts to bring near what is looked at first: the line of a key, or its tags; the first of two steps before
-    /// <see cref="TryRead"/>.
+    /// Prefetches what is read first, the line of a key or its tags. The first of two steps before <see cref="TryRead"/>.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchFirst(ulong hash)
@@ -124,7 +123,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             frame, HasKeyLines ? BucketLines.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
     }
 
-    /// <summary>Starts to bring the record of a key near; the second step.</summary>
+    /// <summary>Prefetches the record of a key. The second step.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchRecord(ulong hash)
     {
@@ -137,7 +136,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.
+    /// Sets the value of a key, unless <paramref name="onlyIfNew"/> and it exists. Returns whether the key is new.
     /// </summary>
     [SkipLocalsInit]
     public bool Put(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool onlyIfNew)
@@ -185,7 +184,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return !isThere;
     }
 
-    /// <summary>Changes the value of a key that has another value now; false if it has not.</summary>
+    /// <summary>Replaces the value of a key if the current one is as expected. Returns false otherwise.</summary>
     public bool TryReplace(
         ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, scoped ReadOnlySpan<byte> expected)
     {
@@ -222,8 +221,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Removes a key, which must have a certain value where <paramref name="mustBeEqual"/>, and takes the value; false if it is
-    /// not there or has another.
+    /// Removes a key and returns its value. Returns false if it does not exist, or if <paramref name="mustBeEqual"/> and it
+    /// has a different value.
     /// </summary>
     public bool TryRemove(
         ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> expected, bool mustBeEqual,
@@ -250,7 +249,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return isRemoved;
     }
 
-    /// <summary>Removes all records, a bucket at a time.</summary>
+    /// <summary>Removes all records, one bucket at a time.</summary>
     public void Clear()
     {
         lock (_growth)
@@ -267,8 +266,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Copies the frames of a bucket, and of those that were divided from it since there were <paramref name="then"/> buckets,
-    /// one behind the other: so who goes through the buckets of then meets every record once, whatever is divided meanwhile.
+    /// Copies the frames of a bucket and of those split from it since there were <paramref name="then"/> buckets, so that an
+    /// enumeration of the buckets of that time returns every record once, whatever is split meanwhile.
     /// </summary>
     public void CopyFrames(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
     {
@@ -276,7 +275,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             CopyDescendants(bucket, then, frames, runs);
     }
 
-    /// <summary>Gives the memory back. The table is empty from then on, and whatever would need memory throws.</summary>
+    /// <summary>Returns the memory to the system. The table is then empty, and operations that need memory throw.</summary>
     public void Dispose()
     {
         lock (_growth)
@@ -291,9 +290,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         ObjectDisposedException.ThrowIf(
             Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
 
-    /// <summary>
-    /// Finds the value of a key in one of the two lines where it was put if they had room, in a bucket that has a frame.
-    /// </summary>
+    /// <summary>Finds the value of a key in its two preferred lines, in a bucket that has a frame.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool FindAtHome(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, out Span<byte> value)
     {
@@ -322,7 +319,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
         var page = new BucketPage(_arena.Bytes(entry.Frame), Layout);
         if (Layout.IsFixed)
-            page.Prefetch(hash); // the tags and what may hold the record come at once, not one after the other
+            page.Prefetch(hash); // fetches the tags and the likely line of the record in parallel
         int slot = page.Find(hash, key);
         return slot >= 0 ? Take(page, slot, ref value) : entry.IsChained && SearchChain(page, hash, key, ref value);
     }
@@ -382,7 +379,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// After a first attempt that met a writer: tries again for a while, then waits for its turn as a writer does.
+    /// Called if a concurrent writer interfered with the first attempt: tries again a few times, then holds the bucket like a
+    /// writer.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryReadAgain<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
@@ -416,8 +414,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Stores a record that is new, or whose value has another length than before; returns whether the bucket's first frame was
-    /// too full.
+    /// Stores a record that is new or whose value has a different length than before. Returns whether the bucket's first
+    /// frame was too full.
     /// </summary>
     private bool Store(
         ref FrameChain<TKey, TKeySerializer> chain, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value,
@@ -427,7 +425,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         int usedBytes = BucketPage.UsedBytesOf(Layout, key.Length, value.Length), before = 0;
         if (isThere)
         {
-            chain.Reserve(); // what is removed must find a place again
+            chain.Reserve(); // the record removed must fit again
             before = chain.UsedBytes;
             chain.Remove();
         }
@@ -438,7 +436,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return isChained;
     }
 
-    /// <summary>Divides the bucket whose turn it is, unless someone does that just now.</summary>
+    /// <summary>Splits the bucket whose turn it is, unless another thread is splitting.</summary>
     private void TrySplit()
     {
         if (Figures.UsedBytes * 1000 < Buckets * PageLayout.ContentBytes * SplitFromPerMille || !_growth.TryEnter())
@@ -472,7 +470,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
         finally
         {
-            // Where memory ran out the bucket stays as it was.
+            // If memory runs out, the bucket is not changed.
             if (!isDone)
             {
                 low.ReleaseFrames();
@@ -499,7 +497,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             _directory.Release(bucket, entry.Bits);
         }
 
-        // Bucket c was divided from c without its highest bit.
+        // Bucket c was split from the bucket with the number c without its highest bit.
         for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1);
              bucket + bit < Buckets;
              bit <<= 1)

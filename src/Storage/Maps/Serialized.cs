@@ -3,11 +3,11 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>A key or value as bytes, in a buffer of the caller's stack where it is short, otherwise in a borrowed one.</summary>
+/// <summary>A serialized key or value, in a stack buffer of the caller if it is short, otherwise in a pooled one.</summary>
 internal ref struct Serialized<T, TSerializer>
     where TSerializer : struct, IMapSerializer<T>
 {
-    /// <summary>What callers keep on their stack.</summary>
+    /// <summary>The size of the caller's stack buffer.</summary>
     public const int StackBytes = 256;
 
     private byte[]? _borrowed;
@@ -25,7 +25,7 @@ internal ref struct Serialized<T, TSerializer>
         Bytes = WriteAny(value, buffer, out _borrowed);
     }
 
-    /// <summary>The bytes, until disposed.</summary>
+    /// <summary>The bytes. Valid until disposed.</summary>
     public ReadOnlySpan<byte> Bytes { get; }
 
     public void Dispose()

@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Maps;
 
-/// <summary>Two sums that many threads add to: each thread has a cache line, shared with few others.</summary>
+/// <summary>Two sums that many threads update: each thread uses one of several separate cache lines.</summary>
 internal sealed class StripedFigures
 {
     private const int Stripes = 16;
@@ -8,10 +8,10 @@ internal sealed class StripedFigures
 
     private readonly long[] _sums = new long[(Stripes + 1) * LineLongs];
 
-    /// <summary>Records.</summary>
+    /// <summary>The number of records.</summary>
     public long Count => Sum(0);
 
-    /// <summary>Bytes that they take in buckets.</summary>
+    /// <summary>The number of bytes they use in buckets.</summary>
     public long UsedBytes => Sum(1);
 
     public void Add(long count, long usedBytes)

@@ -4,9 +4,9 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// A value that is read while others may write: first its bytes are taken, then the reader finds out whether they were left
-/// alone, and only then they become a value. So no serializer ever sees half of one value and half of another; plain ones may,
-/// and nobody sees what they made of it.
+/// A value that is read while others may write: its bytes are copied, then the reader checks that they were not changed
+/// meanwhile, and only then deserializes them. So a serializer never sees a mix of two values, except for plain serializers,
+/// whose result is then discarded.
 /// </summary>
 internal struct TakenValue<T, TSerializer> : ITaken
     where TSerializer : struct, IMapSerializer<T>
@@ -15,7 +15,7 @@ internal struct TakenValue<T, TSerializer> : ITaken
     private byte[]? _large;
     private int _length;
 
-    /// <summary>Takes bytes, in place of what was taken before.</summary>
+    /// <summary>Copies bytes, replacing those copied before.</summary>
     public void Take(ReadOnlySpan<byte> bytes)
     {
         _length = bytes.Length;
@@ -34,7 +34,7 @@ internal struct TakenValue<T, TSerializer> : ITaken
         bytes.CopyTo(_large);
     }
 
-    /// <summary>The value.</summary>
+    /// <summary>Deserializes the value and releases the buffer.</summary>
     public T Finish()
     {
         try
@@ -48,7 +48,7 @@ internal struct TakenValue<T, TSerializer> : ITaken
         }
     }
 
-    /// <summary>Forgets what was taken.</summary>
+    /// <summary>Releases the buffer.</summary>
     public void Drop()
     {
         if (_large is { } large)

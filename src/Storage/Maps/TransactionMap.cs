@@ -229,7 +229,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     /// <inheritdoc/>
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>Makes a new map.</summary>
+    /// <summary>Creates a new map.</summary>
     internal static TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> Create(
         PageWriter pages, string name, uint id, ulong seed)
     {

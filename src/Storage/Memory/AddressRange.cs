@@ -6,22 +6,21 @@ using Microsoft.Win32.SafeHandles;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A stretch of address space, reserved once and never moved. It costs no memory until parts of it are committed, so a
-/// table or a map inside it can grow without any pointer into it going stale. Offsets are bytes from its start.
+/// A range of address space, reserved once and never moved. It uses no memory until parts of it are committed, so a table or
+/// a map inside it can grow without invalidating pointers into it. Offsets are in bytes from its start.
 /// </summary>
 /// <remarks>
-/// All that is unsafe about memory is here: the other rooms see spans, whose bounds are checked. Accessors check their
-/// offset against <see cref="Length"/>, never against what is committed: touching uncommitted addresses ends the
-/// process, so owners commit before they hand out a position.
-/// Callers need not know the size of a system page: what is asked of the system begins at one here. A part that is made
-/// usable, or that advice is about, begins at the page it starts in; what is discarded is only whole pages inside the part,
-/// because the rest of a page at either end may hold what is still needed.
+/// Unsafe memory access is kept in this folder: other code gets bounds-checked spans. Accessors check offsets against
+/// <see cref="Length"/> and not against the committed part: an access to uncommitted addresses ends the process, so owners
+/// must commit a part before they publish a position in it. Callers need not know the system's page size: requests to the
+/// system start at a page boundary. A part to commit or advise on is extended back to the start of its first page; discarding
+/// covers only whole pages inside the part, because the rest of the pages at both ends may still be in use.
 /// </remarks>
 internal sealed unsafe class AddressRange : IDisposable
 {
     private const int LineBytes = 64;
 
-    // Beside the length, so that what is asked for most is checked with one comparison.
+    // Precomputed limits, so that the most frequent accesses are checked with one comparison.
     private readonly long _words;
     private readonly long _lastLine;
     private byte* _start;
@@ -37,21 +36,21 @@ internal sealed unsafe class AddressRange : IDisposable
 
     ~AddressRange() => Free();
 
-    /// <summary>The system that it was reserved from.</summary>
+    /// <summary>The system calls with which it was reserved.</summary>
     public SystemCalls Calls { get; }
 
-    /// <summary>Bytes reserved.</summary>
+    /// <summary>The number of bytes reserved.</summary>
     public long Length { get; }
 
-    /// <summary>Its first address, for what looks into it without this object between.</summary>
+    /// <summary>The first address, for code that accesses the range directly.</summary>
     public byte* Start => _start;
 
-    /// <summary>A large page of the processor; on Linux every range that is as long begins at a multiple of it.</summary>
+    /// <summary>The size of a huge page. On Linux, every range of at least this length starts at a multiple of it.</summary>
     public const long AlignmentBytes = 2 << 20;
 
-    /// <summary>Reserves addresses; throws <see cref="StorageException"/> where the system has none left.</summary>
-    /// <param name="lengthBytes">How many.</param>
-    /// <param name="calls">The system; null for this machine's.</param>
+    /// <summary>Reserves addresses. Throws <see cref="StorageException"/> if the process has none left.</summary>
+    /// <param name="lengthBytes">The number of bytes.</param>
+    /// <param name="calls">The system calls, or null for this machine's.</param>
     public static AddressRange Reserve(long lengthBytes, SystemCalls? calls = null)
     {
         calls ??= SystemCalls.Default;
@@ -67,7 +66,7 @@ internal sealed unsafe class AddressRange : IDisposable
         return new AddressRange(start, lengthBytes, calls);
     }
 
-    /// <summary>Makes a part readable and writable; new memory is zero.</summary>
+    /// <summary>Makes a part readable and writable. New memory is zeroed.</summary>
     public void Commit(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -80,7 +79,7 @@ internal sealed unsafe class AddressRange : IDisposable
     }
 
     /// <summary>
-    /// Asks for huge pages behind a part, which random reads find in half the time; where the system has none, nothing changes.
+    /// Requests huge pages for a part, which halve the time of random reads. Has no effect if the system has none.
     /// </summary>
     public void PreferHugePages(long offset, long lengthBytes)
     {
@@ -90,12 +89,12 @@ internal sealed unsafe class AddressRange : IDisposable
     }
 
     /// <summary>
-    /// Gives the memory of a committed part back to the system, as far as it is whole system pages; it reads as zero or unchanged
-    /// afterwards and stays committed. On Linux all of it reads as zero, but for memory that is locked.
+    /// Returns the memory of a committed part to the system, as far as it is whole pages. Afterwards it reads as zero or
+    /// unchanged and stays committed; on Linux it always reads as zero, except for locked memory.
     /// </summary>
     public void Discard(long offset, long lengthBytes) => DiscardInside(offset, lengthBytes, isLocked: false);
 
-    /// <summary>Keeps a part out of core dumps, and out of processes that are forked off, where the system knows how.</summary>
+    /// <summary>Excludes a part from core dumps and forked processes, if the system supports it.</summary>
     public void ExcludeFromDumps(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -104,7 +103,8 @@ internal sealed unsafe class AddressRange : IDisposable
     }
 
     /// <summary>
-    /// Keeps what a part holds, now or later, out of swap; false where the system refuses, by a limit mostly (ulimit -l).
+    /// Locks the current and future contents of a part in memory, so that it is never swapped out. Returns false if the
+    /// system refuses, mostly because of a limit (ulimit -l).
     /// </summary>
     public bool TryLock(long offset, long lengthBytes)
     {
@@ -114,12 +114,12 @@ internal sealed unsafe class AddressRange : IDisposable
             : UnixMemory.TryLock(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
-    /// <summary>As <see cref="Discard"/>, for a part that may be locked.</summary>
+    /// <summary>Like <see cref="Discard"/>, for a part that may be locked.</summary>
     public void DiscardLocked(long offset, long lengthBytes) => DiscardInside(offset, lengthBytes, isLocked: true);
 
     /// <summary>
-    /// Maps a file from its beginning, for reading only, over all of this range. What lies behind the end of the file can be
-    /// read once the file has grown over it.
+    /// Maps a file read-only from its start over the whole range. Addresses beyond the end of the file become readable when
+    /// it grows.
     /// </summary>
     public void MapFile(SafeFileHandle file)
     {
@@ -131,8 +131,8 @@ internal sealed unsafe class AddressRange : IDisposable
     }
 
     /// <summary>
-    /// Maps a part of a file over a part of this range, for reading and writing: the system may write out to the file what is
-    /// written here. False where it refuses; then the part is as it was.
+    /// Maps a part of a file over a part of this range for reading and writing: the system may write the contents out to the
+    /// file. Returns false and changes nothing if the system refuses.
     /// </summary>
     public bool TryMapShared(SafeFileHandle file, long fileOffset, long offset, long lengthBytes)
     {
@@ -144,16 +144,16 @@ internal sealed unsafe class AddressRange : IDisposable
         return true;
     }
 
-    /// <summary>
-    /// Puts plain memory, all zero, behind a part; false where the system refuses, and then the part is as it was.
-    /// </summary>
+    /// <summary>Maps zeroed anonymous memory over a part. Returns false and changes nothing if the system refuses.</summary>
     public bool TryMapFresh(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
         return UnixMemory.MapFresh(Calls, _start + offset, lengthBytes);
     }
 
-    /// <summary>Brings mapped pages into memory, and says what came of it; for no bytes, whether the system knows how.</summary>
+    /// <summary>
+    /// Loads mapped pages into memory and returns the result. With a length of 0, tests whether the system supports it.
+    /// </summary>
     public PopulateResult Populate(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -162,7 +162,7 @@ internal sealed unsafe class AddressRange : IDisposable
             : UnixMemory.Populate(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
-    /// <summary>Begins to bring mapped pages into memory, where the system knows how; waits for nothing.</summary>
+    /// <summary>Starts loading mapped pages into memory, if the system supports it, without waiting.</summary>
     public void BeginPopulate(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -170,7 +170,7 @@ internal sealed unsafe class AddressRange : IDisposable
             UnixMemory.BeginLoad(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
-    /// <summary>The bytes at an offset.</summary>
+    /// <summary>Returns the bytes at an offset.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Span(long offset, int lengthBytes)
     {
@@ -178,7 +178,7 @@ internal sealed unsafe class AddressRange : IDisposable
         return new Span<byte>(_start + offset, lengthBytes);
     }
 
-    /// <summary>The 32-bit number at an index, read so that what was written before it was stored is seen.</summary>
+    /// <summary>Reads the 32-bit number at an index with acquire semantics.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public uint ReadUInt32(long index)
     {
@@ -186,7 +186,7 @@ internal sealed unsafe class AddressRange : IDisposable
         return Volatile.Read(ref *((uint*)_start + index));
     }
 
-    /// <summary>Stores a 32-bit number after all that was written before.</summary>
+    /// <summary>Stores a 32-bit number with release semantics.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteUInt32(long index, uint value)
     {
@@ -194,7 +194,7 @@ internal sealed unsafe class AddressRange : IDisposable
         Volatile.Write(ref *((uint*)_start + index), value);
     }
 
-    /// <summary>Stores a 32-bit number if another is there now; false if not.</summary>
+    /// <summary>Stores a 32-bit number if the current one is as expected. Returns false otherwise.</summary>
     public bool TryExchangeUInt32(long index, uint expected, uint value)
     {
         Check(index * sizeof(uint), sizeof(uint));
@@ -202,8 +202,8 @@ internal sealed unsafe class AddressRange : IDisposable
     }
 
     /// <summary>
-    /// Says of each unit of a mapped part, which begins at a system page, whether it is in memory (1) or not (0); false where the
-    /// system does not say.
+    /// Returns for each unit of a mapped part, which starts at a system page, whether it is in memory (1) or not (0). Returns
+    /// false if the system does not tell.
     /// </summary>
     public bool TryFindResident(long offset, Span<byte> resident, int unitBytes)
     {
@@ -211,7 +211,7 @@ internal sealed unsafe class AddressRange : IDisposable
         return UnixResidency.TryFind(Calls, _start + offset, resident, unitBytes);
     }
 
-    /// <summary>The 64 bytes at an offset.</summary>
+    /// <summary>Returns the 64 bytes at an offset.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Line(long offset)
     {
@@ -220,7 +220,7 @@ internal sealed unsafe class AddressRange : IDisposable
         return new Span<byte>(_start + offset, LineBytes);
     }
 
-    /// <summary>The place of the 64-bit number at an index, for who reads it more than once.</summary>
+    /// <summary>Returns a reference to the 64-bit number at an index, for repeated access.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ref ulong Word(long index)
     {
@@ -229,28 +229,28 @@ internal sealed unsafe class AddressRange : IDisposable
         return ref *((ulong*)_start + index);
     }
 
-    /// <summary>The 64-bit number at an index, read so that what was written before it was stored is seen.</summary>
+    /// <summary>Reads the 64-bit number at an index with acquire semantics.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong ReadUInt64(long index)
     {
         return Volatile.Read(ref Word(index));
     }
 
-    /// <summary>Stores a 64-bit number after all that was written before.</summary>
+    /// <summary>Stores a 64-bit number with release semantics.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteUInt64(long index, ulong value)
     {
         Volatile.Write(ref Word(index), value);
     }
 
-    /// <summary>Stores a 64-bit number if another is there now; false if not.</summary>
+    /// <summary>Stores a 64-bit number if the current one is as expected. Returns false otherwise.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryExchange(long index, ulong expected, ulong value)
     {
         return Interlocked.CompareExchange(ref Word(index), value, expected) == expected;
     }
 
-    /// <summary>Starts to bring the cache line at an offset near, without waiting for it.</summary>
+    /// <summary>Prefetches the cache line at an offset.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(long offset)
     {
@@ -259,11 +259,11 @@ internal sealed unsafe class AddressRange : IDisposable
             Sse.Prefetch0(_start + offset);
     }
 
-    /// <summary>The first offset that is a multiple of an alignment as an address.</summary>
+    /// <summary>Returns the first offset whose address is a multiple of an alignment.</summary>
     public long FirstAligned(long alignmentBytes) => (alignmentBytes - ((long)_start % alignmentBytes)) % alignmentBytes;
 
     /// <summary>
-    /// Asks the system for large pages: one entry of the processor's address cache then covers 2 MiB instead of 4 KiB.
+    /// Requests huge pages for a part: one entry of the processor's address cache (TLB) then covers 2 MiB instead of 4 KiB.
     /// </summary>
     public void AdviseLargePages(long offset, long lengthBytes)
     {
@@ -301,10 +301,10 @@ internal sealed unsafe class AddressRange : IDisposable
             UnixMemory.Free(Calls, start, Length);
     }
 
-    /// <summary>Where the system page begins that an offset lies in. The range itself begins at one.</summary>
+    /// <summary>Returns the start of the system page that contains an offset. The range itself starts at a page.</summary>
     private byte* PageAt(long offset) => _start + (offset - (offset % Calls.PageBytes));
 
-    /// <summary>Bytes from there to the end of a part; the system rounds the end up by itself.</summary>
+    /// <summary>Returns the length from there to the end of a part. The system rounds the end up.</summary>
     private long FromPageAt(long offset, long lengthBytes) => (offset % Calls.PageBytes) + lengthBytes;
 
     private void DiscardInside(long offset, long lengthBytes, bool isLocked)
@@ -317,7 +317,7 @@ internal sealed unsafe class AddressRange : IDisposable
         long first = (offset + page - 1) / page * page, last = end / page * page;
         if (first >= last)
         {
-            Zero(offset, end); // no whole page is inside
+            Zero(offset, end); // there is no whole page inside
             return;
         }
 
@@ -326,7 +326,7 @@ internal sealed unsafe class AddressRange : IDisposable
         Zero(last, end);
     }
 
-    /// <summary>Less than two system pages.</summary>
+    /// <summary>Zeroes less than two system pages.</summary>
     private void Zero(long from, long to)
     {
         if (to > from)

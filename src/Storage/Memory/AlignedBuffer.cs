@@ -3,8 +3,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Native memory whose address is a multiple of 4 KiB, as writes past the system's cache need it; grows by moving, and leaves
-/// zeros where it was. For one thread at a time.
+/// Native memory at an address that is a multiple of 4 KiB, as required for writes that bypass the system's cache. Resizing
+/// moves it; memory is zeroed before it is freed. For one thread at a time.
 /// </summary>
 internal sealed unsafe class AlignedBuffer : IDisposable
 {
@@ -18,7 +18,7 @@ internal sealed unsafe class AlignedBuffer : IDisposable
 
     public int Length { get; private set; }
 
-    /// <summary>A part of it; lives until the next <see cref="Resize"/>.</summary>
+    /// <summary>Returns a part of the buffer. Valid until the next <see cref="Resize"/>.</summary>
     public Span<byte> Slice(int offset, int lengthBytes)
     {
         if ((uint)offset > (uint)Length || (uint)lengthBytes > (uint)(Length - offset))
@@ -27,10 +27,10 @@ internal sealed unsafe class AlignedBuffer : IDisposable
         return new Span<byte>(_start + offset, lengthBytes);
     }
 
-    /// <summary>Gives it another length, keeping its first bytes; the others are undefined.</summary>
+    /// <summary>Changes the length and keeps the first bytes. The others are undefined.</summary>
     public void Resize(int lengthBytes, int keptBytes)
     {
-        byte* start = (byte*)NativeMemory.AlignedAlloc((nuint)lengthBytes, AlignmentBytes); // throws where there is no memory
+        byte* start = (byte*)NativeMemory.AlignedAlloc((nuint)lengthBytes, AlignmentBytes); // throws if out of memory
         new ReadOnlySpan<byte>(_start, keptBytes).CopyTo(new Span<byte>(start, lengthBytes));
         Free();
         _start = start;
@@ -45,7 +45,7 @@ internal sealed unsafe class AlignedBuffer : IDisposable
 
     private void Free()
     {
-        new Span<byte>(_start, Length).Clear(); // it may have been someone's secret
+        new Span<byte>(_start, Length).Clear(); // it may have held secret data
         NativeMemory.AlignedFree(_start);
         _start = null;
         Length = 0;

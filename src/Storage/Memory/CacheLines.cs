@@ -4,14 +4,15 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>Asks the processor for memory before it is needed.</summary>
+/// <summary>Prefetches memory into the processor's cache.</summary>
 internal static unsafe class CacheLines
 {
     private const int LineBytes = 64;
 
     /// <summary>
-    /// Begins to fetch the second to the eleventh line of a page: with the first, which is about to be read, its header and the
-    /// heads and slots of 100 keys. Side by side they take the time of one. Where there is no such instruction, nothing happens.
+    /// Prefetches the second to the eleventh cache line of a page. With the first line, which is about to be read, they hold
+    /// its header and the heads and slots of 100 keys. Fetched in parallel, they take the time of one. Has no effect on
+    /// processors without the instruction.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Prefetch(Span<byte> page)
@@ -32,7 +33,7 @@ internal static unsafe class CacheLines
         Sse.Prefetch0(start + (10 * LineBytes));
     }
 
-    /// <summary>Begins to fetch the first three lines of a page: header, heads and slots of some entries.</summary>
+    /// <summary>Prefetches the first three lines of a page: its header, and the heads and slots of some entries.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchHead(Span<byte> page)
     {
@@ -45,7 +46,7 @@ internal static unsafe class CacheLines
         Sse.Prefetch0(start + (2 * LineBytes));
     }
 
-    /// <summary>Begins to fetch the first line of a page.</summary>
+    /// <summary>Prefetches the first line of a page.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void PrefetchFirst(Span<byte> page)
     {
@@ -54,8 +55,8 @@ internal static unsafe class CacheLines
     }
 
     /// <summary>
-    /// Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in
-    /// use.
+    /// Prefetches a whole page that will soon be read sequentially, into the second-level cache, where it does not evict data
+    /// in use.
     /// </summary>
     public static void PrefetchWhole(Span<byte> page)
     {

@@ -1,12 +1,11 @@
 namespace Treepie.Storage.Memory;
 
-/// <summary>Copies into memory that may never have been written.</summary>
+/// <summary>Copies to memory that may never have been written.</summary>
 internal static class FreshMemory
 {
     /// <summary>
-    /// As <see cref="ReadOnlySpan{T}.CopyTo"/>, which reads the destination before it writes there: of memory that nothing has
-    /// been written to, the system would map its page of zeros first and replace it at once, with an interrupt to the other
-    /// processors.
+    /// Like <see cref="ReadOnlySpan{T}.CopyTo"/>, which reads the destination before it writes: for memory never written, the
+    /// system would first map its zero page and then replace it at once, with an interrupt to the other processors.
     /// </summary>
     public static void CopyToFresh(this ReadOnlySpan<byte> source, Span<byte> destination)
     {

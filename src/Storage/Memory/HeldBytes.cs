@@ -4,16 +4,16 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Where bytes of native memory lie, so that who has found them in a page looks at them again without looking them up: they stay
-/// where they are until the transaction that reads them ends. It keeps nothing alive: who has one has the transaction too, and
-/// forgets it first.
+/// The location of bytes in native memory, such as a page, for repeated access without another look-up. They do not move
+/// until the transaction that reads them ends. Does not keep the memory alive: the owner also holds the transaction and must
+/// drop this first.
 /// </summary>
 internal readonly unsafe struct HeldBytes
 {
     private readonly byte* _start;
     private readonly int _length;
 
-    /// <summary>Notes where they lie. Never bytes of an array, which may be moved.</summary>
+    /// <summary>Stores the location of bytes, which must not be those of an array, which may be moved.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public HeldBytes(ReadOnlySpan<byte> bytes)
     {

@@ -6,20 +6,20 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A cache line of four records of 16 bytes, each beginning with a key of 8: all four keys are compared at once.
+/// A cache line of four records of 16 bytes that start with a key of 8 bytes. Compares all four keys at once.
 /// </summary>
 internal static class KeyLine
 {
-    /// <summary>Bytes of a line.</summary>
+    /// <summary>The size of a line in bytes.</summary>
     public const int Bytes = 64;
 
-    /// <summary>Bytes of a record.</summary>
+    /// <summary>The size of a record in bytes.</summary>
     public const int RecordBytes = 16;
 
-    /// <summary>Records of a line.</summary>
+    /// <summary>The number of records per line.</summary>
     public const int Records = Bytes / RecordBytes;
 
-    /// <summary>Where the record of a key begins; <see cref="Bytes"/> or more where the key is not there.</summary>
+    /// <summary>Returns the offset of the record of a key, or at least <see cref="Bytes"/> if there is none.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Find(ReadOnlySpan<byte> line, ulong key)
     {
@@ -41,11 +41,11 @@ internal static class KeyLine
                 | (Vector256.Equals(Vector256.LoadUnsafe(ref words, 4), wanted).ExtractMostSignificantBits() << 4);
         }
 
-        // A bit for each word; every second one is a value. Without a match 32 zeros are counted.
+        // One bit per word; every second word is a value. Without a match the count is 32.
         return BitOperations.TrailingZeroCount(matches & 0b0101_0101) * sizeof(ulong);
     }
 
-    /// <summary>The same, key by key: for processors without vectors.</summary>
+    /// <summary>The scalar version, for processors without vectors.</summary>
     public static int FindScalar(ReadOnlySpan<byte> line, ulong key)
     {
         for (int at = 0; at < Bytes; at += RecordBytes)

@@ -4,13 +4,14 @@ using System.Numerics;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Which of the 128 cache lines of 8 KiB somebody may have changed: noted by whoever changes them, a bit for each.
+/// A set of the cache lines of an 8 KiB page that may have been changed, one bit for each of the 128 lines. Maintained by the
+/// writers.
 /// </summary>
 internal struct LineSet
 {
     public const int LineBytes = 64;
 
-    /// <summary>What is covered.</summary>
+    /// <summary>The number of bytes covered.</summary>
     public const int CoveredBytes = 2 * LinesPerHalf * LineBytes;
 
     private const int LinesPerHalf = 64;
@@ -18,19 +19,21 @@ internal struct LineSet
     private ulong _low;
     private ulong _high;
 
-    /// <summary>Every line.</summary>
+    /// <summary>The set of all lines.</summary>
     public static LineSet All => new() { _low = ulong.MaxValue, _high = ulong.MaxValue };
 
-    /// <summary>Whether every line is in it.</summary>
+    /// <summary>Whether the set contains every line.</summary>
     public readonly bool IsAll => (_low & _high) == ulong.MaxValue;
 
-    /// <summary>How many lines are in it.</summary>
+    /// <summary>The number of lines in the set.</summary>
     public readonly int Count => BitOperations.PopCount(_low) + BitOperations.PopCount(_high);
 
-    /// <summary>The lines from 0 on (<paramref name="half"/> 0) or from 64 on (1), lowest bit first.</summary>
+    /// <summary>
+    /// Returns the bits of the first 64 lines (<paramref name="half"/> 0) or the others (1), lowest bit first.
+    /// </summary>
     public readonly ulong Half(int half) => half == 0 ? _low : _high;
 
-    /// <summary>Adds the lines that hold so many bytes from an offset on; at least one.</summary>
+    /// <summary>Adds the lines that overlap a range of bytes; at least one.</summary>
     public void Add(int offset, int lengthBytes)
     {
         Debug.Assert(offset >= 0 && lengthBytes >= 0 && offset + lengthBytes <= CoveredBytes, "the lines are covered");
@@ -41,14 +44,14 @@ internal struct LineSet
             _high |= Bits(Math.Max(first, LinesPerHalf) - LinesPerHalf, last - LinesPerHalf);
     }
 
-    /// <summary>Adds the lines of another.</summary>
+    /// <summary>Adds the lines of another set.</summary>
     public void Add(LineSet other)
     {
         _low |= other._low;
         _high |= other._high;
     }
 
-    /// <summary>Copies these lines.</summary>
+    /// <summary>Copies the lines in the set.</summary>
     public readonly void Copy(ReadOnlySpan<byte> from, Span<byte> to)
     {
         Debug.Assert(from.Length >= CoveredBytes && to.Length >= CoveredBytes, "both have all lines");
@@ -68,7 +71,7 @@ internal struct LineSet
         }
     }
 
-    /// <summary>Whether two stretches are equal in all other lines: what asserts ask.</summary>
+    /// <summary>Whether two byte ranges are equal in all lines outside the set. For assertions.</summary>
     public readonly bool CoversDifferences(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
         for (int line = 0; line < left.Length / LineBytes; line++)

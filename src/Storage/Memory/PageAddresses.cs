@@ -3,11 +3,13 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Two ranges side by side, for who looks into the one to know what to read in the other: an entry of 4 bytes for each page, and
-/// the pages. Both addresses are in this object, so that a look into either is one load after it.
+/// A table with an entry of 4 bytes for each page, and the range of the pages, for look-ups that read one and then the other.
+/// Both addresses are stored in this object, so that each access needs one load after it.
 /// </summary>
-/// <remarks>As of <see cref="AddressRange"/>, indexes and offsets are checked against the lengths; the ranges live as long as
-/// this.</remarks>
+/// <remarks>
+/// As in <see cref="AddressRange"/>, indexes and offsets are checked against the lengths. The ranges live as long as this
+/// object.
+/// </remarks>
 internal abstract unsafe class PageAddresses
 {
     private readonly uint* _entries;
@@ -25,22 +27,20 @@ internal abstract unsafe class PageAddresses
         ArgumentOutOfRangeException.ThrowIfGreaterThan(count, table.Length / sizeof(uint));
     }
 
-    /// <summary>Pages that have an entry.</summary>
+    /// <summary>The number of pages that have an entry.</summary>
     public long Count { get; }
 
-    /// <summary>Where the pages lie.</summary>
+    /// <summary>The range of the pages.</summary>
     public AddressRange Pages { get; }
 
-    /// <summary>Where the entries lie.</summary>
+    /// <summary>The range of the entries.</summary>
     protected AddressRange Table { get; }
 
-    /// <summary>
-    /// The entry of a page, read so that what was written before it was stored is seen; 0 for a page that has none.
-    /// </summary>
+    /// <summary>Reads the entry of a page with acquire semantics. Returns 0 for a page beyond the table.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public uint Find(long number) => (ulong)number < (ulong)Count ? Volatile.Read(ref _entries[number]) : 0;
 
-    /// <summary>Stores an entry after all that was written before.</summary>
+    /// <summary>Stores an entry with release semantics.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Write(long number, uint entry)
     {
@@ -49,11 +49,11 @@ internal abstract unsafe class PageAddresses
         Volatile.Write(ref _entries[number], entry);
     }
 
-    /// <summary>Stores an entry if another is there now; false if not.</summary>
+    /// <summary>Stores an entry if the current one is as expected. Returns false otherwise.</summary>
     public bool TryExchange(long number, uint expected, uint entry) =>
         (ulong)number < (ulong)Count && Interlocked.CompareExchange(ref _entries[number], entry, expected) == expected;
 
-    /// <summary>The bytes at an offset among the pages.</summary>
+    /// <summary>Returns the bytes at an offset in the pages.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Span(long offset, int lengthBytes)
     {

@@ -1,14 +1,14 @@
 namespace Treepie.Storage.Memory;
 
-/// <summary>What came of bringing mapped pages into memory.</summary>
+/// <summary>The result of loading mapped pages into memory.</summary>
 internal enum PopulateResult
 {
-    /// <summary>They are there, or the system has no such call and a read is the only way.</summary>
+    /// <summary>The pages are in memory, or the system has no such call and they must simply be read.</summary>
     Done,
 
-    /// <summary>The disk could not deliver them.</summary>
+    /// <summary>The disk could not read them.</summary>
     Failed,
 
-    /// <summary>The kernel does not know the call: Linux before 5.14.</summary>
+    /// <summary>The kernel does not support the call: Linux before 5.14.</summary>
     Unknown,
 }

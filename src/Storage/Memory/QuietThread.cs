@@ -33,18 +33,20 @@ public static unsafe class QuietThread
     private const int HighestNice = 19;
 
     /// <summary>
-    /// The system's policy of threads that compute: they take a processor from nobody when they wake, but wait until who has it
-    /// gives it up or its turn is over.
+    /// Linux scheduling policy for computing threads (SCHED_BATCH): when they wake, they do not preempt the running thread
+    /// but wait until it yields or its time slice ends.
     /// </summary>
     private const int BatchPolicy = 3;
 
-    /// <summary>The policy that is left for it; any other was chosen by who began the process.</summary>
+    /// <summary>
+    /// The default policy, the only one that is replaced: any other was chosen by whoever started the process.
+    /// </summary>
     private const int OrdinaryPolicy = 0;
 
-    /// <summary>To the calls: a thread or process by its number, 0 the calling thread.</summary>
+    /// <summary>Argument of the calls: a thread or process by its number; 0 is the calling thread.</summary>
     private const int WhichProcess = 0;
 
-    /// <summary>Stack of a thread that runs what is known not to be deep.</summary>
+    /// <summary>The stack size for work that needs little stack.</summary>
     private const int SmallStackBytes = 256 * 1024;
 
     private static readonly Lazy<(nint Get, nint Set, nint GetPolicy, nint SetPolicy)> _calls = new(FindCalls);
@@ -89,7 +91,7 @@ public static unsafe class QuietThread
     public static void Start(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);
-        _ = _calls.Value; // before anything runs on the thread, see below
+        _ = _calls.Value; // must run on an ordinary thread first, see FindCalls
         Make(work, nice, stackBytes: 0).Start();
     }
 
@@ -106,8 +108,8 @@ public static unsafe class QuietThread
     };
 
     /// <summary>
-    /// Makes the calling thread nicer than the first of the process, which has what the process was begun with, and one that
-    /// computes. Refused: an ordinary thread does it too.
+    /// Sets the nice value of the calling thread above that of the main thread, which has the one the process was started
+    /// with, and selects the batch policy. If the system refuses, the thread stays an ordinary one.
     /// </summary>
     private static void Lower(int nice)
     {
@@ -117,8 +119,8 @@ public static unsafe class QuietThread
         int own = ((delegate* unmanaged[Cdecl]<int, uint, int>)get)(WhichProcess, (uint)Environment.ProcessId);
         _ = ((delegate* unmanaged[Cdecl]<int, uint, int, int>)set)(WhichProcess, 0, Math.Min(HighestNice, own + nice));
 
-        // Who wakes often (for a batch, for a disk) would otherwise take the processor from one who answers, for a tick of the
-        // system's clock: four milliseconds.
+        // A thread that wakes often (for a batch, for a disk) would otherwise take the processor from a thread that serves a
+        // request, for a tick of the system's clock: four milliseconds.
         int priority = 0;
         if (getPolicy != 0 && setPolicy != 0 && ((delegate* unmanaged[Cdecl]<int, int>)getPolicy)(0) == OrdinaryPolicy)
             _ = ((delegate* unmanaged[Cdecl]<int, int, int*, int>)setPolicy)(0, BatchPolicy, &priority);
@@ -126,7 +128,7 @@ public static unsafe class QuietThread
 
     private static (nint Get, nint Set, nint GetPolicy, nint SetPolicy) FindCalls()
     {
-        // The runtime begins its one thread for timers with the first of them: here, on an ordinary thread.
+        // The runtime starts its only timer thread with the first timer: start it here, on an ordinary thread.
         new Timer(static _ => { }, null, TimeSpan.FromDays(1), Timeout.InfiniteTimeSpan).Dispose();
         return OperatingSystem.IsLinux()
             && NativeLibrary.TryLoad("libc.so.6", typeof(QuietThread).Assembly, null, out nint library)

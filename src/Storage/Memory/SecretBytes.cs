@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A few bytes that must not be found anywhere later: in memory of their own, kept out of swap and core dumps where the system
-/// allows, zeroed when disposed. What the system's cryptography library copies of them while it computes is not in reach.
+/// A few secret bytes in memory of their own, excluded from swap and core dumps if the system allows it, and zeroed when
+/// disposed. Copies that the system's cryptography library makes while it computes cannot be controlled.
 /// </summary>
 internal sealed class SecretBytes : IDisposable
 {
@@ -20,7 +20,7 @@ internal sealed class SecretBytes : IDisposable
     }
 
     /// <summary>The bytes.</summary>
-    /// <exception cref="ObjectDisposedException">They are zeroed.</exception>
+    /// <exception cref="ObjectDisposedException">They have been zeroed.</exception>
     public Span<byte> Span
     {
         get
@@ -31,7 +31,8 @@ internal sealed class SecretBytes : IDisposable
     }
 
     /// <summary>
-    /// Zeroes them. Where nobody does, the system does so before it gives the memory, which goes with this object, to anyone.
+    /// Zeroes and frees the bytes. If it is not called, the system zeroes the memory, which is freed with this object, before
+    /// reusing it.
     /// </summary>
     public void Dispose()
     {

@@ -4,13 +4,12 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A word that one thread sleeps on until another wakes it, by the futex calls of Linux: one system call for each side, and none
-/// where the wake comes first. (A monitor takes a lock, a mutex and a condition of its own for the same: several times the
-/// processor time where a hundred threads wait for one sync.)
+/// A word on which one thread sleeps until another wakes it, using Linux futex calls: one system call on each side, none if
+/// the wake comes first. (A monitor needs a lock, a mutex and a condition variable for this: several times the processor time
+/// if a hundred threads wait for one sync.)
 /// </summary>
 /// <remarks>
-/// The word is 0; or 1: a wake that nobody has taken; or -1: the owner sleeps. It is pinned, so that a wake which comes late
-/// finds memory there.
+/// The word is 0; or 1: a pending wake; or -1: the owner sleeps. It is pinned, so that a late wake still finds valid memory.
 /// </remarks>
 internal sealed unsafe partial class SleepWord
 {
@@ -22,7 +21,7 @@ internal sealed unsafe partial class SleepWord
 
     private readonly int[] _memory = GC.AllocateArray<int>(2 * LineWords, pinned: true);
 
-    /// <summary>Whether this machine has it.</summary>
+    /// <summary>Whether this system supports it.</summary>
     public static bool IsSupported => OperatingSystem.IsLinux() && Number != 0;
 
     /// <summary>The number of the system call.</summary>
@@ -36,7 +35,8 @@ internal sealed unsafe partial class SleepWord
     private ref int Word => ref _memory[LineWords];
 
     /// <summary>
-    /// Sleeps until woken; returns at once if that has happened. May return without: the caller looks at its condition again.
+    /// Sleeps until woken; returns at once if there is a pending wake. May return early, so the caller must check its
+    /// condition again.
     /// </summary>
     public void Sleep()
     {
@@ -50,7 +50,7 @@ internal sealed unsafe partial class SleepWord
         Volatile.Write(ref Word, 0);
     }
 
-    /// <summary>Wakes the one who sleeps, or the next who is going to.</summary>
+    /// <summary>Wakes the sleeping thread, or lets its next <see cref="Sleep"/> return at once.</summary>
     public void Wake()
     {
         if (Interlocked.Exchange(ref Word, Woken) == Sleeping)

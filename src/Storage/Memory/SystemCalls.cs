@@ -4,9 +4,9 @@ using Microsoft.Win32.SafeHandles;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// The calls of the system whose answers differ between kernels, machines and file systems, and the size of a system page. They
-/// come in as an object, so that a test can stand for a machine with larger pages, a file system without fallocate or one without
-/// locks. Each returns an error number, 0 for success.
+/// System calls whose results differ between kernels, machines and file systems, and the size of a system page. An object, so
+/// that tests can simulate larger pages or a file system without fallocate or locks. Each returns an error number, 0 for
+/// success.
 /// </summary>
 internal abstract partial class SystemCalls
 {
@@ -14,7 +14,7 @@ internal abstract partial class SystemCalls
     private const int LockExclusive = 2;
     private const int LockWithoutWaiting = 4;
     private const int LockNone = 8;
-    private const int AskRangeLock = 36; // of the open file, not of the process: Linux from 3.15 on
+    private const int AskRangeLock = 36; // of the open file, not of the process: Linux 3.15 and later
     private const int SetRangeLock = 37;
     private const int RangeRead = 0;
     private const int RangeWrite = 1;
@@ -28,18 +28,18 @@ internal abstract partial class SystemCalls
     private const int StatusBytes = 256;
     private const int LinksOffset = 16;
 
-    /// <summary>Those of this machine.</summary>
+    /// <summary>The calls of this machine.</summary>
     public static SystemCalls Default { get; } = new ThisMachine();
 
-    /// <summary>Bytes of a system page. Addresses and offsets of mapping calls are multiples of it.</summary>
+    /// <summary>The size of a system page in bytes. Addresses and offsets of mapping calls must be multiples of it.</summary>
     public virtual int PageBytes => Environment.SystemPageSize;
 
-    /// <summary>Whether numbers lie in memory as they do in files.</summary>
+    /// <summary>Whether numbers have the same byte order in memory as in files.</summary>
     public virtual bool IsLittleEndian => BitConverter.IsLittleEndian;
 
     /// <summary>
-    /// Throws where files cannot be read or written: pages are used as they lie in the file, whose numbers are little-endian.
-    /// Every way into a directory begins with it, before anything is looked at or changed.
+    /// Throws if files cannot be read or written: pages are used directly as stored, and their numbers are little-endian.
+    /// Must be called before a directory is read or changed.
     /// </summary>
     /// <exception cref="StorageException">The machine is big-endian.</exception>
     public void RequireLittleEndian()
@@ -53,27 +53,26 @@ internal abstract partial class SystemCalls
     }
 
     /// <summary>
-    /// Gives a part of a file real blocks. Linux only; the C library's replacement for file systems without the call is not used.
+    /// Allocates blocks for a part of a file. Linux only. The C library's emulation for file systems without the call is not
+    /// used.
     /// </summary>
     public virtual int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
         UnixFileCalls.OnFile(file, descriptor => FAllocate(descriptor, 0, offset, lengthBytes));
 
     /// <summary>
-    /// Takes the system's lock of an open file, without waiting. It ends when the file is closed or the process ends.
+    /// Takes the system's lock of an open file without waiting. It ends when the file is closed or the process ends.
     /// </summary>
     public virtual int LockFile(SafeFileHandle file, bool shared) =>
         UnixFileCalls.OnFile(file, descriptor => FLock(descriptor, (shared ? LockShared : LockExclusive) | LockWithoutWaiting));
 
-    /// <summary>
-    /// Gives back what <see cref="LockFile"/> took, also for copies of the descriptor that other processes have.
-    /// </summary>
+    /// <summary>Releases the lock of <see cref="LockFile"/>, also for copies of the descriptor in other processes.</summary>
     public virtual int UnlockFile(SafeFileHandle file) =>
         UnixFileCalls.OnFile(file, static descriptor => FLock(descriptor, LockNone));
 
     /// <summary>
-    /// Takes the lock of one byte of an open file of Linux, for this descriptor, without waiting; nobody needs to write it. With
-    /// <paramref name="asks"/> it is only asked whether another descriptor has a lock that would refuse a writer's: then the
-    /// answer is the error of a conflict.
+    /// Takes the lock of one byte of an open file for this descriptor, without waiting. Linux only; the byte need not exist.
+    /// With <paramref name="asks"/>, only tests whether another descriptor holds a lock that conflicts with a writer's, and
+    /// then returns the error of a conflict.
     /// </summary>
     public virtual int LockByte(SafeFileHandle file, long offset, bool shared, bool asks = false)
     {
@@ -86,9 +85,7 @@ internal abstract partial class SystemCalls
         return error != 0 || !asks || MemoryMarshal.Read<short>(request) == RangeFree ? error : ErrorNoAccess;
     }
 
-    /// <summary>
-    /// Gives back what <see cref="LockByte"/> took, also for copies of the descriptor that other processes have.
-    /// </summary>
+    /// <summary>Releases the lock of <see cref="LockByte"/>, also for copies of the descriptor in other processes.</summary>
     public virtual int UnlockByte(SafeFileHandle file, long offset)
     {
         byte[] request = new byte[RangeLockBytes];
@@ -98,7 +95,9 @@ internal abstract partial class SystemCalls
         return UnixFileCalls.OnFile(file, descriptor => FileControl(descriptor, SetRangeLock, ref request[0]));
     }
 
-    /// <summary>Names an open file has in the file system: 0 when it was deleted; -1 where the system does not say.</summary>
+    /// <summary>
+    /// Returns the number of names that an open file has in the file system: 0 if it was deleted, -1 if unknown.
+    /// </summary>
     public virtual int CountLinks(SafeFileHandle file)
     {
         if (!OperatingSystem.IsLinux())
@@ -109,7 +108,7 @@ internal abstract partial class SystemCalls
         return error == 0 ? (int)Math.Min(int.MaxValue, MemoryMarshal.Read<uint>(status.AsSpan(LinksOffset))) : -1;
     }
 
-    /// <summary>Maps a file, or without one anonymous memory, and says where.</summary>
+    /// <summary>Maps a file, or anonymous memory if it is null, and returns the address.</summary>
     public virtual int Map(
         nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
     {
@@ -124,30 +123,30 @@ internal abstract partial class SystemCalls
         finally
         {
             if (held)
-                file!.DangerousRelease(); // it was held
+                file!.DangerousRelease(); // held implies not null
         }
     }
 
-    /// <summary>Takes a mapping away.</summary>
+    /// <summary>Removes a mapping.</summary>
     public virtual int Unmap(nint address, long lengthBytes) =>
         MUnmap(address, (nuint)lengthBytes) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
-    /// <summary>Changes what may be done with memory.</summary>
+    /// <summary>Changes the access permissions of memory.</summary>
     public virtual int Protect(nint address, long lengthBytes, int protection) =>
         MProtect(address, (nuint)lengthBytes, protection) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
     /// <summary>
-    /// Gives advice about memory. The system rounds the length up to a whole page, so that a discarded part must not end inside
-    /// one.
+    /// Gives advice about memory. The system rounds the length up to a whole page, so a part to discard must not end inside a
+    /// page.
     /// </summary>
     public virtual int Advise(nint address, long lengthBytes, int advice) =>
         MAdvise(address, (nuint)lengthBytes, advice) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
-    /// <summary>Says of each system page whether it is in memory (bit 0 of a byte for each). Linux only.</summary>
+    /// <summary>Returns whether each system page is in memory (bit 0 of one byte per page). Linux only.</summary>
     public virtual int FindResident(nint address, long lengthBytes, Span<byte> resident) =>
         MInCore(address, (nuint)lengthBytes, ref MemoryMarshal.GetReference(resident)) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
-    /// <summary>Keeps memory out of swap.</summary>
+    /// <summary>Locks memory, so that it is not swapped out.</summary>
     public virtual int LockMemory(nint address, long lengthBytes, uint flags) =>
         MLock2(address, (nuint)lengthBytes, flags) == 0 ? 0 : Marshal.GetLastPInvokeError();
 

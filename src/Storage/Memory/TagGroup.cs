@@ -4,13 +4,15 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>Sixteen bytes side by side, compared with one at once: the fragments of hashes in a bucket.</summary>
+/// <summary>A group of sixteen adjacent bytes that are compared at once: the hash fragments of a bucket.</summary>
 internal static class TagGroup
 {
-    /// <summary>Bytes of a group.</summary>
+    /// <summary>The size of a group in bytes.</summary>
     public const int Size = 16;
 
-    /// <summary>A bit for each byte of the group that equals <paramref name="tag"/>, and for each that is zero.</summary>
+    /// <summary>
+    /// Returns a bit for each byte of the group that equals <paramref name="tag"/>, and one for each that is zero.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static uint Match(ReadOnlySpan<byte> group, byte tag, out uint zeros)
     {
@@ -24,7 +26,7 @@ internal static class TagGroup
         return Vector128.Equals(bytes, Vector128.Create(tag)).ExtractMostSignificantBits();
     }
 
-    /// <summary>The same byte by byte: for processors without vectors.</summary>
+    /// <summary>The scalar version, for processors without vectors.</summary>
     public static uint MatchScalar(ReadOnlySpan<byte> group, byte tag, out uint zeros)
     {
         uint matches = 0;

@@ -3,9 +3,7 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>
-/// The file calls of libc that .NET does not give, or gives without their errors. Each returns an error number, 0 for success.
-/// </summary>
+/// <summary>File calls of libc that .NET lacks or whose errors it hides. Each returns an error number, 0 for success.</summary>
 internal static partial class UnixFileCalls
 {
     private const int FullSync = 51;
@@ -15,7 +13,7 @@ internal static partial class UnixFileCalls
     private const int OpenCreate = 0x40; // Linux
     private const int OpenDataSync = 0x1000; // Linux
     private const int OpenCloseOnExec = 0x80000; // Linux
-    private const int NewFileMode = 0x180; // 0600: nobody else's
+    private const int NewFileMode = 0x180; // 0600: only the owner
     private const int ErrorNoPermission = 1;
     private const int ErrorNoEntry = 2;
     private const int ErrorNoAccess = 13;
@@ -25,19 +23,17 @@ internal static partial class UnixFileCalls
 
     private static int CloseOnExec => OperatingSystem.IsMacOS() ? 0x1000000 : OpenCloseOnExec;
 
-    /// <summary>O_DIRECT of Linux, which is not the same on all processors.</summary>
+    /// <summary>O_DIRECT on Linux; the value depends on the processor architecture.</summary>
     private static int OpenPastCache =>
         RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x10000 : 0x4000;
 
     /// <summary>
-    /// Makes written data durable. <c>RandomAccess.FlushToDisk</c> swallows EROFS, EINVAL and ENOTSUP; this does not.
+    /// Makes written data durable. Unlike <c>RandomAccess.FlushToDisk</c>, it does not ignore EROFS, EINVAL and ENOTSUP.
     /// </summary>
     public static int SyncData(SafeFileHandle file) => OnFile(file, static descriptor =>
         OperatingSystem.IsMacOS() ? FileControl(descriptor, FullSync, 0) : FDataSync(descriptor));
 
-    /// <summary>
-    /// Has Linux begin to read a part of a file, just that and no more; waits for nothing. Refusal changes nothing.
-    /// </summary>
+    /// <summary>Makes Linux start reading exactly a part of a file, without waiting. Errors are ignored.</summary>
     public static void Announce(SafeFileHandle file, long offset, long lengthBytes)
     {
         bool held = false;
@@ -54,8 +50,8 @@ internal static partial class UnixFileCalls
     }
 
     /// <summary>
-    /// Opens a file of Linux for writing past the cache, each write durable when it returns; null where the file system does not
-    /// do that.
+    /// Opens a file on Linux for writing without the cache; each write is durable when it returns. Returns null if the file
+    /// system does not support it.
     /// </summary>
     public static SafeFileHandle? OpenDirect(string path)
     {
@@ -63,7 +59,9 @@ internal static partial class UnixFileCalls
         return descriptor < 0 ? null : new SafeFileHandle(descriptor, ownsHandle: true);
     }
 
-    /// <summary>Opens a file of Linux for reading past the cache; null where the file system does not do that.</summary>
+    /// <summary>
+    /// Opens a file on Linux for reading without the cache. Returns null if the file system does not support it.
+    /// </summary>
     public static SafeFileHandle? OpenDirectForReading(string path)
     {
         int descriptor = Open(path, OpenReadOnly | OpenPastCache | OpenCloseOnExec, 0);
@@ -85,7 +83,7 @@ internal static partial class UnixFileCalls
                 if (error != 0 && error != ErrorInterrupted)
                     return error;
                 if (written == 0)
-                    return ErrorInputOutput; // a file that takes no bytes and names no reason
+                    return ErrorInputOutput; // the file accepts no bytes and gives no reason
                 if (written < 0)
                     continue;
 
@@ -102,7 +100,7 @@ internal static partial class UnixFileCalls
         }
     }
 
-    /// <summary>Makes created, renamed and deleted names of a directory durable.</summary>
+    /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>
     public static int SyncDirectory(string path)
     {
         int descriptor = Open(path, OpenReadOnly, 0);
@@ -115,7 +113,8 @@ internal static partial class UnixFileCalls
     }
 
     /// <summary>
-    /// Opens a file for reading past the locks that .NET takes on every file it opens; null where it cannot be opened.
+    /// Opens a file for reading, ignoring the locks that .NET takes on every file it opens. Returns null if it cannot be
+    /// opened.
     /// </summary>
     public static SafeFileHandle? OpenUnlocked(string path)
     {
@@ -123,12 +122,12 @@ internal static partial class UnixFileCalls
         return descriptor < 0 ? null : new SafeFileHandle(descriptor, ownsHandle: true);
     }
 
-    /// <summary>Opens a file without the lock that .NET would take. Throws what .NET throws where that fails.</summary>
+    /// <summary>Opens a file without the lock that .NET would take. Throws the same exceptions as .NET.</summary>
     public static SafeFileHandle OpenPlain(string path, bool writable, bool create, bool isNew = false)
     {
         if (create && OperatingSystem.IsMacOS())
         {
-            // There the mode of a call with a variable number of arguments is passed in another way.
+            // On macOS, the mode argument of a variadic call is passed differently.
             new FileStream(path, new FileStreamOptions
             {
                 Mode = isNew ? FileMode.CreateNew : FileMode.OpenOrCreate,
@@ -160,7 +159,7 @@ internal static partial class UnixFileCalls
         };
     }
 
-    /// <summary>Calls until the call is not interrupted by a signal.</summary>
+    /// <summary>Repeats a call until it is not interrupted by a signal. Returns its error number.</summary>
     internal static int OnFile(SafeFileHandle file, Func<int, int> call)
     {
         bool held = false;

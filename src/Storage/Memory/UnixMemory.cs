@@ -3,8 +3,8 @@ using Microsoft.Win32.SafeHandles;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// What Linux and macOS do about memory, by the calls of <see cref="SystemCalls"/>. Addresses and offsets are multiples of the
-/// system's page; lengths need not be, and the system rounds them up.
+/// Memory management on Linux and macOS with the calls of <see cref="SystemCalls"/>. Addresses and offsets must be multiples
+/// of the system's page size; lengths are rounded up by the system.
 /// </summary>
 internal static unsafe class UnixMemory
 {
@@ -31,9 +31,9 @@ internal static unsafe class UnixMemory
     private static int MapNoReserve => OperatingSystem.IsMacOS() ? 0x40 : 0x4000;
 
     /// <summary>
-    /// Addresses in whole system pages. As many as fill a huge page begin where one may: more are reserved than needed, and what
-    /// is over at both ends is given back. Fewer lie where the system has them, so that they join their neighbours. Null where
-    /// there are none left.
+    /// Reserves addresses in whole system pages. A range of at least a huge page starts at a huge page boundary: more is
+    /// reserved than needed, and the excess at both ends is released. Smaller ranges lie where the system puts them, so that
+    /// they merge with their neighbours. Returns null if no addresses are left.
     /// </summary>
     public static byte* Reserve(SystemCalls calls, long length)
     {
@@ -54,10 +54,7 @@ internal static unsafe class UnixMemory
         return (byte*)aligned;
     }
 
-    /// <summary>
-    /// Asks for huge pages where the system has them: one entry of the processor's address table for 512 pages. Refusal
-    /// changes nothing.
-    /// </summary>
+    /// <summary>Requests huge pages: one entry of the processor's page table instead of 512. Errors are ignored.</summary>
     public static void PreferHugePages(SystemCalls calls, byte* start, long length)
     {
         if (OperatingSystem.IsLinux())
@@ -68,7 +65,7 @@ internal static unsafe class UnixMemory
         calls.Protect((nint)start, length, ProtectRead | ProtectWrite) == 0;
 
     /// <summary>
-    /// Gives memory back. Kernels before 5.18 do not discard what is locked; there it stays, zeroed by its owner.
+    /// Returns memory to the system. Kernels before 5.18 cannot discard locked memory; it stays, zeroed by its owner.
     /// </summary>
     public static void Discard(SystemCalls calls, byte* start, long length, bool isLocked)
     {
@@ -76,7 +73,7 @@ internal static unsafe class UnixMemory
             _ = calls.Advise((nint)start, length, AdviseDontNeed);
     }
 
-    /// <summary>Refusal changes nothing: then the system has no such thing.</summary>
+    /// <summary>Errors are ignored: the system does not support it then.</summary>
     public static void ExcludeFromDumps(SystemCalls calls, byte* start, long length)
     {
         _ = calls.Advise((nint)start, length, AdviseDontDump);
@@ -84,8 +81,8 @@ internal static unsafe class UnixMemory
     }
 
     /// <summary>
-    /// Pages are locked as they are touched, so that a sparse part costs what it holds. macOS has no such form: there nothing
-    /// is locked.
+    /// Locks pages when they are first accessed, so that a sparse part locks only what it uses. macOS has no such call, so
+    /// nothing is locked there.
     /// </summary>
     public static bool TryLock(SystemCalls calls, byte* start, long length) =>
         OperatingSystem.IsLinux() && calls.LockMemory((nint)start, length, LockOnFault) == 0;
@@ -103,8 +100,8 @@ internal static unsafe class UnixMemory
     }
 
     /// <summary>
-    /// A disk error becomes an error number here; a plain read of the address would end the process. Because the address
-    /// begins a page, "invalid" can only mean that the kernel does not know the advice.
+    /// Loads pages. Reports a disk error as an error number; a plain read of the address would end the process. Since the
+    /// address is page-aligned, "invalid" can only mean that the kernel does not support the advice.
     /// </summary>
     public static PopulateResult Populate(SystemCalls calls, byte* start, long length)
     {
@@ -113,8 +110,7 @@ internal static unsafe class UnixMemory
     }
 
     /// <summary>
-    /// Begins to read what of a mapped file is not in memory, just that and no more, and waits for nothing. Refusal changes
-    /// nothing.
+    /// Starts reading exactly the part of a mapped file that is not in memory, without waiting. Errors are ignored.
     /// </summary>
     public static void BeginLoad(SystemCalls calls, byte* start, long length)
     {
@@ -123,8 +119,8 @@ internal static unsafe class UnixMemory
     }
 
     /// <summary>
-    /// Has the system read only the pages of a mapped file that are touched. Otherwise it reads as much around each of them
-    /// as the disk's setting says, up to megabytes, and pages that are in use leave memory for it. Refusal changes nothing.
+    /// Makes the system read only the accessed pages of a mapped file. Otherwise it reads as much around each as the disk's
+    /// setting says, up to megabytes, and evicts pages in use for that. Errors are ignored.
     /// </summary>
     public static void ReadOnlyWhatIsTouched(SystemCalls calls, byte* start, long length)
     {

@@ -1,13 +1,14 @@
 namespace Treepie.Storage.Memory;
 
-/// <summary>Which pages of a map the system has in memory.</summary>
+/// <summary>Finds which pages of a map are in memory.</summary>
 internal static unsafe class UnixResidency
 {
     private const int MaxStackBytes = 8192;
 
     /// <summary>
-    /// Says of each unit of <paramref name="unitBytes"/> whether all of it is in memory (1) or not (0); false where the system
-    /// does not say. Linux tells the truth about a file only to who may write it or owns it; to others everything is in memory.
+    /// Returns for each unit of <paramref name="unitBytes"/> whether all of it is in memory (1) or not (0). Returns false if
+    /// the system does not tell. Linux gives true results only to users who own the file or may write to it; to others it
+    /// reports everything as in memory.
     /// </summary>
     public static bool TryFind(SystemCalls calls, byte* start, Span<byte> resident, int unitBytes)
     {

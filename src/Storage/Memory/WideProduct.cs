@@ -7,8 +7,8 @@ namespace Treepie.Storage.Memory;
 internal static class WideProduct
 {
     /// <summary>
-    /// Both halves of a product, joined by exclusive or. The low half is multiplied anew: the one that comes with the high half
-    /// goes through memory, for which everybody who needs a hash would wait.
+    /// Returns the xor of both halves of a product. The low half is computed separately: the one that comes with the high
+    /// half passes through memory, which would delay every hash.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Fold(ulong a, ulong b)

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>The memory calls of Windows.</summary>
+/// <summary>Memory management on Windows.</summary>
 internal static unsafe partial class WindowsMemory
 {
     private const uint MemoryCommit = 0x1000;

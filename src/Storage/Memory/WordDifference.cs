@@ -6,15 +6,16 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Says which words of two stretches of memory differ, a bit for each, many at once: what a commit writes down of a page.
+/// Finds the words in which two blocks of memory differ, as one bit per word, many at a time. A commit uses it to write only
+/// the changes of a page.
 /// </summary>
 internal static class WordDifference
 {
     private const int BitsPerGroup = 64;
 
     /// <summary>
-    /// As <see cref="Find(ReadOnlySpan{ulong}, ReadOnlySpan{ulong}, Span{ulong})"/>, looking at some lines only: all others count
-    /// as equal.
+    /// Like <see cref="Find(ReadOnlySpan{ulong}, ReadOnlySpan{ulong}, Span{ulong})"/>, but compares only some lines. All
+    /// others count as equal.
     /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, LineSet lines, Span<ulong> different)
     {
@@ -42,8 +43,8 @@ internal static class WordDifference
     }
 
     /// <summary>
-    /// Sets bit i where <paramref name="left"/>[i] is not <paramref name="right"/>[i]. The lengths are equal, and a multiple of
-    /// 64.
+    /// Sets bit i if <paramref name="left"/>[i] differs from <paramref name="right"/>[i]. The lengths must be equal and a
+    /// multiple of 64.
     /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
@@ -56,7 +57,7 @@ internal static class WordDifference
             FindScalar(left, right, different);
     }
 
-    /// <summary>The same in plain steps.</summary>
+    /// <summary>The scalar version.</summary>
     public static void FindScalar(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
         for (int group = 0; group < left.Length / BitsPerGroup; group++)
@@ -68,7 +69,7 @@ internal static class WordDifference
         }
     }
 
-    /// <summary>Four words at a time.</summary>
+    /// <summary>Compares four words at a time.</summary>
     public static void Find256(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
         ReadOnlySpan<Vector256<ulong>> a = MemoryMarshal.Cast<ulong, Vector256<ulong>>(left),
@@ -84,7 +85,7 @@ internal static class WordDifference
         }
     }
 
-    /// <summary>Eight words at a time.</summary>
+    /// <summary>Compares eight words at a time.</summary>
     public static void Find512(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
         ReadOnlySpan<Vector512<ulong>> a = MemoryMarshal.Cast<ulong, Vector512<ulong>>(left),
@@ -121,7 +122,7 @@ internal static class WordDifference
         Debug.Assert(different.Length * BitsPerGroup >= left.Length, "there is a bit for each word");
     }
 
-    /// <summary>How many bits are set.</summary>
+    /// <summary>Returns the number of bits set.</summary>
     public static int Count(ReadOnlySpan<ulong> bits)
     {
         int count = 0;
@@ -131,7 +132,8 @@ internal static class WordDifference
     }
 
     /// <summary>
-    /// The first bit from <paramref name="from"/> on that is set (or, if asked, not set); the number of bits if there is none.
+    /// Returns the first bit at or after <paramref name="from"/> that is set (or not set, as requested), or the number of
+    /// bits if there is none.
     /// </summary>
     public static int Next(ReadOnlySpan<ulong> bits, int from, bool isSet)
     {
