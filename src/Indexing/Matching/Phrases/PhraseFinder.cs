@@ -6,12 +6,15 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds which entries of a window that have all words of a phrase contain the phrase, and how often: <list type="number">
+/// Finds which entries of a window that have all words of a phrase contain the phrase, and how often:
+/// <list type="number">
 /// <item>if there are many candidate entries and the phrase is exact, the positions of the two rarest words are laid out for
-/// the whole window and compared at once (<see cref="PairKernels"/>);</item> <item>remaining or few candidates are tested by
-/// position masks (<see cref="PositionKernels"/>), rarest word first;</item> <item>all positions are compared only for
-/// entries that the masks keep but cannot decide: long ones, and those of phrases with slop.</item> </list> The results of
-/// the current window are kept, so that scoring does not compute them again.
+/// the whole window and compared at once (<see cref="PairKernels"/>);</item>
+/// <item>remaining or few candidates are tested by position masks (<see cref="PositionKernels"/>), rarest word first;</item>
+/// <item>all positions are compared only for entries that the masks keep but cannot decide: long ones, and those of phrases
+/// with slop.</item>
+/// </list>
+/// The results of the current window are kept, so that scoring does not compute them again.
 /// </summary>
 internal sealed class PhraseFinder
 {
