@@ -68,9 +68,7 @@ internal static class CostModel
     /// <summary>The default for operators that state no cost.</summary>
     public static OperatorCost Unknown => new(200, 250);
 
-    /// <summary>
-    /// Comparing sort keys while keeping the first hits, per entry and per doubling of the number of hits.
-    /// </summary>
+    /// <summary>Comparing sort keys while keeping the first hits: per hit kept and per doubling of their number.</summary>
     public const double KeyCompare = 10;
 
     /// <summary>One entry of an ordered walk, looked up in cached windows.</summary>

@@ -200,7 +200,7 @@ internal abstract class Operator(QueryContext context)
 
     /// <summary>
     /// Writes all entries with their scores if they are known and at most <see cref="FlatPostings.MaxEntries"/>. Returns how
-    /// many there are, or -1 if this is not supported.
+    /// many there are, or -1 if they are not.
     /// </summary>
     public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
 

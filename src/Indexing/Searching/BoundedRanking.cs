@@ -33,7 +33,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>With at least this many candidates in a window, the upper bound of each is checked.</summary>
     private const int ManyByBlock = 24;
 
-    /// <summary>Up to this many hits of a window are scored without checking their blocks.</summary>
+    /// <summary>Up to this many hits of a window are scored directly, without narrowing them further.</summary>
     private const int FewInWindow = 10;
 
     /// <summary>Number of blocks that are scored first.</summary>

@@ -190,7 +190,7 @@ internal sealed class OrderWalk
 
     private void TakeTextsOfNumbers()
     {
-        // A range is walked this way only if the order of its numbers' text forms is ascending or descending.
+        // A range is walked this way only if the text forms of its numbers sort in numeric order, or in reverse.
         using NumberTextCursor texts = _range?.TryGetEnds() is var (from, to)
             && NumberTextCursor.TryOpen(_tree, from, to, _sort.Descending) is { } inside
                 ? inside

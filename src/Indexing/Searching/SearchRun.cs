@@ -62,6 +62,7 @@ internal sealed class SearchRun
         _isWithoutRange = _range is not null
             && (!request.CountsHits || _rangeTotal is not null)
             && request.OrderHint != OrderHint.Sort;
+        // _isWithoutRange implies a range
         _root = _isWithoutRange
             ? _compiler.CompileWhole(_range!.Rest)
             : _compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);

@@ -24,9 +24,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// </summary>
     public const long MaxTerms = 16 << 20;
 
-    /// <summary>
-    /// After this many terms, as some blocks hold, more are likely to follow, so the next leaf is prefetched.
-    /// </summary>
+    /// <summary>After reading this many terms, more are likely to follow, so the next leaf is prefetched.</summary>
     private const int ManyTerms = 64;
 
     private readonly string _dictionary = TreeNames.Terms(field);

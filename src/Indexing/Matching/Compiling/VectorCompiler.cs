@@ -15,7 +15,10 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// </summary>
 internal sealed class VectorCompiler(QueryContext context)
 {
-    /// <summary>With at most this many vectors the graph is not used: comparing all is no slower, and exact.</summary>
+    /// <summary>
+    /// With at most this many vectors, or entries left by the filter, the graph is not used: comparing all is no slower, and
+    /// exact.
+    /// </summary>
     private const long FewEntries = 1_000;
 
     /// <summary>
