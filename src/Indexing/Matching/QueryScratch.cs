@@ -99,7 +99,8 @@ internal sealed class QueryScratch
     public QueryMeter Meter { get; } = new();
 
     /// <summary>Ends the query: closes its cursors and returns what it rented.</summary>
-    /// <param name="keepsFactors">Whether the factors are those of the view alone and may be kept for the next query.</param>
+    /// <param name="keepsFactors">Whether the factors are those of the view alone and may be kept for the next
+    /// query.</param>
     public void End(bool keepsFactors)
     {
         foreach (IDisposable cursor in _cursors)

@@ -24,10 +24,8 @@ internal static class HeadRanking
     /// <param name="nextEntryId">Exclusive upper bound on entry ids.</param>
     /// <param name="wanted">Number of best entries wanted.</param>
     /// <param name="ids">Receives the ids; room for <see cref="ListHead.MaxEntries"/>.</param>
-    /// <param name="scores">
-    /// Receives the scores as computed by <paramref name="sum"/>; same size as <paramref name="ids"/>. Entries are sorted by
-    /// score, then by id, since different parts may round to the same sum.
-    /// </param>
+    /// <param name="scores">Receives the scores as computed by <paramref name="sum"/>; same size as <paramref name="ids"/>.
+    /// Entries are sorted by score, then by id, since different parts may round to the same sum.</param>
     /// <param name="scorer">Scorer of the term.</param>
     /// <param name="boost">The boost, as for <see cref="TermScorer"/>.</param>
     /// <param name="sum">Maps a part to the score of a hit.</param>

@@ -59,9 +59,8 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// valid for all terms of the field.
     /// </summary>
     /// <param name="postings">The postings of the window.</param>
-    /// <param name="padded">
-    /// Their offsets, with undefined padding behind them; empty if they are not stored contiguously.
-    /// </param>
+    /// <param name="padded">Their offsets, with undefined padding behind them; empty if they are not stored
+    /// contiguously.</param>
     /// <param name="hits">The hits, ascending.</param>
     /// <param name="lengths">The length factors of the window.</param>
     /// <param name="parts">Receives the scores.</param>

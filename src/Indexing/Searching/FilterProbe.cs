@@ -34,9 +34,8 @@ internal sealed class FilterProbe
     /// <param name="root">The compiled query.</param>
     /// <param name="matchesAll">Whether everything matches.</param>
     /// <param name="hits">The hits, if already found.</param>
-    /// <param name="expectedProbes">
-    /// Expected number of probes, if known; if it is large enough, the hits are found at once.
-    /// </param>
+    /// <param name="expectedProbes">Expected number of probes, if known; if it is large enough, the hits are found at
+    /// once.</param>
     /// <param name="placed">All windows of the list to probe, if already located.</param>
     public FilterProbe(
         QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0,

@@ -11,9 +11,8 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 /// <param name="parts">The parts of the order.</param>
 /// <param name="limit">Maximum number of hits to keep.</param>
-/// <param name="room">
-/// The buffers, empty; used exclusively while the sorter or the result of <see cref="Finish"/> is in use.
-/// </param>
+/// <param name="room">The buffers, empty; used exclusively while the sorter or the result of <see cref="Finish"/> is in
+/// use.</param>
 /// <param name="after">The key to continue after: hits up to it are omitted; empty if none.</param>
 internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {

@@ -23,9 +23,8 @@ internal static class SortPlan
     /// <summary>Maximum number of keys in an order: each is read and kept for every hit that is compared.</summary>
     public const int MaxKeys = 64;
 
-    /// <exception cref="IndexQueryException">
-    /// A field is full text or spatial and has no sort values, or there are too many keys.
-    /// </exception>
+    /// <exception cref="IndexQueryException">A field is full text or spatial and has no sort values, or there are too many
+    /// keys.</exception>
     public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
     {
         if (sort.Count > MaxKeys)

@@ -71,9 +71,8 @@ internal sealed class CandidateSearch : IReusable
     /// <param name="order">Indexes of the lists in the order in which they are used, the leading ones first.</param>
     /// <param name="leading">Number of leading lists.</param>
     /// <param name="isAll">Whether all lists must match. Otherwise several of them must, or one that counts alone.</param>
-    /// <param name="countsAlone">
-    /// By list in the order of the plan, whether an entry that no other list has may be among the best.
-    /// </param>
+    /// <param name="countsAlone">By list in the order of the plan, whether an entry that no other list has may be among the
+    /// best.</param>
     public long Run(TopKHits hits, ReadOnlySpan<int> order, int leading, bool isAll, ReadOnlySpan<bool> countsAlone)
     {
         _hits = hits;

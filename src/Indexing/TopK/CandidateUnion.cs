@@ -20,9 +20,8 @@ internal sealed class CandidateUnion
     /// <param name="terms">The lists, the leading ones first.</param>
     /// <param name="here">Their postings in the window; default if a list has none.</param>
     /// <param name="leadCount">Number of leading lists.</param>
-    /// <param name="countsAlone">
-    /// By list in the order of the plan, whether an entry that no other list has may be among the best.
-    /// </param>
+    /// <param name="countsAlone">By list in the order of the plan, whether an entry that no other list has may be among the
+    /// best.</param>
     /// <param name="termOf">By list, its index in the plan.</param>
     /// <param name="output">Room for twice the number of entries of a window.</param>
     public int Unite(

@@ -33,7 +33,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     /// <summary>Compiles a whole query, including the boosts that documents have of their own.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="countsOnly">Whether only the number of hits is wanted, which a range can tell without its entries.</param>
+    /// <param name="countsOnly">Whether only the number of hits is wanted, which a range can tell without its
+    /// entries.</param>
     public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
     {
         if (countsOnly && query is RangeQuery range)

@@ -11,7 +11,8 @@ namespace Treepie.Indexing.Matching.Phrases;
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="masks">Tests entries by position masks.</param>
-/// <param name="finder">Tests entries that masks cannot decide, and windows in which very many entries have all words.</param>
+/// <param name="finder">Tests entries that masks cannot decide, and windows in which very many entries have all
+/// words.</param>
 /// <param name="factors">Lengths of the field if scores are wanted.</param>
 internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, PhraseFinder finder, LengthFactors? factors)
 {
