@@ -10,8 +10,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Facets;
 
-/// <summary>Terms with their number of hits and the aggregates of these. Invariant: 1. Every term has a count and one figure per
-/// aggregate.</summary>
+/// <summary>
+/// Terms with their number of hits and the aggregates of these. Invariant: 1. every term has a count and one figure per
+/// aggregate.
+/// </summary>
 internal sealed class FacetGroups
 {
     private readonly NumberReader[] _numbers;
@@ -32,15 +34,13 @@ internal sealed class FacetGroups
         _bySpan = _places.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
-    /// <summary>Whether numbers are aggregated, which requires every single hit.</summary>
+    /// <summary>Whether numbers are aggregated, which requires reading every hit.</summary>
     public bool HasNumbers => _numbers.Length > 0;
 
-    /// <summary>
-    /// Whether terms arrive in byte order: then lookups and sorting are not needed.
-    /// </summary>
+    /// <summary>Whether terms arrive in byte order, so that lookups and sorting are not needed.</summary>
     public bool IsInOrder { get; set; }
 
-    /// <summary>Counts one hit of a term, given by its place.</summary>
+    /// <summary>Counts one hit of a term, given by its index.</summary>
     public void Add(int place, long id)
     {
         Debug.Assert(_counts.Count == _terms.Count, "1: a count per term");
@@ -53,15 +53,15 @@ internal sealed class FacetGroups
         }
     }
 
-    /// <summary>Counts several hits of a term, given by its place.</summary>
+    /// <summary>Counts several hits of a term, given by its index.</summary>
     public void AddCount(int place, long hits) => _counts[place] += hits;
 
-    /// <summary>The page that a facet requests. Nothing may be counted afterwards.</summary>
+    /// <summary>Returns the page that a facet requests. Nothing may be counted afterwards.</summary>
     public FacetResult Page(FacetQuery facet, IndexView view)
     {
         TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
         int[] order = [.. Enumerable.Range(0, _terms.Count)];
-        // whole texts order differently from their cut forms
+        // whole texts sort differently from their truncated forms
         if (!(IsInOrder && _whole.Count == 0 && facet.Order == FacetOrder.Value))
             Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
         int first = Math.Min(facet.Start, order.Length);
@@ -78,7 +78,7 @@ internal sealed class FacetGroups
         return new FacetResult(values, facet.WithRemainingTerms ? [.. order[end..].Select(Text)] : [], order.Length - end, hits);
     }
 
-    /// <summary>Replaces cut terms by their whole texts, which have an order and a name of their own.</summary>
+    /// <summary>Replaces truncated terms by their whole texts, which may sort differently.</summary>
     private void TakeWholeTexts(IndexView view, int field)
     {
         if (!view.HasLongTexts(field))
@@ -108,7 +108,7 @@ internal sealed class FacetGroups
         };
     }
 
-    /// <summary>The place of a term, which is added if new.</summary>
+    /// <summary>Returns the index of a term, which is added if new.</summary>
     public int PlaceOf(ReadOnlySpan<byte> term)
     {
         // Hits of one term are often consecutive, and always when counting term by term.

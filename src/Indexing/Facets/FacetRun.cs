@@ -26,8 +26,8 @@ namespace Treepie.Indexing.Facets;
 internal sealed class FacetRun
 {
     /// <summary>
-    /// Most terms of all facets of a query: each takes about a hundred bytes until the page is chosen, and those on the page
-    /// until the answer is written.
+    /// Maximum number of terms in all facets of a query: each takes about a hundred bytes until the page is chosen, and
+    /// those on the page until the result is written.
     /// </summary>
     public const int MaxTerms = 1_000_000;
 
@@ -61,7 +61,7 @@ internal sealed class FacetRun
         var results = new List<FacetResult>();
         foreach (FacetQuery facet in _request.Facets)
             results.Add(Count(facet, hits, plan));
-        _context.Check(); // as every search does at its end
+        _context.Check(); // like every search at its end
         if (plan is not null)
         {
             _context.Tracer?.Leave(plan);
@@ -210,7 +210,7 @@ internal sealed class FacetRun
         if (_context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
-        groups.IsInOrder = !inNumbers; // texts of numbers order differently from numbers
+        groups.IsInOrder = !inNumbers; // texts of numbers sort differently from the numbers
         bool isEverything = hits.Total == _context.View.State.EntryCount;
         using TermCursor cursor = tree.OpenCursor();
         Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];

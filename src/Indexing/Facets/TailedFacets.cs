@@ -8,8 +8,8 @@ using Treepie.Indexing.Searching;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// Facets over an index and the changes it does not have yet: each is counted separately, the index without entries that the
-/// changes replace or remove, and the groups are added.
+/// Counts facets over an index combined with changes not yet indexed: each side is counted separately, the index without the
+/// entries that the changes replace or remove, and the groups are added up.
 /// </summary>
 internal static class TailedFacets
 {

@@ -74,7 +74,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
             return;
         }
 
-        // Splitting the whole block by text costs as much as reading this many single hits.
+        // Splitting the whole block by text costs as much as reading this many hits individually.
         int hitsOfBlock = 0;
         foreach (ulong word in mine)
             hitsOfBlock += BitOperations.PopCount(word);
@@ -148,7 +148,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         Array.Fill(_groupOf, Unknown);
     }
 
-    /// <summary>Adds the counts by place to the groups.</summary>
+    /// <summary>Adds the counts of the known texts to their groups.</summary>
     private void LeaveTexts()
     {
         CountBlocks();

@@ -5,16 +5,16 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches what all clauses match. The rarest clause leads; the others look at its survivors only, as windows or, where few
-/// survive in a window, one by one. Where the rarest is rarer than windows are, the others are not asked which windows they have:
-/// its entries are looked up there. A clause that looks at each entry by itself, as a range that is compared, comes behind those
-/// whose windows cost less, how rare ever it is.
+/// Conjunction: matches the entries that all clauses match. The rarest clause leads and the others check only its survivors,
+/// by window or, where few entries of a window survive, by probing each. If the leading clause has fewer entries than there
+/// are windows, the others are not asked for their next window. A clause that examines each entry itself, such as a range
+/// compared with a column, runs after clauses whose windows cost less, however rare it is.
 /// </summary>
 internal sealed class AndOperator : Operator
 {
     /// <summary>
-    /// How much rarer the leading clause has to be than the next for its windows alone to be followed: else the next leaves some
-    /// of them out.
+    /// The leading clause must be this many times rarer than the next for only its windows to be visited. Otherwise skipping
+    /// windows by the next clause pays.
     /// </summary>
     private const int LeadRatio = 4;
 
@@ -25,7 +25,7 @@ internal sealed class AndOperator : Operator
     private ushort[]? _offsets;
 
     /// <param name="context">The query.</param>
-    /// <param name="clauses">Two or more, in the order in which their scores are added up.</param>
+    /// <param name="clauses">At least two clauses, in the order in which their scores are added up.</param>
     public AndOperator(QueryContext context, Operator[] clauses)
         : base(context)
     {
@@ -56,13 +56,14 @@ internal sealed class AndOperator : Operator
         };
     }
 
-    /// <summary>In the order in which their scores are added up.</summary>
+    /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => _clauses;
 
     public override long Estimate { get; }
 
     /// <summary>
-    /// As many as if clauses had nothing to do with each other, four times: what is asked together stands together.
+    /// Four times the product of the clauses' selectivities, since terms that are queried together tend to occur together;
+    /// at most the smallest estimate of a clause.
     /// </summary>
     public override double Likely
     {
@@ -84,8 +85,8 @@ internal sealed class AndOperator : Operator
     public override bool IsExact => Estimate == 0;
 
     /// <summary>
-    /// Reckoned once: it is made of those of its clauses, asked for more than once each, so that nested groups would double the
-    /// work with every level.
+    /// Computed once in the constructor: each clause's cost is read more than once, so recomputing would double the work
+    /// with every level of nesting.
     /// </summary>
     public override OperatorCost Cost { get; }
 
@@ -97,7 +98,7 @@ internal sealed class AndOperator : Operator
         return node.With(Decide());
     }
 
-    /// <summary>The rarest first; of equally rare ones the first stays first.</summary>
+    /// <summary>Sorts by estimate, rarest first. The sort is stable.</summary>
     private static Operator[] InOrder(Operator[] clauses)
     {
         const int Few = 16;
@@ -115,7 +116,7 @@ internal sealed class AndOperator : Operator
         return ordered;
     }
 
-    /// <summary>Puts what looks at each survivor behind those whose windows cost less.</summary>
+    /// <summary>Moves clauses that examine each survivor behind those whose windows cost less.</summary>
     private static void PutBehind(Operator[] ordered)
     {
         for (int i = ordered.Length - 2; i >= 0; i--)
@@ -155,7 +156,9 @@ internal sealed class AndOperator : Operator
         return true;
     }
 
-    /// <summary>Hits that match all clauses get the sum of their parts; in a disjunction others may be among the hits.</summary>
+    /// <summary>
+    /// Hits that match all clauses get the sum of the scores. Within a disjunction, some hits may not match this operator.
+    /// </summary>
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         WindowSet mine = Context.Rent();
@@ -205,7 +208,8 @@ internal sealed class AndOperator : Operator
     }
 
     /// <summary>
-    /// Keeps what a clause matches. A list knows its length; what is a bitmap has more than pays to be asked one by one.
+    /// Keeps what a clause matches, by probing where the set is a short list. A bitmap always holds too many entries for
+    /// probing to pay.
     /// </summary>
     private void Keep(int clause, long window, WindowSet set)
     {
@@ -230,7 +234,9 @@ internal sealed class AndOperator : Operator
         set.SetOffsets(_offsets.AsSpan(0, kept));
     }
 
-    /// <summary>The choice between the two ways, with what each costs over all windows of the leading clause.</summary>
+    /// <summary>
+    /// The choice between window intersection and probing, with the cost of each over all windows of the leading clause.
+    /// </summary>
     private PlanDecision Decide()
     {
         double windows = Math.Min(_byCost[0].Estimate, Context.View.WindowCount);

@@ -2,13 +2,13 @@ using Treepie.Indexing.Plans;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Matches as its clause does, with scores multiplied.</summary>
+/// <summary>Matches the same entries as its clause and multiplies their scores by a factor.</summary>
 internal sealed class BoostOperator(QueryContext context, Operator clause, float factor) : SameMatchesOperator(context, clause)
 {
-    /// <summary>What is boosted.</summary>
+    /// <summary>The boosted clause.</summary>
     public Operator Inner => Clause;
 
-    /// <summary>What its scores are multiplied with.</summary>
+    /// <summary>The factor applied to the scores.</summary>
     public float Factor => factor;
 
     public override PlanNode Describe() =>

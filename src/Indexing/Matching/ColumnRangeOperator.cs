@@ -9,23 +9,25 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares: all of a
-/// window at once where they are a <see cref="NumberBlock"/>, else by chunks, which have 64 entries, one word of a window's
-/// bitmap. Right only where the sort value of an entry is its only value.
+/// A range over numbers too wide to gather from the dictionary: compares the sort values of each requested window with the
+/// bounds. A window stored as a <see cref="NumberBlock"/> is compared at once, otherwise chunk by chunk (64 entries, one
+/// word of the window's bitmap). Correct only for entries with a single value.
 /// </summary>
 /// <param name="context">The query.</param>
-/// <param name="all">Every entry: says which windows there are.</param>
+/// <param name="all">Matches every entry: tells which windows exist.</param>
 /// <param name="column">Sort values of the field.</param>
-/// <param name="low">Lowest number, a <see cref="NumberKey"/> that belongs to the range; null: open.</param>
-/// <param name="high">Highest number, as <paramref name="low"/>.</param>
-/// <param name="count">Entries in the range.</param>
+/// <param name="low">Lowest number in the range, as a <see cref="NumberKey"/>; null if unbounded.</param>
+/// <param name="high">Highest number in the range, as a <see cref="NumberKey"/>; null if unbounded.</param>
+/// <param name="count">Number of entries in the range.</param>
 internal sealed class ColumnRangeOperator(
     QueryContext context, Operator all, SortColumn column, byte[]? low, byte[]? high, long count)
     : Operator(context)
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
 
-    /// <summary>So many entries of a window of numbers are looked at one by one; more cost as much as all.</summary>
+    /// <summary>
+    /// Up to this many entries of a number block are compared one by one; comparing more costs as much as comparing all.
+    /// </summary>
     private const int MostSingle = 48;
 
     private readonly ulong _lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
@@ -39,7 +41,7 @@ internal sealed class ColumnRangeOperator(
 
     public override bool LooksAtSurvivors => true;
 
-    /// <summary>Field and bounds, for the plan.</summary>
+    /// <summary>Field and bounds, shown in the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
 
     public override OperatorCost Cost =>
@@ -58,7 +60,7 @@ internal sealed class ColumnRangeOperator(
         Narrow(window, set.ToBits());
     }
 
-    /// <summary>Looks at the chunks of survivors only.</summary>
+    /// <summary>Reads only chunks that contain survivors.</summary>
     public override void And(long window, WindowSet set)
     {
         if (set.Form == WindowSetForm.List && set.Count <= MostSingle && column.TryReadNumbers(window, out NumberBlock numbers))
@@ -79,15 +81,15 @@ internal sealed class ColumnRangeOperator(
         return numbers.Keep(_lowWhole, _highWhole, offsets);
     }
 
-    /// <summary>The compared range that a clause is; null if it is something else.</summary>
+    /// <summary>Returns the column range that a clause is or traces, or null if it is something else.</summary>
     public static ColumnRangeOperator? Of(Operator clause) =>
         (clause is TracedOperator traced ? traced.Inner : clause) as ColumnRangeOperator;
 
     /// <summary>
-    /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those
-    /// of the next are compared: its lower bits lie all over the window, and are waited for together.
+    /// Counts the entries of a list that are in the range. Entries that the highest bits of a window's numbers leave
+    /// undecided are resolved one window later: their lower bits are scattered over the window and are prefetched together.
     /// </summary>
-    /// <param name="list">The list, unrolled.</param>
+    /// <param name="list">The unrolled list.</param>
     public long Count(PostingList list)
     {
         const int Ahead = 2;
@@ -126,7 +128,7 @@ internal sealed class ColumnRangeOperator(
         return total + (leftBefore == 0 ? 0 : before.CountOpen(_lowWhole, _highWhole, openBefore[..leftBefore]));
     }
 
-    /// <summary>Leaves the words those of their entries that are in the range.</summary>
+    /// <summary>Clears the bits of entries outside the range.</summary>
     private void Narrow(long window, Span<ulong> words)
     {
         if (!column.TryReadNumbers(window, out NumberBlock numbers))
@@ -139,7 +141,9 @@ internal sealed class ColumnRangeOperator(
         numbers.Between(_lowWhole, _highWhole, words);
     }
 
-    /// <summary>As <see cref="Narrow"/>, leaf by leaf, as chunks have hardly any gaps.</summary>
+    /// <summary>
+    /// As <see cref="Narrow"/>, for windows without a number block: walks leaf by leaf, since chunks have hardly any gaps.
+    /// </summary>
     private void NarrowChunks(long window, Span<ulong> words)
     {
         long start = window * ChunksPerWindow;
@@ -158,7 +162,7 @@ internal sealed class ColumnRangeOperator(
                 continue;
             }
 
-            int before = (int)(start - first); // less than 0 where the leaf begins within the window
+            int before = (int)(start - first); // negative if the leaf begins within the window
             int end = Math.Min(ChunksPerWindow, leaf.Count - before);
             for (; i < end; i++)
             {
@@ -187,7 +191,7 @@ internal sealed class ColumnRangeOperator(
         return Matches(column.Read(id >> SortChunk.EntryBits), bit) != 0;
     }
 
-    /// <summary>The asked-for entries of a chunk that are in the range, a bit each.</summary>
+    /// <summary>Returns the requested entries of a chunk that are in the range, as a bitmap.</summary>
     private ulong Matches(SortChunk chunk, ulong asked)
     {
         ulong found = 0;
@@ -208,7 +212,7 @@ internal sealed class ColumnRangeOperator(
         return found;
     }
 
-    /// <summary>Where the first eight bytes are those of a bound, the last two decide.</summary>
+    /// <summary>Decides a value whose first eight bytes equal those of a bound by its last two bytes.</summary>
     private bool IsInside(SortChunk chunk, int slot, ulong head)
     {
         if (head != _lowHead && head != _highHead)
@@ -220,8 +224,8 @@ internal sealed class ColumnRangeOperator(
     }
 
     /// <summary>
-    /// The least whole number a block or a packed chunk may have that is not below a key; one more than the greatest, if all are.
-    /// The key may be that of no number.
+    /// The smallest whole number a block or packed chunk can hold that is not below a key; one more than the largest if all
+    /// are below. The key need not encode a number.
     /// </summary>
     private static long LeastNotBelow(byte[] bound)
     {
@@ -241,7 +245,8 @@ internal sealed class ColumnRangeOperator(
     }
 
     /// <summary>
-    /// The greatest whole number a block or a packed chunk may have that is not above a key; one less than the least, if all are.
+    /// The largest whole number a block or packed chunk can hold that is not above a key; one less than the smallest if all
+    /// are above.
     /// </summary>
     private static long GreatestNotAbove(byte[] bound)
     {

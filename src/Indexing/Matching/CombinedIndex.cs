@@ -5,13 +5,13 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// An index and the changes it has not seen, asked as one. Most operators answer for themselves, as their entries are apart; what
-/// depends on both is here: the figures that scores are reckoned from, and the searches that give the best of all entries, which
-/// are made over both and of which each side then takes its own part.
+/// An index combined with its tail of changes not yet indexed, queried as one. Most operators work on each side separately,
+/// since the entries are disjoint. This class holds what spans both sides: the statistics for scoring, and the searches that
+/// return the best of all entries, which run once over both sides and are then split between them.
 /// </summary>
 /// <remarks>
-/// Promises: what is found is what one index that has seen the changes would find, but for vectors by the graph, of which the
-/// changes are compared one by one. Costs: such a search is made once, for both sides.
+/// Guarantee: the results are those of one index containing the changes, except for approximate vector searches through the
+/// graph, where the changes are compared exhaustively. Each spanning search runs once for both sides.
 /// </remarks>
 internal sealed class CombinedIndex : IDisposable
 {
@@ -21,8 +21,8 @@ internal sealed class CombinedIndex : IDisposable
 
     /// <param name="main">The index.</param>
     /// <param name="tail">The changes.</param>
-    /// <param name="cancellationToken">Ends the query.</param>
-    /// <param name="options">Plan, budget and hints; null: none.</param>
+    /// <param name="cancellationToken">Cancels the query.</param>
+    /// <param name="options">Plan, budget and hints; null for none.</param>
     public CombinedIndex(IndexView main, TailView tail, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         _firstTailId = main.State.NextEntryId;
@@ -32,29 +32,31 @@ internal sealed class CombinedIndex : IDisposable
         Tail = new QueryContext(tail.Index, cancellationToken, options) { Combined = this };
     }
 
-    /// <summary>The query over the index; it sees entries that are gone, see <see cref="Present"/>.</summary>
+    /// <summary>The query over the index. It sees deleted and replaced entries; see <see cref="Present"/>.</summary>
     public QueryContext Main { get; }
 
     /// <summary>The query over the changes.</summary>
     public QueryContext Tail { get; }
 
-    /// <summary>What scores are reckoned from.</summary>
+    /// <summary>Statistics of both sides, for scoring.</summary>
     public CombinedStatistics Statistics { get; }
 
-    /// <summary>What both have done so far.</summary>
+    /// <summary>Counters of both sides so far.</summary>
     public QueryCounters Measure() => Main.Measure() + Tail.Measure();
 
-    /// <summary>The condition that leaves out the entries that are gone; null where there are none.</summary>
+    /// <summary>The condition that excludes deleted and replaced entries; null if there are none.</summary>
     public IndexQuery? NotGone => _present;
 
-    /// <summary>A query over the index, without the entries that are gone.</summary>
+    /// <summary>Adds the condition <see cref="NotGone"/> to a query over the index.</summary>
     public IndexQuery Present(IndexQuery query) => _present is null ? query : new AndQuery([query, _present]);
 
-    /// <summary>What of that which a search finds in both belongs to one side.</summary>
+    /// <summary>The part of the results of a spanning search that belongs to one side.</summary>
     public List<NearEntry> PartOf(QueryContext side, List<NearEntry> found) =>
         found.FindAll(entry => entry.Id < _firstTailId == (side == Main));
 
-    /// <summary>What a search finds, best first. Both sides ask, and a plan may be made twice: it is made once.</summary>
+    /// <summary>
+    /// Returns the results of a spanning search, best first. Cached, since both sides ask and a plan may be compiled twice.
+    /// </summary>
     public List<NearEntry> Found(
         IndexQuery search, List<IndexQuery> beside, Func<IndexQuery, List<IndexQuery>, List<NearEntry>> make)
     {
@@ -69,7 +71,7 @@ internal sealed class CombinedIndex : IDisposable
         return made;
     }
 
-    /// <summary>Where an entry is that has a key now.</summary>
+    /// <summary>Finds the current entry with a key, and the side it is on.</summary>
     public bool TryFind(ReadOnlySpan<byte> key, out QueryContext where, out long id)
     {
         (where, id) = (Tail, Tail.View.Find(key));

@@ -2,10 +2,10 @@ using Treepie.Indexing.Plans;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Matches as its clause does; a match counts the boost, whatever the clause would score.</summary>
+/// <summary>Matches the same entries as its clause. Each match scores the boost, whatever the clause would score.</summary>
 internal sealed class ConstantOperator(QueryContext context, Operator clause) : Operator(context)
 {
-    /// <summary>What matches.</summary>
+    /// <summary>The clause that decides the matches.</summary>
     public Operator Clause => clause;
 
     public override long Estimate => clause.Estimate;

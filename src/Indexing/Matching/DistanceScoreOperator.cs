@@ -6,8 +6,8 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A match counts <c>r / (r + d)</c> times the boost, d being its distance from the centre of a circle of radius r: 1 in the
-/// middle, ½ on the rim.
+/// Scores a match by its distance d from the centre of a circle of radius r: <c>r / (r + d)</c> times the boost, which is 1
+/// at the centre and ½ on the circle.
 /// </summary>
 internal sealed class DistanceScoreOperator(QueryContext context, Operator clause, PlaceReader places, Circle circle)
     : SameMatchesOperator(context, clause)

@@ -7,8 +7,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches as its clause does, with the score of each entry multiplied by the number that the entry has in the field of boosts,
-/// <see cref="IndexSchema.BoostField"/>; by 1 where it has none. Stands above the whole query.
+/// Matches the same entries as its clause and multiplies each score by the entry's number in the boost field,
+/// <see cref="IndexSchema.BoostField"/>, or by 1 if it has none. The root of the query.
 /// </summary>
 internal sealed class DocumentBoostOperator : SameMatchesOperator
 {
@@ -23,14 +23,14 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         _boosts = new NumberReader(context, IndexSchema.BoostField);
     }
 
-    /// <summary>The clause with boosts, where the index has any.</summary>
+    /// <summary>Wraps a clause if the index has boosts.</summary>
     public static Operator Over(QueryContext context, Operator clause)
     {
         int field = context.View.Schema.IndexOf(IndexSchema.BoostField);
         if (field < 0 || context.View.Dictionary(TreeNames.Numbers(field)) is not { Count: > 0 } numbers)
             return clause;
 
-        // The dictionary is in the order of numbers: its last is the most that a score can be multiplied with.
+        // The dictionary is sorted by number, so its last key is the largest factor.
         using TermCursor cursor = numbers.OpenCursor();
         cursor.MoveLast();
         return new DocumentBoostOperator(context, clause, Math.Max(1, BoostLimits.OfEntry(NumberKey.ToDouble(cursor.Key))));

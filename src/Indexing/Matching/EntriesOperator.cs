@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches given entries. Scores nothing.</summary>
 /// <param name="context">The query.</param>
-/// <param name="ids">Their ids, ascending.</param>
+/// <param name="ids">Ids of the entries, ascending.</param>
 internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operator(context)
 {
     private readonly ushort[] _offsets = new ushort[PostingWindow.Size];

@@ -5,20 +5,20 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What single entries of a window can score at the most, where many match: most entries have a frequent word once, and then its
-/// part is known from the length of the entry alone. So a bit for each entry that has a word more often, and one comparison with
-/// the lengths of 64 entries, leave many of them out before any frequency is read.
+/// Upper bounds on the scores of single entries, for windows with many matches. Most entries contain a frequent term once,
+/// and then the term's score follows from the entry's length alone. A bit for each entry with a higher frequency and one
+/// comparison with the lengths of 64 entries therefore exclude many entries before any frequency is read.
 /// </summary>
 /// <remarks>
-/// Of a block, with T the threshold: an entry that has every word at most once stays if <c>rest + Σ weight / (1 + factor(length))
-/// ≥ T</c>, one that has a single word more often if the bound of that word in the block in place of its part leads there, and
-/// one that has several words more often stays. Each is a greatest length.
+/// With threshold T, an entry of a block that has every term at most once stays if <c>rest + Σ weight / (1 + factor(length))
+/// ≥ T</c>. For an entry that has exactly one term more than once, the block's bound of that term replaces the term's weight
+/// in the sum. Entries with several such terms stay. Each condition becomes a maximum length.
 /// </remarks>
 internal sealed class EntryBounds(QueryContext context)
 {
     private const int Blocks = PostingWindow.Blocks;
 
-    /// <summary>Words looked at so; what others can give is taken as it is known of their blocks.</summary>
+    /// <summary>Terms handled per entry; further terms contribute the bounds of their blocks.</summary>
     private const int MaxTerms = 8;
 
     private readonly ulong[] _above = context.RentWords(MaxTerms * Blocks);
@@ -28,10 +28,10 @@ internal sealed class EntryBounds(QueryContext context)
     private LengthFactors? _factors;
     private int _count;
 
-    /// <summary>What operators that are not added as words can give, by block.</summary>
+    /// <summary>Bounds by block of the operators not added by <see cref="TryAdd"/>.</summary>
     public Span<float> Rest => _most.AsSpan(MaxTerms * Blocks, Blocks);
 
-    /// <summary>Begins anew, for the entries that are asked about.</summary>
+    /// <summary>Restarts for the given candidate entries.</summary>
     public void Begin(ReadOnlySpan<ulong> asked)
     {
         _count = 0;
@@ -41,8 +41,8 @@ internal sealed class EntryBounds(QueryContext context)
     }
 
     /// <summary>
-    /// Adds a word of the window; false where it has to be added to <see cref="Rest"/>: it stands in few entries, in another
-    /// field, or there are many words.
+    /// Adds a term of the window. Returns false if its bounds have to be added to <see cref="Rest"/> instead: it has few
+    /// entries, belongs to another field, or there are too many terms.
     /// </summary>
     public bool TryAdd(in PostingWindow postings, TermScorer scorer, float boost)
     {
@@ -62,7 +62,9 @@ internal sealed class EntryBounds(QueryContext context)
         return true;
     }
 
-    /// <summary>Takes entries out that cannot score a threshold above 0; all of them were among those asked about.</summary>
+    /// <summary>
+    /// Removes entries that cannot reach a positive threshold. The entries must be among those given to <see cref="Begin"/>.
+    /// </summary>
     public void Narrow(long window, Span<ulong> words, float threshold, float margin)
     {
         if (_factors is null)

@@ -4,8 +4,8 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// The entries that a filter leaves, found once, so that a search which comes across entries in no order asks a bit for each: 512
-/// bytes for each window of 4,096 entries.
+/// The entries a filter matches, computed once so that a search visiting entries in random order tests one bit for each.
+/// Uses 512 bytes per window of 4,096 entries.
 /// </summary>
 internal sealed class FilteredEntries : IEnumerable<long>
 {
@@ -28,7 +28,7 @@ internal sealed class FilteredEntries : IEnumerable<long>
         }
     }
 
-    /// <summary>How many there are.</summary>
+    /// <summary>Number of entries.</summary>
     public long Count { get; }
 
     public bool Contains(long id)
@@ -43,7 +43,7 @@ internal sealed class FilteredEntries : IEnumerable<long>
         return _lastSet is not null && _lastSet.Contains((int)(id & (PostingWindow.Size - 1)));
     }
 
-    /// <summary>The entries, ascending.</summary>
+    /// <summary>Enumerates the entries, ascending.</summary>
     public IEnumerator<long> GetEnumerator()
     {
         ushort[] offsets = new ushort[PostingWindow.Size];

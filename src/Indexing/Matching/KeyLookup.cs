@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Finds entries in the dictionary of keys.</summary>
 internal static class KeyLookup
 {
-    /// <summary>Ids of the entries with the keys, ascending.</summary>
+    /// <summary>Returns the ids of the entries with the keys, ascending.</summary>
     public static long[] Find(QueryContext context, KeyQuery query)
     {
         var ids = new HashSet<long>();

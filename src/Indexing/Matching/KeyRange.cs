@@ -2,21 +2,21 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>The keys of a dictionary between two bounds.</summary>
-/// <param name="Dictionary">Its name.</param>
-/// <param name="Low">The lowest key; null: open.</param>
-/// <param name="LowInclusive">Whether it belongs to the range.</param>
-/// <param name="High">The highest key; null: open.</param>
-/// <param name="HighInclusive">Whether it belongs to the range.</param>
+/// <summary>A range of keys of a dictionary.</summary>
+/// <param name="Dictionary">Name of the dictionary.</param>
+/// <param name="Low">The lowest key; null if unbounded.</param>
+/// <param name="LowInclusive">Whether the lowest key belongs to the range.</param>
+/// <param name="High">The highest key; null if unbounded.</param>
+/// <param name="HighInclusive">Whether the highest key belongs to the range.</param>
 internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool LowInclusive, byte[]? High, bool HighInclusive)
 {
     /// <summary>
-    /// Whether a bound is so long that keys, which are cut, do not say what is between the bounds: these are whole texts then,
-    /// to be compared with whole texts.
+    /// Whether a bound is longer than the truncated keys of the dictionary, so that keys cannot decide the range. The bounds
+    /// are then whole texts and must be compared with whole texts.
     /// </summary>
     public bool IsLong { get; init; }
 
-    /// <summary>Puts a cursor on the first key that is not before the range; false if there is none.</summary>
+    /// <summary>Positions a cursor on the first key at or after the lower bound; false if there is none.</summary>
     public bool MoveFirst(TermCursor cursor)
     {
         if (Low is null)
@@ -24,7 +24,7 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
         return cursor.Seek(Low) && (LowInclusive || !cursor.Key.SequenceEqual(Low) || cursor.MoveNext());
     }
 
-    /// <summary>Puts a cursor on the last key that is not behind the range; false if there is none.</summary>
+    /// <summary>Positions a cursor on the last key at or before the upper bound; false if there is none.</summary>
     public bool MoveLast(TermCursor cursor)
     {
         if (High is null)
@@ -34,14 +34,14 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
         return (HighInclusive && cursor.Key.SequenceEqual(High)) || cursor.MovePrevious();
     }
 
-    /// <summary>Whether a key is not behind the range.</summary>
+    /// <summary>Whether a key is not above the upper bound.</summary>
     public bool IsUpTo(ReadOnlySpan<byte> key)
     {
         int order = High is null ? -1 : key.SequenceCompareTo(High);
         return order < 0 || (order == 0 && HighInclusive);
     }
 
-    /// <summary>Whether a key is not before the range.</summary>
+    /// <summary>Whether a key is not below the lower bound.</summary>
     public bool IsFrom(ReadOnlySpan<byte> key)
     {
         int order = Low is null ? 1 : key.SequenceCompareTo(Low);
@@ -49,8 +49,8 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
     }
 
     /// <summary>
-    /// The first key and the first one behind the last, where both ends are given and all keys have one length, as those of
-    /// numbers have; null elsewhere.
+    /// Returns the range as a half-open interval of keys if both ends are given and have the same length, as keys of numbers
+    /// do; otherwise null.
     /// </summary>
     public (byte[] From, byte[] To)? TryGetEnds() =>
         Low is not null && High is not null && Low.Length == High.Length
@@ -58,7 +58,7 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
             ? (from, to)
             : null;
 
-    /// <summary>The next key of the same length; null behind the last.</summary>
+    /// <summary>Returns the next key of the same length, or null after the last.</summary>
     private static byte[]? Successor(byte[] key)
     {
         byte[] next = [.. key];

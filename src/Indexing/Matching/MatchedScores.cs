@@ -2,7 +2,7 @@ using System.Buffers;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Scores the hits that are in a set by the sum of some clauses, and leaves the other hits alone.</summary>
+/// <summary>Adds the sum of some clauses' scores to the hits that are in a set; leaves the other hits unchanged.</summary>
 internal static class MatchedScores
 {
     public static void Add(

@@ -5,7 +5,8 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Entries that were found while the query was compiled, with what they score: by a search by vector, how alike they are.
+/// Matches entries found while the query was compiled, and gives them the scores found then; for a vector search, the
+/// similarities.
 /// </summary>
 internal sealed class NearestOperator : Operator
 {
@@ -16,10 +17,10 @@ internal sealed class NearestOperator : Operator
     private readonly string _operation;
 
     /// <param name="context">The query.</param>
-    /// <param name="found">What was found; taken over.</param>
-    /// <param name="field">Where.</param>
-    /// <param name="way">How, for the plan.</param>
-    /// <param name="operation">What found them, for the plan.</param>
+    /// <param name="found">The entries found; ownership is transferred.</param>
+    /// <param name="field">The field searched.</param>
+    /// <param name="way">How they were found, for the plan.</param>
+    /// <param name="operation">The kind of search, for the plan.</param>
     public NearestOperator(
         QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
         : base(context)
@@ -38,7 +39,7 @@ internal sealed class NearestOperator : Operator
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
-    /// <summary>The steps whose lists it was made of, for the plan.</summary>
+    /// <summary>Plan nodes of the searches the result was made from.</summary>
     public IReadOnlyList<PlanNode> Sources { get; init; } = [];
 
     public override PlanNode Describe()

@@ -22,7 +22,7 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
             clause.AndNot(window, set);
     }
 
-    /// <summary>What is in the set is an entry already, so nothing but the clause is looked at.</summary>
+    /// <summary>The set contains only existing entries, so only the clause needs to be evaluated.</summary>
     public override void And(long window, WindowSet set) => clause.AndNot(window, set);
 
     public override bool Contains(long id) => !clause.Contains(id);

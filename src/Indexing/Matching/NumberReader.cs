@@ -9,7 +9,7 @@ internal sealed class NumberReader
     private readonly SortColumn _column;
 
     /// <exception cref="UnknownFieldException">There is no such field.</exception>
-    /// <exception cref="IndexQueryException">It is full text, which has no numbers.</exception>
+    /// <exception cref="IndexQueryException">The field is full text, which has no numbers.</exception>
     public NumberReader(QueryContext context, string name)
     {
         int field = context.View.Field(name);
@@ -18,9 +18,7 @@ internal sealed class NumberReader
         _column = context.OpenSortColumn(field);
     }
 
-    /// <summary>
-    /// The number of an entry; false where it has none. Entries are mostly asked for in ascending order, which is cheap.
-    /// </summary>
+    /// <summary>Reads the number of an entry; false if it has none. Cheap in ascending order of entries.</summary>
     public bool TryRead(long id, out double number)
     {
         SortChunk chunk = _column.Read(id >> SortChunk.EntryBits);

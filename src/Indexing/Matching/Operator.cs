@@ -5,48 +5,46 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A node of a running query. It is called once per window of 4,096 entries, so a virtual call costs nothing; inside a
-/// window, kernels run over bitmaps and short lists.
+/// A node of a running query. It is called once per window of 4,096 entries, so the cost of a virtual call is negligible;
+/// within a window, kernels process bitmaps and short lists.
 /// </summary>
 /// <remarks>
-/// Windows are mostly asked for in ascending order, which is cheap, but any order is answered. Drivers own the loop:
-/// <c>for (w = Next(0); w != End; w = Next(w + 1)) Fill(w, set)</c>.
+/// Windows may be requested in any order; ascending order is cheap. The caller owns the loop: <c>for (w = Next(0); w != End;
+/// w = Next(w + 1)) Fill(w, set)</c>.
 /// </remarks>
 internal abstract class Operator(QueryContext context)
 {
-    /// <summary>The bound of a window in which nothing matches.</summary>
+    /// <summary>The bound of a window without matches.</summary>
     public const float NoMatch = -1;
 
-    /// <summary>No window.</summary>
+    /// <summary>Returned by <see cref="Next"/> if no window is left.</summary>
     public const long End = PostingCursor.End;
 
     protected QueryContext Context { get; } = context;
 
-    /// <summary>Number of entries that match, at the most; exact where <see cref="IsExact"/>.</summary>
+    /// <summary>Upper bound on the number of matching entries; exact if <see cref="IsExact"/>.</summary>
     public abstract long Estimate { get; }
 
-    /// <summary>How many entries probably match: a guess from exact counts, the same on every run.</summary>
+    /// <summary>Estimated number of matching entries, derived from exact counts, so the same on every run.</summary>
     public virtual double Likely => Estimate;
 
-    /// <summary>Whether <see cref="Estimate"/> is the number itself.</summary>
+    /// <summary>Whether <see cref="Estimate"/> is the exact number.</summary>
     public virtual bool IsExact => false;
 
-    /// <summary>What a window and what a single entry cost, for those who choose between asking for one or the other.</summary>
+    /// <summary>Cost of a window and of a single entry, for choosing between the two.</summary>
     public virtual OperatorCost Cost => CostModel.Unknown;
 
     /// <summary>
-    /// Whether it looks at each entry it is asked about, so that others, where their windows cost less, had better be asked
-    /// before.
+    /// Whether the cost depends on the number of entries to check, so that clauses with cheaper windows should run first.
     /// </summary>
     public virtual bool LooksAtSurvivors => false;
 
-    /// <summary>What was decided when it was made, for the plan.</summary>
+    /// <summary>The decision made when the operator was created, for the plan.</summary>
     public PlanDecision? Decision { get; set; }
 
     /// <summary>
-    /// What the operator is, for the plan of the query: operation, field, label, and below it what it draws from. Asked for once,
-    /// before the query runs, and only where a plan is wanted; what it does then is noted by <see cref="TracedOperator"/>, which
-    /// stands before it.
+    /// Describes the operator for the plan: operation, field, label and the operators below it. Called once before the query
+    /// runs, and only if a plan is requested. The wrapping <see cref="TracedOperator"/> records what the operator does.
     /// </summary>
     public virtual PlanNode Describe()
     {
@@ -59,26 +57,29 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Says that it will be asked, with others: the system is told what will be read before anybody waits for the first of it.
+    /// Announces that the operator is about to be evaluated together with others, so that the operating system can read all
+    /// their pages ahead.
     /// </summary>
     public virtual void Announce()
     {
     }
 
     /// <summary>
-    /// As <see cref="Announce"/>, of the lengths of its entries, which are many pages and are looked at when all else is there:
-    /// those who stand together say so one after the other when all have announced the rest.
+    /// As <see cref="Announce"/>, for the lengths of the operator's entries, which are many pages and are read last. Called
+    /// on each clause after all clauses have announced the rest.
     /// </summary>
     public virtual void AnnounceLengths()
     {
     }
 
-    /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
+    /// <summary>
+    /// Returns the first window at or after <paramref name="from"/> that may have matches, or <see cref="End"/>.
+    /// </summary>
     public abstract long Next(long from);
 
     /// <summary>
-    /// The smallest window from <paramref name="from"/> on that all of some operators, at least one, may have matches in, or
-    /// <see cref="End"/>.
+    /// Returns the first window at or after <paramref name="from"/> in which all of the operators (at least one) may have
+    /// matches, or <see cref="End"/>.
     /// </summary>
     protected static long NextOfAll<TOperator>(ReadOnlySpan<TOperator> operators, long from)
         where TOperator : Operator
@@ -105,10 +106,10 @@ internal abstract class Operator(QueryContext context)
         return window;
     }
 
-    /// <summary>The set becomes the matches in the window.</summary>
+    /// <summary>Replaces the set by the matches in the window.</summary>
     public abstract void Fill(long window, WindowSet set);
 
-    /// <summary>The set keeps what matches. May look at the survivors only.</summary>
+    /// <summary>Keeps the members that match. May evaluate only those members.</summary>
     public virtual void And(long window, WindowSet set)
     {
         WindowSet mine = Context.Rent();
@@ -117,7 +118,7 @@ internal abstract class Operator(QueryContext context)
         Context.Return(mine);
     }
 
-    /// <summary>The set gains what matches.</summary>
+    /// <summary>Adds the matches to the set.</summary>
     public virtual void Or(long window, WindowSet set)
     {
         WindowSet mine = Context.Rent();
@@ -126,7 +127,7 @@ internal abstract class Operator(QueryContext context)
         Context.Return(mine);
     }
 
-    /// <summary>The set loses what matches.</summary>
+    /// <summary>Removes the matches from the set.</summary>
     public virtual void AndNot(long window, WindowSet set)
     {
         WindowSet mine = Context.Rent();
@@ -136,7 +137,8 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Of ascending offsets in a window, keeps those that match, or those that do not, in place; returns how many stay.
+    /// Filters ascending offsets of a window in place: keeps those that match if <paramref name="wanted"/>, otherwise those
+    /// that do not. Returns how many are kept.
     /// </summary>
     public virtual int Keep(long window, Span<ushort> offsets, bool wanted)
     {
@@ -162,8 +164,9 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Adds this operator's part to the scores of those hits that match it: <paramref name="scores"/> runs parallel to
-    /// <paramref name="hits"/>, ascending offsets in the window. By default a match counts <paramref name="boost"/>.
+    /// Adds this operator's score to each hit that matches it. <paramref name="scores"/> is parallel to
+    /// <paramref name="hits"/>, which are ascending offsets in the window. By default a match scores
+    /// <paramref name="boost"/>.
     /// </summary>
     public virtual void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
@@ -179,8 +182,8 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Adds to each of the 64 blocks of a window (of 64 entries each) the most that <see cref="Score"/> can give an entry in it.
-    /// By default a match counts <paramref name="boost"/>, so that is the most.
+    /// Adds to each of the window's 64 blocks of 64 entries an upper bound on what <see cref="Score"/> adds to an entry in
+    /// it. By default a match scores <paramref name="boost"/>, which is the bound.
     /// </summary>
     public virtual void AddBounds(long window, Span<float> bounds, float boost)
     {
@@ -188,22 +191,22 @@ internal abstract class Operator(QueryContext context)
             bound += boost;
     }
 
-    /// <summary>As <see cref="AddBounds"/>, by entry where that is cheaply told.</summary>
+    /// <summary>As <see cref="AddBounds"/>, but for single entries where that is cheap.</summary>
     public virtual void AddEntryBounds(long window, EntryBounds bounds, float boost) => AddBounds(window, bounds.Rest, boost);
 
-    /// <summary>As <see cref="Score"/>, for hits all of which match; the scores are still 0.</summary>
+    /// <summary>As <see cref="Score"/>, if all hits match and the scores are still 0.</summary>
     public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         Score(window, hits, scores, boost);
 
     /// <summary>
-    /// All entries with their scores at once, where they are few and known: how many there are, at most
-    /// <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
+    /// Writes all entries with their scores if they are known and at most <see cref="FlatPostings.MaxEntries"/>. Returns how
+    /// many there are, or -1 if they are not.
     /// </summary>
     public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
 
     /// <summary>
-    /// The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it
-    /// is cheap.
+    /// An upper bound, not necessarily tight, on what <see cref="Score"/> adds to an entry of the window. Called for every
+    /// window, so it must be cheap.
     /// </summary>
     public virtual float Bound(long window, float boost)
     {
@@ -214,7 +217,7 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Writes <see cref="Bound"/> of every window of the index; <see cref="NoMatch"/> where it is known that nothing matches.
+    /// Writes <see cref="Bound"/> of every window of the index, or <see cref="NoMatch"/> where nothing can match.
     /// </summary>
     public virtual void Bounds(Span<float> windows, float boost)
     {
@@ -236,13 +239,13 @@ internal abstract class Operator(QueryContext context)
         return count;
     }
 
-    /// <summary>Whether <see cref="Count"/> is told without looking at entries.</summary>
+    /// <summary>Whether <see cref="Count"/> is known without reading entries.</summary>
     public virtual bool KnowsCounts => false;
 
     /// <summary>
-    /// The set becomes those matches in the window that may score <paramref name="threshold"/>, as far as that is cheaply told
-    /// from what the window's parts can be at the most; all of them where it is not above 0. Returns how many match at all, if
-    /// <paramref name="counts"/>, and how many are in the set otherwise.
+    /// Replaces the set by the window's matches that may score <paramref name="threshold"/>, excluding others as far as
+    /// cheap upper bounds allow; all matches if the threshold is not positive. Returns the number of all matches if
+    /// <paramref name="counts"/>, otherwise the size of the set.
     /// </summary>
     public virtual int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
@@ -251,9 +254,9 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as more is known than what
-    /// <see cref="AddBounds"/> says of whole blocks. <paramref name="margin"/> is a little above 1: bounds are multiplied by it
-    /// before they are compared.
+    /// Removes hits of a window that cannot score <paramref name="threshold"/>, where the operator knows more than the block
+    /// bounds of <see cref="AddBounds"/>. <paramref name="margin"/> is slightly above 1; bounds are multiplied by it before
+    /// the comparison.
     /// </summary>
     public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {

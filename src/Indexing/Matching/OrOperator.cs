@@ -5,15 +5,15 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Matches what at least one clause matches.</summary>
+/// <summary>Disjunction: matches the entries that at least one clause matches.</summary>
 internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Operator(context)
 {
-    /// <summary>Clauses beyond which looking at each of them costs more than it leaves out.</summary>
+    /// <summary>With more clauses than this, examining each costs more than the entries it excludes.</summary>
     private const int MostNarrowed = 16;
 
     /// <summary>
-    /// The clause that matches most, if it knows how many of a window it matches: then only what the others match beside it is
-    /// looked at to count.
+    /// Index of the clause with the most matches if it knows its counts per window, otherwise -1. Counting then reads only
+    /// the matches of the other clauses that this one does not have.
     /// </summary>
     private readonly int _counted = Array.FindIndex(
         clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
@@ -21,7 +21,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     private float[] _byWindow = [];
     private int _windowCount;
 
-    /// <summary>In the order in which their scores are added up.</summary>
+    /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
 
     public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
@@ -107,8 +107,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>
-    /// What each clause says is kept beside the sums, for <see cref="Select"/>: of up to <see cref="MostNarrowed"/> clauses, 4
-    /// bytes a window each.
+    /// Also keeps the bounds of each clause, for <see cref="Select"/>: 4 bytes per window and clause, for up to
+    /// <see cref="MostNarrowed"/> clauses.
     /// </summary>
     public override void Bounds(Span<float> windows, float boost)
     {
@@ -146,8 +146,9 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>
-    /// An entry has to match every clause without which the rest does not reach the threshold. Where there is none, clauses whose
-    /// bounds together stay below the threshold make no entry one of the best: it has to match one of the others.
+    /// An entry must match every essential clause, that is one without which the others cannot reach the threshold. If there
+    /// is none, an entry must match a clause outside the group of weakest clauses whose bounds together stay below the
+    /// threshold.
     /// </summary>
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
@@ -176,7 +177,9 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         return counts ? Count(window) : set.Count;
     }
 
-    /// <summary>What matches a clause that is not among the last ones, which together stay below the threshold.</summary>
+    /// <summary>
+    /// Adds the matches of the clauses outside the group of weakest clauses that together stay below the threshold.
+    /// </summary>
     private void FillAny(
         long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
     {
@@ -189,7 +192,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         }
     }
 
-    /// <summary>Puts the clauses in the order of the most that each can give in the window, ascending; returns the sum.</summary>
+    /// <summary>Sorts the clauses by their bound in the window, ascending; returns the sum of the bounds.</summary>
     private float Rank(long window, Span<float> most, Span<int> order)
     {
         float all = 0;
@@ -208,8 +211,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>
-    /// Where the other clauses together do not reach the threshold in a block, an entry has to match this one too: of five
-    /// frequent words the best entries have nearly all, and few entries do.
+    /// Where the other clauses together cannot reach the threshold in a block, an entry must also match this clause. With
+    /// five frequent terms, the best entries have nearly all of them, and few entries do.
     /// </summary>
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {

@@ -6,12 +6,14 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Tests up to 64 places at a time against the shape of a query: by its box first, then, for a circle, by the haversine kernel,
-/// for other shapes one by one.
+/// Tests up to 64 places at a time against a query's shape: first its bounding box, then the haversine kernel for a circle,
+/// or one place after another for other shapes.
 /// </summary>
 internal sealed class PlaceTest
 {
-    /// <summary>From so many corners on every place that is compared with the shape costs as much as a window.</summary>
+    /// <summary>
+    /// With more corners than this, comparing a single place costs as much as a window, so cancellation is checked for each.
+    /// </summary>
     private const int LargeCorners = 256;
 
     private readonly SpatialQuery _query;
@@ -40,7 +42,8 @@ internal sealed class PlaceTest
             _limit = circle.Haversine;
         }
 
-        // What is not disjoint is in the box. One a little wider than the shape, and none where that goes around the earth.
+        // Any place that is not disjoint lies in the box, which is slightly larger than the shape. No box if it goes around
+        // the earth.
         GeoBox box = query.Shape.Bounds.Grow(2 * Segments.Touch);
         _hasBox = query.Relation != SpatialRelation.Disjoint && box.MaxX - box.MinX < 359;
         if (!_hasBox)
@@ -51,7 +54,7 @@ internal sealed class PlaceTest
         _height = (uint)Math.Clamp(Math.Ceiling((box.MaxY + 90) / GridPoint.DegreesPerY), 0, uint.MaxValue) - _minY;
     }
 
-    /// <summary>The asked-for places that lie as wanted, a bit each.</summary>
+    /// <summary>Returns the requested places that satisfy the relation, as a bitmap.</summary>
     public ulong Holds(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked)
     {
         if (_hasBox && asked != 0)

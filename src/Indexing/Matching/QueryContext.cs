@@ -12,7 +12,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What the operators of one running query share: the view, the pool of window sets, what is counted, cancellation and budget.
+/// State shared by the operators of one running query: the view, the pool of window sets, counters, cancellation and budget.
 /// Owns every storage cursor of the query and closes them together.
 /// </summary>
 internal sealed class QueryContext : IDisposable, IStoppable
@@ -26,9 +26,9 @@ internal sealed class QueryContext : IDisposable, IStoppable
     private (RangeQuery? Range, RangeCount? Count) _counted;
     private bool _isEnded;
 
-    /// <param name="view">What is asked.</param>
-    /// <param name="cancellationToken">Ends the query.</param>
-    /// <param name="options">Plan, budget and hints; null: none.</param>
+    /// <param name="view">The index view to query.</param>
+    /// <param name="cancellationToken">Cancels the query.</param>
+    /// <param name="options">Plan, budget and hints; null for none.</param>
     public QueryContext(IndexView view, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         View = view;
@@ -49,18 +49,20 @@ internal sealed class QueryContext : IDisposable, IStoppable
 
     public CancellationToken CancellationToken { get; }
 
-    /// <summary>What is counted. Pages are counted by the transaction: <see cref="Measure"/> has them too.</summary>
+    /// <summary>
+    /// Counters of the query, except page reads, which the transaction counts and <see cref="Measure"/> includes.
+    /// </summary>
     public QueryMeter Meter => _scratch.Meter;
 
-    /// <summary>Notes what each step does; null where nobody wants a plan.</summary>
+    /// <summary>Records what each step does; null if no plan or budget is requested.</summary>
     public PlanTracer? Tracer { get; }
 
-    /// <summary>Ways a test forces.</summary>
+    /// <summary>Plans forced by a test.</summary>
     public PlanHints Hints { get; }
 
     /// <summary>
-    /// Of the pages it has entered, those that were not in memory, as far as what was read from disks meanwhile says; null where
-    /// times are not wanted, or the system does not tell. On one thread.
+    /// How many of the pages visited were not in memory, estimated from the bytes this thread has read from disk since the
+    /// query began. Null if times are not requested or the system does not report it.
     /// </summary>
     public long? ColdPages(long entered)
     {
@@ -68,26 +70,25 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return now < _diskBefore || now < 0 ? null : Math.Min(entered, (now - _diskBefore + PageBytes - 1) / PageBytes);
     }
 
-    /// <summary>What the query has done so far.</summary>
+    /// <summary>Counters of the query so far.</summary>
     public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - _pagesBefore };
 
     /// <summary>
-    /// Ends the query if it was cancelled or has spent its budget. Called at every window and every thousand terms.
+    /// Throws if the query was cancelled or has exceeded its budget. Called for every window and every thousand terms.
     /// </summary>
-    /// <exception cref="OperationCanceledException">It was cancelled.</exception>
-    /// <exception cref="QueryBudgetExceededException">It has spent its budget.</exception>
+    /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
+    /// <exception cref="QueryBudgetExceededException">The query has exceeded its budget.</exception>
     public void Check()
     {
         CancellationToken.ThrowIfCancellationRequested();
         _limits?.Check(Combined?.Measure() ?? Measure());
     }
 
-    /// <summary>Terms that one pattern of the query may read.</summary>
+    /// <summary>Maximum number of terms one pattern of the query may read.</summary>
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
 
     /// <summary>
-    /// Both sides, where the view is an index, or the changes it has not seen, and they answer as one; null: the view is all
-    /// there is.
+    /// Both sides, if the view is one side of an index combined with changes not yet indexed; null if the view stands alone.
     /// </summary>
     public CombinedIndex? Combined
     {
@@ -95,41 +96,45 @@ internal sealed class QueryContext : IDisposable, IStoppable
         init
         {
             field = value;
-            _scratch.Factors.Clear(); // those that are kept are of the view alone
+            _scratch.Factors.Clear(); // the kept factors are of this view alone
         }
     }
 
-    /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
+    /// <summary>Takes an empty set from the pool. Return it with <see cref="Return"/>.</summary>
     public WindowSet Rent() => _scratch.RentSet();
 
     public void Return(WindowSet set) => _scratch.Return(set);
 
-    /// <summary>Offsets of a window to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>Rents offsets for one window until the query ends. The contents are undefined.</summary>
     public ushort[] RentOffsets() => _scratch.RentOffsets(PostingWindow.Size);
 
-    /// <summary>So many offsets, or more, to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>Rents at least the given number of offsets until the query ends. The contents are undefined.</summary>
     public ushort[] RentOffsets(int count) => _scratch.RentOffsets(count);
 
-    /// <summary>So many numbers, or more, to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>Rents at least the given number of numbers until the query ends. The contents are undefined.</summary>
     public float[] RentNumbers(int count) => _scratch.RentNumbers(count);
 
-    /// <summary>So many words of bitmaps, or more, to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>Rents at least the given number of bitmap words until the query ends. The contents are undefined.</summary>
     public ulong[] RentWords(int count) => _scratch.RentWords(count);
 
-    /// <summary>So many bytes, or more, to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>Rents at least the given number of bytes until the query ends. The contents are undefined.</summary>
     public byte[] RentBytes(int count) => _scratch.RentBytes(count);
 
-    /// <summary>Room for so many postings, or more, until the query ends; what is in it is not said.</summary>
+    /// <summary>
+    /// Rents room for at least the given number of postings until the query ends. The contents are undefined.
+    /// </summary>
     public Posting[] RentPostings(int count) => _scratch.RentPostings(count);
 
-    /// <summary>One of a kind, empty, to work with until the query ends.</summary>
+    /// <summary>Rents an empty reusable object until the query ends.</summary>
     public T Rent<T>()
         where T : class, IReusable, new() => _scratch.Rent<T>();
 
-    /// <summary>So many places in lists, or more, to work with until the query ends; what is in them is not said.</summary>
+    /// <summary>
+    /// Rents at least the given number of list positions until the query ends. The contents are undefined.
+    /// </summary>
     public int[] RentPlaces(int count) => _scratch.RentPlaces(count);
 
-    /// <summary>A cursor over a long list, open until the query ends.</summary>
+    /// <summary>Opens a cursor over a long list; it is closed when the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
         var cursor = new PostingCursor(postings, listId, Meter);
@@ -137,10 +142,12 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return cursor;
     }
 
-    /// <summary>Closes it when the query ends, and has it forget pages when others do.</summary>
+    /// <summary>
+    /// Takes ownership: disposed when the query ends, and included in <see cref="QueryScratch.ForgetPages"/>.
+    /// </summary>
     public void Own(IHoldsPages held) => _scratch.Own(held);
 
-    /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
+    /// <summary>Opens a cursor over the chunks of a column; it is closed when the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {
         var cursor = new ChunkCursor(column, Meter);
@@ -148,7 +155,7 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return cursor;
     }
 
-    /// <summary>What is in a range, counted when it is first asked for: see <see cref="RangeCount.Of"/>.</summary>
+    /// <summary>Counts a range on first use and keeps the last result; see <see cref="RangeCount.Of"/>.</summary>
     public RangeCount? CountOf(RangeQuery range, KeyRange keys, int field)
     {
         if (!ReferenceEquals(_counted.Range, range))
@@ -156,17 +163,17 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return _counted.Count;
     }
 
-    /// <summary>As <see cref="CountOf"/>, where it was counted last; null where it was not.</summary>
+    /// <summary>The result of <see cref="CountOf"/> if this range was the last one counted; otherwise null.</summary>
     public RangeCount? Counted(RangeQuery range) => ReferenceEquals(_counted.Range, range) ? _counted.Count : null;
 
-    /// <summary>The sort values of a field, open until the query ends.</summary>
+    /// <summary>Opens the sort values of a field; they are closed when the query ends.</summary>
     public SortColumn OpenSortColumn(int field) =>
         new(
             OpenColumn(View.Tree(TreeNames.Sort(field))),
             View.Tree(TreeNames.SortTexts(field)) is { } blocks ? OpenColumn(blocks) : null,
             View.Tree(TreeNames.SortNumbers(field)) is { } numbers ? OpenColumn(numbers) : null);
 
-    /// <summary>Lengths of a full-text field, shared by its terms.</summary>
+    /// <summary>Length factors of a full-text field, shared by its terms.</summary>
     public LengthFactors Factors(int field)
     {
         foreach ((int known, LengthFactors factors) in _scratch.Factors)
@@ -180,10 +187,12 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return found;
     }
 
-    /// <summary>All entries that answer.</summary>
+    /// <summary>Number of entries, of both sides if combined.</summary>
     public long EntryCount => Combined?.Statistics.EntryCount ?? View.State.EntryCount;
 
-    /// <summary>Entries that have a term of a text field, of which the view has so many.</summary>
+    /// <summary>
+    /// Number of entries with a term of a text field, given the view's own number; of both sides if combined.
+    /// </summary>
     public long EntriesWith(int field, ReadOnlySpan<byte> form, long own) => Combined?.Statistics.EntriesWith(field, form) ?? own;
 
     private FieldStatistics StatisticsOf(int field)
@@ -192,7 +201,7 @@ internal sealed class QueryContext : IDisposable, IStoppable
         return Combined?.Statistics.Of(field, own) ?? own;
     }
 
-    /// <summary>Ends the query; once.</summary>
+    /// <summary>Ends the query. Later calls do nothing.</summary>
     public void Dispose()
     {
         if (_isEnded)

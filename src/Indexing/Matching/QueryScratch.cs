@@ -5,15 +5,15 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What a running query works with and needs no longer when it ends: window sets, arrays, the lists of what is to be closed. It
-/// stays with its view, so that the next query finds it warm and makes no garbage. One query at a time.
+/// Temporary state of a running query: window sets, arrays and cursors to close. Kept with its view, so that the next query
+/// reuses it without allocating. One query at a time.
 /// </summary>
 internal sealed class QueryScratch
 {
-    /// <summary>Window sets that are kept: most queries have two or three, and each is 1 KiB.</summary>
+    /// <summary>Number of window sets kept: most queries need two or three, and each takes 1 KiB.</summary>
     private const int MaxKeptSets = 8;
 
-    /// <summary>Other things that are kept.</summary>
+    /// <summary>Number of other objects kept.</summary>
     private const int MaxKept = 16;
 
     private readonly List<WindowSet> _made = [];
@@ -29,10 +29,10 @@ internal sealed class QueryScratch
     private readonly List<IReusable> _kept = [];
     private readonly List<(int Field, LengthFactors Factors)> _factors = [];
 
-    /// <summary>Factors of the fields that the query scores.</summary>
+    /// <summary>Length factors of the fields that the query scores.</summary>
     public List<(int Field, LengthFactors Factors)> Factors => _factors;
 
-    /// <summary>Takes an empty set; give it back with <see cref="Return"/>.</summary>
+    /// <summary>Takes an empty set. Return it with <see cref="Return"/>.</summary>
     public WindowSet RentSet()
     {
         WindowSet set;
@@ -64,7 +64,7 @@ internal sealed class QueryScratch
 
     public Posting[] RentPostings(int count) => _postings.Take(count);
 
-    /// <summary>One of a kind, empty, until the query ends.</summary>
+    /// <summary>Rents an empty reusable object until the query ends.</summary>
     public T Rent<T>()
         where T : class, IReusable, new()
     {
@@ -83,10 +83,10 @@ internal sealed class QueryScratch
         return made;
     }
 
-    /// <summary>Closes it when the query ends.</summary>
+    /// <summary>Takes ownership of a cursor, which is disposed when the query ends.</summary>
     public void Own(IDisposable cursor) => _cursors.Add(cursor);
 
-    /// <summary>Has all cursors forget where bytes of pages lie.</summary>
+    /// <summary>Makes all cursors forget the addresses of pages.</summary>
     public void ForgetPages()
     {
         foreach (IDisposable cursor in _cursors)
@@ -95,11 +95,12 @@ internal sealed class QueryScratch
             lengths.ForgetPages();
     }
 
-    /// <summary>What the query counts.</summary>
+    /// <summary>Counters of the query.</summary>
     public QueryMeter Meter { get; } = new();
 
-    /// <summary>Ends the query: closes what it opened, and gives back what it took.</summary>
-    /// <param name="keepsFactors">Whether factors are those of the view alone, so that the next query has them, too.</param>
+    /// <summary>Ends the query: closes its cursors and returns what it rented.</summary>
+    /// <param name="keepsFactors">Whether the factors are those of the view alone and may be kept for the next
+    /// query.</param>
     public void End(bool keepsFactors)
     {
         foreach (IDisposable cursor in _cursors)
@@ -129,7 +130,7 @@ internal sealed class QueryScratch
         _free.AddRange(_made);
     }
 
-    /// <summary>Arrays of the process's pool that one query has.</summary>
+    /// <summary>Arrays that one query has rented from the shared pool.</summary>
     private sealed class Rented<T>
     {
         private readonly List<T[]> _arrays = [];

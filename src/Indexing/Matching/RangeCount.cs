@@ -5,15 +5,18 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What is between two bounds of a dictionary, without reading any list: blocks of terms say how many entries they have, and only
-/// the first and the last block of a range are read term by term. Of the others, some 250 numbers each, eight bytes are read, for
-/// those of a leaf together, and once for all who read the same state: see <see cref="LeafSums"/>.
+/// The number of terms and entries between two bounds of a dictionary, counted without reading any list. Term blocks store
+/// how many entries they have, so only the first and last block of a range are read term by term. Of each other block (some
+/// 250 numbers), eight bytes are read, together for the blocks of a leaf, and only once for all readers of the same state;
+/// see <see cref="LeafSums"/>.
 /// </summary>
-/// <param name="Terms">Terms in the range.</param>
-/// <param name="Entries">Entries that have them.</param>
+/// <param name="Terms">Number of terms in the range.</param>
+/// <param name="Entries">Number of entries that have them.</param>
 internal readonly record struct RangeCount(long Terms, long Entries)
 {
-    /// <summary>Counts; null where an entry may have several terms, and would count more than once.</summary>
+    /// <summary>
+    /// Counts a range. Returns null if an entry may have several terms, and so would be counted more than once.
+    /// </summary>
     public static RangeCount? Of(QueryContext context, KeyRange keys, int field)
     {
         if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText
@@ -37,7 +40,7 @@ internal readonly record struct RangeCount(long Terms, long Entries)
             {
                 TermBlock block = cursor.Block;
                 (skipped, weight) = (block.Count - from, Sum(context, block, from, block.Count));
-                cursor.MoveToNextBlock(); // the end is behind
+                cursor.MoveToNextBlock(); // succeeds, since the end is in a later block
                 from = 0;
             }
 
@@ -50,7 +53,9 @@ internal readonly record struct RangeCount(long Terms, long Entries)
         return new RangeCount(terms + end.Index + 1 - from, entries + Sum(context, end.Block, from, end.Index + 1));
     }
 
-    /// <summary>Entries of the terms of a block from one up to before another.</summary>
+    /// <summary>
+    /// Number of entries of the terms <paramref name="from"/> (inclusive) to <paramref name="to"/> (exclusive) of a block.
+    /// </summary>
     private static long Sum(QueryContext context, TermBlock block, int from, int to)
     {
         context.Meter.Count.TermsScanned += to - from;

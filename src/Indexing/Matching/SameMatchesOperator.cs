@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Matches as its clause does; what stands above it scores otherwise.</summary>
+/// <summary>Base of operators that match the same entries as their clause and change its scores.</summary>
 internal abstract class SameMatchesOperator(QueryContext context, Operator clause) : Operator(context)
 {
     protected Operator Clause { get; } = clause;

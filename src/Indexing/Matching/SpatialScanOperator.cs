@@ -9,14 +9,14 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Compares the places of the windows it is asked about with a shape: 64 entries of a column are one word of a window's bitmap.
-/// Entries with shapes or several values are tested one by one.
+/// Compares the places of a window with a shape: 64 entries of a column are one word of the window's bitmap. Entries with
+/// shapes or several values are tested one by one.
 /// </summary>
 /// <param name="context">The query.</param>
-/// <param name="all">Every entry: says which windows there are.</param>
+/// <param name="all">Matches every entry: tells which windows exist.</param>
 /// <param name="places">The places of the field.</param>
-/// <param name="query">What is wanted.</param>
-/// <param name="estimate">Matches at the most.</param>
+/// <param name="query">The shape and the relation to it.</param>
+/// <param name="estimate">Upper bound on the number of matches.</param>
 internal sealed class SpatialScanOperator(
     QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate) : Operator(context)
 {
@@ -41,7 +41,7 @@ internal sealed class SpatialScanOperator(
         set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
     }
 
-    /// <summary>Looks at the chunks of survivors only.</summary>
+    /// <summary>Reads only chunks that contain survivors.</summary>
     public override void And(long window, WindowSet set)
     {
         set.CopyWords(_words);
@@ -65,7 +65,7 @@ internal sealed class SpatialScanOperator(
             chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
         for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)
         {
-            Context.Check(); // a shape may take as long as a window
+            Context.Check(); // testing one shape may take as long as a window
             int slot = BitOperations.TrailingZeroCount(others);
             if (Holds((number << PointChunk.EntryBits) + slot))
                 found |= 1UL << slot;
@@ -75,7 +75,8 @@ internal sealed class SpatialScanOperator(
     }
 
     /// <summary>
-    /// One value that lies as wanted is enough; disjoint are entries none of whose values has a point in common.
+    /// An entry matches if any of its values satisfies the relation. It is disjoint if none of its values intersects the
+    /// shape.
     /// </summary>
     private bool Holds(long id) => query.Relation == SpatialRelation.Disjoint
         ? !places.AnyHolds(id, SpatialRelation.Intersects, query.Shape, Context.CancellationToken)

@@ -3,8 +3,8 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Stands before an operator where a plan is wanted: counts windows and entries in and out, and notes what the operator reads. It
-/// changes nothing of what the operator does, so the counters of a query are the same with and without it.
+/// Wraps an operator if a plan is requested: counts windows and entries in and out, and records what the operator reads. It
+/// does not change what the operator does, so a query's counters are the same with and without it.
 /// </summary>
 internal sealed class TracedOperator : Operator
 {
@@ -25,7 +25,7 @@ internal sealed class TracedOperator : Operator
         tracer.Add(_node);
     }
 
-    /// <summary>What it notes.</summary>
+    /// <summary>The traced operator.</summary>
     public Operator Inner => _inner;
 
     public override long Estimate => _inner.Estimate;

@@ -8,17 +8,18 @@ namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// A set of entries of one window, as offsets 0 to 4,095, in the cheapest of four forms. Operators narrow and widen it in
-/// place; it is scratch of one query and pooled by <see cref="QueryContext"/>.
+/// place. Temporary state of one query, pooled by <see cref="QueryContext"/>.
 /// </summary>
 /// <remarks>
-/// Invariants: 1. a list is ascending, without duplicates, and 1 to <see cref="MaxListCount"/> long; 2.
-/// <see cref="WindowSetForm.Empty"/> is the only form without members of its own accord (bits may be empty after a narrowing
-/// until <see cref="Count"/> is asked).
+/// Invariants: 1. a list is ascending, without duplicates, and has 1 to <see cref="MaxListCount"/> members; 2. a set without
+/// members has the form <see cref="WindowSetForm.Empty"/>, or <see cref="WindowSetForm.Bits"/> with no bit set after it was
+/// narrowed.
 /// </remarks>
 internal sealed class WindowSet
 {
     /// <summary>
-    /// Longest list; more than that is a bitmap (512 bytes would hold 256 offsets, but a bitmap is combined 16 words at a time).
+    /// Maximum length of a list; larger sets are bitmaps. (512 bytes would hold 256 offsets, but bitmaps are combined 16
+    /// words at a time.)
     /// </summary>
     public const int MaxListCount = 127;
 
@@ -28,7 +29,7 @@ internal sealed class WindowSet
 
     public WindowSetForm Form { get; private set; }
 
-    /// <summary>Members.</summary>
+    /// <summary>Number of members.</summary>
     public int Count => Form switch
     {
         WindowSetForm.Empty => 0,
@@ -44,7 +45,7 @@ internal sealed class WindowSet
         _ => false,
     };
 
-    /// <summary>The members of a list, ascending; they live until the set changes.</summary>
+    /// <summary>The members of a list, ascending. Valid until the set changes.</summary>
     public Span<ushort> List => _offsets.AsSpan(0, _listCount);
 
     private ReadOnlySpan<byte> BitBytes => MemoryMarshal.AsBytes<ulong>(_bits);
@@ -73,7 +74,6 @@ internal sealed class WindowSet
         }
     }
 
-    /// <summary>Adds one member.</summary>
     public void Add(ushort offset)
     {
         switch (Form)
@@ -111,7 +111,7 @@ internal sealed class WindowSet
         Form = WindowSetForm.Bits;
     }
 
-    /// <summary>Makes it a bitmap of the same members, and gives its 64 words, to be narrowed in place.</summary>
+    /// <summary>Converts the set to a bitmap and returns its 64 words, which may be narrowed in place.</summary>
     public Span<ulong> ToBits()
     {
         switch (Form)
@@ -173,16 +173,16 @@ internal sealed class WindowSet
         }
     }
 
-    /// <summary>Keeps what is set in the 64 words of a bitmap.</summary>
+    /// <summary>Keeps the members whose bits are set in the 64 words of a bitmap.</summary>
     public void And(ReadOnlySpan<ulong> words) => AndBits(MemoryMarshal.AsBytes(words));
 
-    /// <summary>Gains what is set in the 64 words of a bitmap.</summary>
+    /// <summary>Adds the bits set in the 64 words of a bitmap.</summary>
     public void Or(ReadOnlySpan<ulong> words) => OrBits(MemoryMarshal.AsBytes(words));
 
-    /// <summary>Loses what is in a list.</summary>
+    /// <summary>Removes the offsets of a list.</summary>
     public void AndNot(ReadOnlySpan<ushort> others) => AndNotOffsets(others);
 
-    /// <summary>Loses what is set in the 64 words of a bitmap.</summary>
+    /// <summary>Removes the bits set in the 64 words of a bitmap.</summary>
     public void AndNot(ReadOnlySpan<ulong> words) => AndNotBits(MemoryMarshal.AsBytes(words));
 
     public void Or(in PostingWindow window)
@@ -233,7 +233,7 @@ internal sealed class WindowSet
         _ => true,
     };
 
-    /// <summary>Writes the members, ascending, to a span of at least 4,096; returns how many there are.</summary>
+    /// <summary>Writes the members, ascending, to a span with room for them; returns how many there are.</summary>
     public int CopyTo(Span<ushort> members)
     {
         switch (Form)
@@ -253,7 +253,7 @@ internal sealed class WindowSet
     }
 
     /// <summary>
-    /// Of a list, takes out the members of those of the 64 blocks whose bound, multiplied, stays below a threshold.
+    /// Removes the members of a list that are in blocks (of 64) whose bound, multiplied by the margin, is below a threshold.
     /// </summary>
     public void Narrow(ReadOnlySpan<float> bounds, float threshold, float margin)
     {

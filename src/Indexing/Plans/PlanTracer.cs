@@ -1,21 +1,21 @@
 namespace Treepie.Indexing.Plans;
 
 /// <summary>
-/// Gives every page, block and entry that a query reads to the step that reads it: a stack of the steps that are running. Only
-/// queries that asked for their plan, or have a budget, have one.
+/// Attributes every page, block and entry that a query reads to the step that reads it, using a stack of the running steps.
+/// Only created for queries that request their plan or have a budget.
 /// </summary>
-/// <param name="measure">The query's counters now.</param>
-/// <param name="clock">The clock; null where no times are wanted.</param>
+/// <param name="measure">Returns the query's current counters.</param>
+/// <param name="clock">The clock; null if times are not requested.</param>
 internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? clock)
 {
     private readonly List<Frame> _frames = [];
     private readonly List<PlanNode> _nodes = [];
 
-    /// <summary>Begins a step. One that is still being built has a name only.</summary>
+    /// <summary>Begins a step. A step that is still being built has only a name.</summary>
     public void Enter(PlanNode? node, string? name = null) =>
         _frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
 
-    /// <summary>Ends the step begun last, whose node is known by now.</summary>
+    /// <summary>Ends the step begun last; its node is known by now.</summary>
     public void Leave(PlanNode node)
     {
         Frame frame = _frames[^1];
@@ -33,10 +33,10 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
             };
     }
 
-    /// <summary>Makes a step known, for <see cref="Costliest"/>.</summary>
+    /// <summary>Registers a step for <see cref="Costliest"/>.</summary>
     public void Add(PlanNode node) => _nodes.Add(node);
 
-    /// <summary>The step that has spent most of something, those that are running included, and how much.</summary>
+    /// <summary>Returns the step that has spent most of a resource, including running steps, and how much.</summary>
     public (string Name, long Spent) Costliest(Func<QueryCounters, long> kind)
     {
         QueryCounters now = measure();
@@ -44,7 +44,7 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
         (string Name, long Spent) worst = ("the query", 0);
         for (int i = _frames.Count - 1; i >= 0; i--)
         {
-            // What a frame's child has spent is not noted there before the child ends.
+            // What a child has spent is added to its parent's frame only when the child ends.
             QueryCounters inner = i + 1 < _frames.Count ? now - _frames[i + 1].Start : default;
             QueryCounters own = now - _frames[i].Start - _frames[i].Children - inner;
             if (_frames[i].Node is { } node)

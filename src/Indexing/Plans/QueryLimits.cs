@@ -2,7 +2,7 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Plans;
 
-/// <summary>Holds a running query to its budget. What it says names the limit and the step that spent most.</summary>
+/// <summary>Enforces the budget of a running query. Error messages name the limit and the step that spent most.</summary>
 internal sealed class QueryLimits(QueryBudget budget, PlanTracer tracer, TimeProvider clock)
 {
     private readonly long _started = clock.GetTimestamp();

@@ -1,4 +1,4 @@
 namespace Treepie.Indexing.Queries;
 
-/// <summary>Given entries, by their ids, ascending: those that a newer state does not have any more.</summary>
+/// <summary>Matches given entries by id, ascending; used for entries that a newer state has replaced or removed.</summary>
 internal sealed record EntriesQuery(long[] Ids) : IndexQuery;

@@ -32,7 +32,7 @@ public sealed record FacetQuery
     /// <summary>Whether to return the names of the terms after the page.</summary>
     public bool WithRemainingTerms { get; init; }
 
-    /// <summary>How terms are to be counted, for tests that hold the ways equal.</summary>
+    /// <summary>How terms are to be counted, for tests that compare the alternatives.</summary>
     internal FacetHint Hint { get; init; }
 }
 
@@ -55,13 +55,13 @@ public enum FacetOrder
     CountDescending,
 }
 
-/// <summary>Ways to count terms. All give the same answer.</summary>
+/// <summary>How to count terms. All give the same result.</summary>
 internal enum FacetHint
 {
-    /// <summary>The cheaper by exact counts.</summary>
+    /// <summary>The cheaper method according to exact counts.</summary>
     Cheaper,
 
-    /// <summary>By the sort value of every hit, where that is right.</summary>
+    /// <summary>By the sort value of every hit, where that is correct.</summary>
     Values,
 
     /// <summary>By the entries of every term.</summary>

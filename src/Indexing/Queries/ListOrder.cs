@@ -28,7 +28,7 @@ public sealed class ListOrder : ICustomOrder
         Name = name;
         _others = othersFirst ? Front : Back;
 
-        // Folded for most fields; as written for those that keep case.
+        // Folded for fields that ignore case; as written for those that keep it.
         for (int i = 0; i < values.Count; i++)
         {
             byte[] text = Encoding.UTF8.GetBytes(values[i]);

@@ -93,7 +93,7 @@ public static class LuceneSyntax
             if (must.Length == 0 && not.Length == 0)
                 return found.Count == 0 ? new MatchNoneQuery() : any;
 
-            // Beside necessary conditions, alternatives only add to the score.
+            // Besides required conditions, alternatives only add to the score.
             IndexQuery[] optional = should.Length == 0
                 ? []
                 : must.Length == 0 ? [any] : [new OrQuery([new BoostQuery(new MatchAllQuery(), 0), .. should])];
@@ -168,7 +168,7 @@ public static class LuceneSyntax
             if (!highInclusive && !Take("}"))
                 throw Error("a range ends with ']' or '}'");
 
-            // Where all that is said are numbers, numbers are meant.
+            // If both given bounds are numbers, numbers are meant.
             bool numbers = (low.IsOpen || low.Number is not null) && (high.IsOpen || high.Number is not null);
             return new RangeQuery(resolve(field, true), low.Value(numbers), lowInclusive, high.Value(numbers), highInclusive);
         }
@@ -190,7 +190,9 @@ public static class LuceneSyntax
                 : new FieldBound(Unescape(raw), NumberOf(raw), IsOpen: false);
         }
 
-        /// <summary>Numbers may have the sign that clients of RavenDB put before longs and doubles.</summary>
+        /// <summary>
+        /// Parses a number, which may have the prefix (Lx, Dx) that RavenDB clients put before longs and doubles.
+        /// </summary>
         private static FieldValue? NumberOf(string raw)
         {
             string number = raw.Length > 2 && raw[0] is 'L' or 'D' && raw[1] == 'x' ? raw[2..] : raw;
@@ -224,7 +226,9 @@ public static class LuceneSyntax
                 : throw Error($"'{text[start.._place]}' is no number");
         }
 
-        /// <summary>A name and the colon behind it; null, and nothing taken, where there is none.</summary>
+        /// <summary>
+        /// Reads a name and the colon after it. Returns null, without consuming anything, if there is none.
+        /// </summary>
         private string? TryTakeFieldName()
         {
             int start = _place;
@@ -239,7 +243,7 @@ public static class LuceneSyntax
             return null;
         }
 
-        /// <summary>A word as it is written, with its backslashes.</summary>
+        /// <summary>Reads a word as written, including its backslashes.</summary>
         private string TakeRaw()
         {
             int start = _place;
@@ -277,7 +281,7 @@ public static class LuceneSyntax
 
                 if (text[_place] == '\\' && _place + 1 < text.Length)
                 {
-                    // Within an expression a backslash is one of its own, unless it keeps a slash.
+                    // In a regular expression a backslash is kept, unless it escapes a slash.
                     if (quote == '/' && text[_place + 1] != '/')
                         taken.Append('\\');
                     _place++;

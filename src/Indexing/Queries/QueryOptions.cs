@@ -12,7 +12,7 @@ public sealed record QueryOptions
     /// <summary>The clock for times and budgets.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
-    /// <summary>Ways to be taken whatever they cost, for tests that hold the ways equal.</summary>
+    /// <summary>Plans to use whatever they cost, for tests that compare the alternatives.</summary>
     internal PlanHints Hints { get; init; } = PlanHints.None;
 }
 
@@ -29,22 +29,22 @@ public enum PlanDetail
     Times,
 }
 
-/// <summary>Ways a test forces. All give the same answer.</summary>
+/// <summary>Plans forced by a test. All give the same result.</summary>
 internal sealed record PlanHints
 {
     public static readonly PlanHints None = new();
 
-    /// <summary>How clauses of an AND look at the survivors of the ones before.</summary>
+    /// <summary>How clauses of an AND check the survivors of earlier clauses.</summary>
     public ProbeHint Probe { get; init; }
 
-    /// <summary>How numbers between bounds are found.</summary>
+    /// <summary>How ranges of numbers are found.</summary>
     public RangeHint Range { get; init; }
 
     /// <summary>How the best hits of lists are found.</summary>
     public RankHint Rank { get; init; }
 }
 
-/// <summary>How a clause of an AND looks at survivors.</summary>
+/// <summary>How a clause of an AND checks survivors.</summary>
 internal enum ProbeHint
 {
     Cheaper,
@@ -56,7 +56,7 @@ internal enum ProbeHint
     Entries,
 }
 
-/// <summary>How the best hits of clauses that are lists are found.</summary>
+/// <summary>How the best hits are found if all clauses are lists.</summary>
 internal enum RankHint
 {
     Cheaper,
@@ -65,14 +65,14 @@ internal enum RankHint
     Windows,
 }
 
-/// <summary>How numbers between bounds are found.</summary>
+/// <summary>How ranges of numbers are found.</summary>
 internal enum RangeHint
 {
     Cheaper,
 
-    /// <summary>Their terms are gathered before the query runs.</summary>
+    /// <summary>Terms are gathered before the query runs.</summary>
     Gather,
 
-    /// <summary>Sort values are compared, wherever that is right.</summary>
+    /// <summary>Sort values are compared, where that is correct.</summary>
     Column,
 }

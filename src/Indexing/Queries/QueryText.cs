@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Indexing.Queries;
 
-/// <summary>Condition and order as one text: equal for equal queries. Not for people.</summary>
+/// <summary>Serializes condition and order to a text that is equal for equal queries. Not for display.</summary>
 internal static class QueryText
 {
     public static string Of(SearchRequest request)
@@ -20,7 +20,7 @@ internal static class QueryText
         switch (query)
         {
             case var _ when depth > 256:
-                break; // refused when it is compiled
+                break; // rejected when it is compiled
             case AndQuery all:
                 AppendAll(text, all.Clauses, depth);
                 break;

@@ -35,23 +35,23 @@ public sealed record SearchRequest
     /// <summary>Whether to return the position of the next page.</summary>
     public bool WithPosition { get; init; }
 
-    /// <summary>How an order is to be found, for tests that hold the ways equal.</summary>
+    /// <summary>How an order is to be found, for tests that compare the alternatives.</summary>
     internal OrderHint OrderHint { get; init; }
 }
 
-/// <summary>Ways to find the first hits of an order. All give the same answer.</summary>
+/// <summary>How to find the first hits of an order. All give the same result.</summary>
 internal enum OrderHint
 {
-    /// <summary>The cheaper by exact counts.</summary>
+    /// <summary>The cheapest method according to exact counts.</summary>
     Cheaper,
 
     /// <summary>By reading the sort value of every hit.</summary>
     Sort,
 
-    /// <summary>By walking the values in order, wherever that is possible.</summary>
+    /// <summary>By walking the values in order, where possible.</summary>
     Walk,
 
-    /// <summary>By going along a compound key, wherever there is one.</summary>
+    /// <summary>By walking a compound key, if there is one.</summary>
     Compound,
 }
 

@@ -2,21 +2,21 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Ranking;
 
-/// <summary>Keeps the best of hits, best first. For a page of a few: each is put in its place when it comes.</summary>
-/// <param name="ids">Room for so many as are wanted, one or more.</param>
-/// <param name="scores">As <paramref name="ids"/>.</param>
+/// <summary>Keeps the best hits, best first, by insertion. Intended for small pages.</summary>
+/// <param name="ids">Room for the number of hits wanted, at least one.</param>
+/// <param name="scores">Same size as <paramref name="ids"/>.</param>
 internal ref struct BestHits(Span<long> ids, Span<float> scores)
 {
     private readonly Span<long> _ids = ids;
     private readonly Span<float> _scores = scores;
 
-    /// <summary>Hits kept.</summary>
+    /// <summary>Number of hits kept.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
+    /// <summary>Score of the worst hit once all places are taken; negative infinity before.</summary>
     public readonly float WorstScore => Count == _scores.Length ? _scores[Count - 1] : float.NegativeInfinity;
 
-    /// <summary>Offers a hit. Most are none of the best.</summary>
+    /// <summary>Offers a hit. Most hits are rejected.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Offer(long id, float score)
     {

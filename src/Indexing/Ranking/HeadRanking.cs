@@ -3,31 +3,34 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Ranking;
 
 /// <summary>
-/// Scores the head of a long list, see <see cref="ListHead"/>, and says whether its first are the first of the list.
+/// Scores the champion list of a long list, see <see cref="ListHead"/>, and decides whether its best entries are the best of
+/// the whole list.
 /// </summary>
 internal static class HeadRanking
 {
     /// <summary>
-    /// Up to this frequency, more of it at the same length is a greater score as floats are rounded, too: at 255 the part grows
-    /// by 1/200,000, and it is rounded by 1/5,000,000.
+    /// Up to this frequency, a higher frequency at the same length gives a greater score even after rounding to float: at
+    /// 255 the part grows by 1/200,000, and it is rounded by 1/5,000,000.
     /// </summary>
     private const int MostExact = byte.MaxValue;
 
-    /// <summary>Weights of which parts are rounded as numbers near 1 are.</summary>
+    /// <summary>Range of weights for which parts are rounded with the same relative precision as numbers near 1.</summary>
     private const float LeastWeight = 1e-20f, MostWeight = 1e32f;
 
-    /// <summary>Writes the entries of a head, best first, as a search by score has them; returns how many they are.</summary>
-    /// <param name="head">The head.</param>
-    /// <param name="nextEntryId">All ids are below.</param>
-    /// <param name="wanted">How many of the best are asked for.</param>
-    /// <param name="ids">Room for <see cref="ListHead.MaxEntries"/>.</param>
-    /// <param name="scores">As <paramref name="ids"/>; what <paramref name="sum"/> makes of the parts. Entries stand by these,
-    /// then by id: different parts may be rounded to the same sum.</param>
-    /// <param name="scorer">The term.</param>
-    /// <param name="boost">As of <see cref="TermScorer"/>.</param>
-    /// <param name="sum">What becomes of a part in the score of a hit.</param>
-    /// <param name="isFinal">Whether so many are the best of the whole list.</param>
-    /// <exception cref="Storage.CorruptionException">The head is not as it was written.</exception>
+    /// <summary>
+    /// Writes the entries of a champion list, best first in the order of a search by score; returns how many there are.
+    /// </summary>
+    /// <param name="head">The champion list.</param>
+    /// <param name="nextEntryId">Exclusive upper bound on entry ids.</param>
+    /// <param name="wanted">Number of best entries wanted.</param>
+    /// <param name="ids">Receives the ids; room for <see cref="ListHead.MaxEntries"/>.</param>
+    /// <param name="scores">Receives the scores as computed by <paramref name="sum"/>; same size as <paramref name="ids"/>.
+    /// Entries are sorted by score, then by id, since different parts may round to the same sum.</param>
+    /// <param name="scorer">Scorer of the term.</param>
+    /// <param name="boost">The boost, as for <see cref="TermScorer"/>.</param>
+    /// <param name="sum">Maps a part to the score of a hit.</param>
+    /// <param name="isFinal">Whether the first <paramref name="wanted"/> entries are the best of the whole list.</param>
+    /// <exception cref="Storage.CorruptionException">The champion list is damaged.</exception>
     public static int Score<TSum>(
         ReadOnlySpan<byte> head, long nextEntryId, long wanted, Span<long> ids, Span<float> scores, TermScorer scorer,
         float boost, TSum sum, out bool isFinal)
@@ -46,7 +49,7 @@ internal static class HeadRanking
                 score = sum.Of(scorer.ScoreOf(entry.Frequency, entry.Length, boost));
             before = entry;
 
-            // They stand in the order of an average of old: few have to move.
+            // Entries are stored in order for an older average length, so few have to move.
             int place = i;
             for (;
                  place > 0 && (scores[place - 1] < score || (scores[place - 1] == score && best[place - 1].Id > entry.Id));
@@ -64,8 +67,8 @@ internal static class HeadRanking
     }
 
     /// <summary>
-    /// Whether an entry of the head comes before all that limits allow, by the scores that parts become: sums never fall when a
-    /// part grows, but different parts may be rounded to the same sum.
+    /// Whether an entry of the champion list ranks above every entry outside it, which the limits bound. Compares final
+    /// scores: sums never decrease as a part grows, but different parts may round to the same sum.
     /// </summary>
     private static bool IsAbove<TSum>(
         ReadOnlySpan<HeadEntry> limits, HeadEntry last, float score, TermScorer scorer, float boost, TSum sum)
@@ -83,8 +86,8 @@ internal static class HeadRanking
             if (score < most || limit.Frequency > MostExact)
                 return false;
 
-            // That a lower frequency, or a length of one more, scores less has to be seen. Of the entries like the limit those
-            // outside have greater ids.
+            // On a tie, a lower frequency or a length greater by one must score strictly less. Of the entries equal to the
+            // limit, those outside the champion list have greater ids.
             if (score == most && (!last.IsLike(limit) || sum.Of(scorer.ScoreOf(limit.Frequency, limit.Length + 1, boost)) == score
                 || (limit.Frequency > 1 && sum.Of(scorer.ScoreOf(limit.Frequency - 1, limit.Length, boost)) == score)))
             {
@@ -96,14 +99,14 @@ internal static class HeadRanking
     }
 }
 
-/// <summary>What the part of a term becomes in the score of a hit: never less for a greater part.</summary>
+/// <summary>Maps the part of a term to the score of a hit. Must be monotonic: never less for a greater part.</summary>
 internal interface IScoreSum
 {
-    /// <summary>The score.</summary>
+    /// <summary>Returns the score.</summary>
     float Of(float part);
 }
 
-/// <summary>The part is the score.</summary>
+/// <summary>Uses the part itself as the score.</summary>
 internal readonly struct PartAlone : IScoreSum
 {
     /// <inheritdoc/>

@@ -8,11 +8,11 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Ranking;
 
 /// <summary>
-/// What the length of an entry does to its scores in one full-text field: <c>k1 · (1 − b + b · length / average length)</c>.
-/// Shared by all terms of the field in a query.
+/// The length factors of a full-text field's entries in BM25: <c>k1 · (1 − b + b · length / average length)</c>. Shared by
+/// all terms of the field in a query.
 /// </summary>
 /// <param name="norms">Lengths of the field.</param>
-/// <param name="statistics">Sums over the field.</param>
+/// <param name="statistics">Statistics of the field.</param>
 internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistics)
 {
     private readonly float _perTerm =
@@ -22,25 +22,24 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
 
     public FieldStatistics Statistics => statistics;
 
-    /// <summary>What an impact of 1/255 is worth now, see <see cref="IImpacts"/>.</summary>
+    /// <summary>The current value of an impact of 1/255, see <see cref="IImpacts"/>.</summary>
     public float ImpactUnit { get; } = statistics.ReferenceLength <= 0
-        ? 1 // nothing is known: every impact is above 1
+        ? 1 // no reference length, so every impact counts as at least 1
         : (float)(Math.Max(
             1, statistics.TotalTerms / (double)Math.Max(1, statistics.EntriesWithTerms) / statistics.ReferenceLength) / 255);
 
-    /// <summary>The factor of one entry.</summary>
+    /// <summary>Returns the factor of an entry.</summary>
     public float Of(long id)
     {
         long window = NormChunk.WindowOf(id);
         return OfLength(new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(id)]);
     }
 
-    /// <summary>The factor of an entry of some length.</summary>
+    /// <summary>Returns the factor for a length.</summary>
     public float OfLength(int length) => Base + (_perTerm * length);
 
     /// <summary>
-    /// What a term of some weight counts for each entry of a list, in one go: lengths that have to come from far away come at
-    /// once, not one after the other.
+    /// Scores each entry of a list for a term of the given weight, in one pass, so that cache misses on lengths overlap.
     /// </summary>
     public void Weigh(ReadOnlySpan<Posting> postings, Span<float> parts, float weight)
     {
@@ -63,53 +62,53 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
         }
     }
 
-    /// <summary>Asks for the lengths of some entries of a window, which are looked at soon.</summary>
+    /// <summary>Prefetches the lengths of some entries of a window.</summary>
     public void Prefetch(long window, ReadOnlySpan<ushort> entries) => OfWindow(window).Prefetch(entries);
 
-    /// <summary>As <see cref="Prefetch"/>, where that is in the chunk that was looked at last.</summary>
+    /// <summary>As <see cref="Prefetch"/>, but only if the window is in the chunk read last.</summary>
     public void PrefetchNear(long window, ReadOnlySpan<ushort> entries)
     {
         if (norms.Has(NormChunk.NumberOf(window)))
             Prefetch(window, entries);
     }
 
-    /// <summary>Says that so many entries all over the index are going to be asked for.</summary>
+    /// <summary>Announces that this many entries all over the index are going to be read.</summary>
     public void Announce(long entries) => norms.Announce(entries);
 
-    /// <summary>Forgets where lengths lie.</summary>
+    /// <summary>Forgets the addresses of lengths.</summary>
     public void ForgetPages() => norms.ForgetPages();
 
-    /// <summary>Makes them those of another query.</summary>
+    /// <summary>Resets the reader for another query.</summary>
     public void Reset() => norms.Reset();
 
-    /// <summary>The factors of a window; they live until another one is asked for.</summary>
+    /// <summary>Returns the factors of a window, valid until the next call.</summary>
     public WindowFactors OfWindow(long window)
     {
         var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
         return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, _perTerm);
     }
 
-    /// <summary>Notes where the lengths of a window lie, for who looks at several windows by turns.</summary>
+    /// <summary>Keeps the location of a window's lengths, for processing several windows alternately.</summary>
     public HeldLengths Hold(long window)
     {
         var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
         return new HeldLengths(window, new HeldBytes(chunk.Bytes), chunk.Bytes.Length == chunk.Count);
     }
 
-    /// <summary>The factors of a window whose lengths were found.</summary>
+    /// <summary>Returns the factors of a window from its kept location.</summary>
     public WindowFactors Of(in HeldLengths found) => new(this, found.Window, found.Bytes.Span, found.IsPlain, Base, _perTerm);
 }
 
-/// <summary>Where the lengths of a window lie: see <see cref="WindowFactors"/>.</summary>
+/// <summary>Location of the lengths of a window; see <see cref="WindowFactors"/>.</summary>
 internal readonly record struct HeldLengths(long Window, HeldBytes Bytes, bool IsPlain);
 
-/// <summary>The factors of the entries of one window: see <see cref="LengthFactors"/>.</summary>
-/// <param name="factors">Those of all windows.</param>
+/// <summary>The factors of the entries of one window; see <see cref="LengthFactors"/>.</summary>
+/// <param name="factors">The factors of all windows.</param>
 /// <param name="window">The window.</param>
 /// <param name="lengths">Lengths by offset, up to the last entry that has one.</param>
-/// <param name="isPlain">Whether they are all there: texts of more than 255 words are looked up each by itself.</param>
+/// <param name="isPlain">Whether all lengths are given; texts of more than 255 words are looked up individually.</param>
 /// <param name="least">The factor of a length of 0.</param>
-/// <param name="perTerm">What a length of 1 adds.</param>
+/// <param name="perTerm">What each term adds to the factor.</param>
 internal readonly ref struct WindowFactors(
     LengthFactors factors, long window, ReadOnlySpan<byte> lengths, bool isPlain, float least, float perTerm)
 {
@@ -127,13 +126,13 @@ internal readonly ref struct WindowFactors(
         get => offset < _lengths.Length ? _least + (_perTerm * _lengths[offset]) : Slow(offset);
     }
 
-    /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
+    /// <summary>The lengths of a block of 64 entries; empty if any of them is not available as a byte.</summary>
     public ReadOnlySpan<byte> Block(int block) =>
         _lengths.Length >= (block + 1) * PostingWindow.Blocks
             ? _lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks)
             : default;
 
-    /// <summary>Asks for what is looked at for some entries.</summary>
+    /// <summary>Prefetches the lengths of some entries.</summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
     {
         foreach (ushort entry in entries)
@@ -143,13 +142,13 @@ internal readonly ref struct WindowFactors(
         }
     }
 
-    /// <summary>Whether an entry has at the most so many words, or its length is not to be had as a byte.</summary>
+    /// <summary>Whether an entry has at most the given number of words, or its length is not available as a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MayBeUpTo(int offset, int most) => offset >= _lengths.Length || _lengths[offset] <= most;
 
     /// <summary>
-    /// The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all
-    /// above.
+    /// Returns the greatest length for which <c>weight / (1 + factor)</c> is at least <paramref name="number"/>; -1 if there
+    /// is none, 255 for 255 and above.
     /// </summary>
     public int MostLength(float weight, float number)
     {

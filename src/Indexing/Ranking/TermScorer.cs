@@ -9,20 +9,20 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
 {
     private readonly float _idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
 
-    /// <summary>The part of one entry.</summary>
+    /// <summary>Returns the score of one entry.</summary>
     public float Score(long id, int frequency, float boost) => Bm25.Part(boost * _idf, frequency, factors.Of(id));
 
-    /// <summary>The parts of all entries of a list.</summary>
+    /// <summary>Writes the scores of all entries of a list.</summary>
     public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) =>
         factors.Weigh(postings, scores, boost * _idf);
 
-    /// <summary>The parts of all entries of a list that depend on the entry.</summary>
+    /// <summary>Writes the entry-dependent parts of the scores of all entries of a list.</summary>
     public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => factors.Weigh(postings, parts, 1);
 
-    /// <summary>The part of an entry of some length.</summary>
+    /// <summary>Returns the score of an entry with the given length.</summary>
     public float ScoreOf(int frequency, int length, float boost) => Bm25.Part(boost * _idf, frequency, factors.OfLength(length));
 
-    /// <summary>Adds the parts of those hits of a window that have the term.</summary>
+    /// <summary>Adds the scores of those hits of a window that have the term.</summary>
     public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         WindowFactors lengths = factors.OfWindow(window);
@@ -33,8 +33,8 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>
-    /// As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, with the offsets of the
-    /// postings, behind which some may be read that mean nothing.
+    /// As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, given the offsets of the
+    /// postings with undefined padding behind them.
     /// </summary>
     public void ScorePadded(
         long window, in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, Span<float> scores,
@@ -55,16 +55,16 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>
-    /// Writes the parts of hits of a window, 0 for those that have not got the term, and what their lengths do to the parts of
-    /// all terms of the field.
+    /// Writes the scores of hits of a window, 0 for those without the term, and optionally their length factors, which are
+    /// valid for all terms of the field.
     /// </summary>
     /// <param name="postings">The postings of the window.</param>
-    /// <param name="padded">Their offsets, behind which some may be read that mean nothing; empty where they are not side by
-    /// side.</param>
+    /// <param name="padded">Their offsets, with undefined padding behind them; empty if they are not stored
+    /// contiguously.</param>
     /// <param name="hits">The hits, ascending.</param>
-    /// <param name="lengths">The lengths of the window.</param>
-    /// <param name="parts">Gets the parts.</param>
-    /// <param name="ofLengths">Gets what lengths do; empty: nobody asks.</param>
+    /// <param name="lengths">The length factors of the window.</param>
+    /// <param name="parts">Receives the scores.</param>
+    /// <param name="ofLengths">Receives the length factors; empty if they are not wanted.</param>
     /// <param name="boost">The boost.</param>
     public void WriteParts(
         in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, in WindowFactors lengths,
@@ -88,23 +88,24 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>
-    /// The part of a hit that has the term, by what its length does. Where all frequencies are 1 its rank is not looked for.
+    /// Returns the score of a hit that has the term, given its length factor. Skips the search for its rank if all
+    /// frequencies are 1.
     /// </summary>
     public float PartOf(in PostingWindow postings, int offset, float ofLength, float boost) =>
         Bm25.Part(boost * _idf, postings.Frequencies is [] or [0, ..] ? 1 : postings.Frequency(postings.Rank(offset)), ofLength);
 
-    /// <summary>Lengths of the field.</summary>
+    /// <summary>Length factors of the field.</summary>
     public LengthFactors Factors => factors;
 
-    /// <summary>What an impact of 1/255 is worth now.</summary>
+    /// <summary>The current value of an impact of 1/255.</summary>
     public float ImpactUnit => factors.ImpactUnit;
 
-    /// <summary>The weight that a part of 1 has.</summary>
+    /// <summary>The score of an entry-dependent part of 1.</summary>
     public float Weight(float boost) => boost * _idf;
 
     /// <summary>
-    /// Adds to each block of a window the most that an entry in it can score. A LIST has one bound for all, but only where it has
-    /// entries.
+    /// Adds to each block of a window an upper bound on the score of an entry in it. A window stored as a list has one
+    /// bound, which is added only to blocks with entries.
     /// </summary>
     public void AddBounds(in PostingWindow postings, Span<float> bounds, float weight)
     {
@@ -126,8 +127,8 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>
-    /// Writes those of all entries of a window, ascending, that may score so much, told from their lengths alone where they have
-    /// the term once; returns how many.
+    /// Copies the entries of a window, ascending, that may reach a score; returns how many. Entries that have the term once
+    /// are judged by their lengths alone.
     /// </summary>
     public int CopyReaching(
         long window, in PostingWindow postings, ReadOnlySpan<ushort> offsets, float least, float boost, Span<ushort> reaching)
@@ -150,11 +151,11 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         return count;
     }
 
-    /// <summary>The most that an entry of a window can score.</summary>
+    /// <summary>Upper bound on the score of an entry of a window.</summary>
     public float Bound(in PostingWindow postings, float boost) =>
         factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
 
-    /// <summary>The entries of a list are looked for among the hits, where they are fewer, or the other way round.</summary>
+    /// <summary>Looks up each posting among the hits, searching ahead where several hits are skipped.</summary>
     private static void ScoreList(
         in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {
@@ -166,7 +167,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             ushort offset = offsets[rank];
             if (hits[hit] < offset)
             {
-                // One step is most likely where the hits are this list's own, or fewer.
+                // A single step is most likely if the hits are few or come from this list.
                 if (++hit < hits.Length && hits[hit] < offset)
                 {
                     int found = hits[hit..].BinarySearch(offset);
@@ -182,7 +183,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
-    /// <summary>Goes along the words of the bitmap once, counting what is set.</summary>
+    /// <summary>Scans the words of the bitmap once, counting set bits to obtain ranks.</summary>
     private static void ScoreBits(
         in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {

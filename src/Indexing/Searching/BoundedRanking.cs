@@ -7,41 +7,42 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits of operators without scoring the others: the upper bound of each window is known before the first is
-/// looked at. The few windows with the greatest bounds come first: their hits say what the others have to beat. The others that
-/// can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows
-/// between are counted only. Of a window only blocks of 64 entries are looked at that can still hold one of the best, and in
-/// these only entries that match enough.
+/// Finds the best hits of operators without scoring the others. The upper bound of every window is computed first. The few
+/// windows with the greatest bounds are visited first, so that their hits give a score to beat. The other windows that may
+/// still contain one of the best follow in order, since lists are read fastest that way; if hits are counted, the windows in
+/// between are only counted. Within a window, only blocks of 64 entries that may still contain one of the best are read, and
+/// in these only entries that match enough clauses.
 /// </summary>
-/// <remarks>Costs: 4 bytes a window.</remarks>
+/// <remarks>Memory: 4 bytes per window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
 {
     private const int Blocks = PostingWindow.Blocks;
 
-    /// <summary>So many hits, as is to be expected, are all scored: their bounds would cost more.</summary>
+    /// <summary>Up to this many expected hits, all are scored, since their bounds would cost more.</summary>
     private const int FewHits = 512;
 
     /// <summary>
-    /// From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.
+    /// With at least this many hits in a window, its best blocks are scored first, since their scores exclude most of the
+    /// others.
     /// </summary>
     private const int ManyHits = 128;
 
-    /// <summary>As <see cref="ManyHits"/>, of hits each of which was found to promise enough.</summary>
+    /// <summary>As <see cref="ManyHits"/>, for hits whose own bounds reach the threshold.</summary>
     private const int ManyPromising = 768;
 
-    /// <summary>From so many hits of a window on, that blocks leave, it is looked at what each of them promises.</summary>
+    /// <summary>With at least this many candidates in a window, the upper bound of each is checked.</summary>
     private const int ManyByBlock = 24;
 
-    /// <summary>So many hits of a window are scored without a look at what each has to match.</summary>
+    /// <summary>Up to this many hits of a window are scored directly, without narrowing them further.</summary>
     private const int FewInWindow = 10;
 
-    /// <summary>How many blocks these are.</summary>
+    /// <summary>Number of blocks that are scored first.</summary>
     private const int BestBlocks = 3;
 
-    /// <summary>How many windows are looked at before all others.</summary>
+    /// <summary>Number of windows that are visited first.</summary>
     private const int BestWindows = 8;
 
-    /// <summary>In the place of a bound: the window has been looked at.</summary>
+    /// <summary>Stored in place of a bound once the window has been visited.</summary>
     private const float Done = -2;
 
     private readonly WindowSet _set = context.Rent();
@@ -50,20 +51,20 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private EntryBounds? _entryBounds;
     private long _possible;
 
-    /// <summary>Windows that were scored.</summary>
+    /// <summary>Number of windows in which hits were scored.</summary>
     public long WindowsScored { get; private set; }
 
-    /// <summary>Windows that may have hits, none of which could be among the best.</summary>
+    /// <summary>Number of windows that may have hits, but none among the best.</summary>
     public long WindowsBelowBound => _possible - WindowsScored;
 
-    /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
+    /// <summary>Whether the number returned by <see cref="Run"/> is exact.</summary>
     public bool IsTotalExact { get; private set; }
 
-    /// <summary>What a hit has to score to be looked at.</summary>
+    /// <summary>The score a hit needs to be considered.</summary>
     private float Threshold => sorter.WorstScore;
 
     /// <summary>
-    /// Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.
+    /// Offers the best hits to the sorter. Returns the number of hits, or of hits seen if they need not be counted.
     /// </summary>
     public long Run(bool countsHits)
     {
@@ -153,7 +154,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         return root.Count(window);
     }
 
-    /// <summary>Looks at a window; returns how many hits it has, or how many were seen where they need not be counted.</summary>
+    /// <summary>Visits a window; returns its number of hits, or of hits seen if they need not be counted.</summary>
     private int Visit(long window, bool counts)
     {
         context.Check();
@@ -174,7 +175,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         return count;
     }
 
-    /// <summary>Offers the best of the hits of a window, which stand in the set.</summary>
+    /// <summary>Offers the best of a window's hits, which are in the set.</summary>
     private void Offer(long window, ReadOnlySpan<float> bounds)
     {
         Span<ulong> words = stackalloc ulong[Blocks], best = stackalloc ulong[Blocks];
@@ -196,8 +197,8 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     }
 
     /// <summary>
-    /// Takes out what cannot be one of the best: by block, by what is needed in a block, and where many are left, by entry.
-    /// Returns how many are left.
+    /// Removes hits that cannot be among the best: by block bounds, by the clauses a block requires, and if many are left,
+    /// by bounds of single entries. Returns how many are left.
     /// </summary>
     private int Narrow(long window, Span<ulong> words, ReadOnlySpan<float> bounds, ref bool isByEntry)
     {
@@ -217,11 +218,11 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             isByEntry = true;
         }
 
-        _entryBounds!.Narrow(window, words, Threshold, Bm25.BoundMargin); // there are, since it is by entry
+        _entryBounds!.Narrow(window, words, Threshold, Bm25.BoundMargin); // set once isByEntry is true
         return BitmapKernels.Count(words);
     }
 
-    /// <summary>Moves the hits of the blocks with the greatest bounds.</summary>
+    /// <summary>Moves the hits of the blocks with the greatest bounds from one bitmap to the other.</summary>
     private static void TakeBest(ReadOnlySpan<float> bounds, Span<ulong> words, Span<ulong> best)
     {
         Span<float> ordered = stackalloc float[Blocks];
@@ -238,7 +239,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
     }
 
-    /// <summary>Scores the hits that stand in <see cref="_offsets"/> and offers them.</summary>
+    /// <summary>Scores the hits in <see cref="_offsets"/> and offers them.</summary>
     private void Score(long window, int count)
     {
         if (count == 0)

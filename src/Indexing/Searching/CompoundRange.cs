@@ -12,35 +12,35 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// An equality of a query whose entries a <see cref="CompoundKey"/> has in the order that is asked for, or would have if it were
-/// there.
+/// An equality condition of a query whose entries a <see cref="CompoundKey"/> holds in the requested order, or would if it
+/// existed.
 /// </summary>
 /// <param name="Equality">The condition.</param>
-/// <param name="Entries">Entries that meet it.</param>
-/// <param name="Number">The compound key's number; -1: the index has none for it.</param>
-/// <param name="Prefix">What the keys of these entries begin with.</param>
-/// <param name="IsAll">Whether nothing else is asked.</param>
+/// <param name="Entries">Number of entries that match it.</param>
+/// <param name="Number">Number of the compound key; -1 if the index has none for it.</param>
+/// <param name="Prefix">Common prefix of the keys of these entries.</param>
+/// <param name="IsAll">Whether the query has no other condition.</param>
 internal sealed record CompoundRange(TermQuery Equality, long Entries, int Number, byte[] Prefix, bool IsAll)
 {
-    /// <summary>The range that hits have to be in by the order's own values, which keys have in order; null: all.</summary>
+    /// <summary>The range over the order's first field that hits must be in; null for all values.</summary>
     public OrderRange? Within { get; private init; }
 
-    /// <summary>The least sort value that an entry in that range may have, as keys have it; null: any.</summary>
+    /// <summary>The lowest sort value of an entry in that range, as stored in keys; null if unbounded.</summary>
     public byte[]? Low { get; private init; }
 
-    /// <summary>The greatest, as <see cref="Low"/>.</summary>
+    /// <summary>The highest sort value of an entry in that range, as stored in keys; null if unbounded.</summary>
     public byte[]? High { get; private init; }
 
     /// <summary>Whether the index has the compound key.</summary>
     public bool IsThere => Number >= 0;
 
-    /// <param name="context">The query.</param>
-    /// <param name="request">What is asked.</param>
-    /// <param name="range">The range over the first field of the order, where there is one.</param>
     /// <summary>
-    /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is
-    /// none of values, or nothing is compared for equality.
+    /// Returns the equality condition with the fewest entries for which a compound key exists, or could exist. Null if the
+    /// order is not by values or no condition is an equality.
     /// </summary>
+    /// <param name="context">The query.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="range">The range over the first field of the order, if there is one.</param>
     public static CompoundRange? Find(QueryContext context, SearchRequest request, OrderRange? range)
     {
         if (request.Take == 0
@@ -75,7 +75,7 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
             : best;
     }
 
-    /// <summary>Entries with the equality that are probably met between the bounds.</summary>
+    /// <summary>Expected number of entries that match the equality and are within the range.</summary>
     public double LikelyMet(QueryContext context, string orderField)
     {
         if (Within is null || context.CountOf(Within.Query, Within.Keys, context.View.Field(orderField)) is not { } count)
@@ -83,7 +83,7 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
         return Entries * (double)count.Entries / Math.Max(1, context.View.State.EntryCount);
     }
 
-    /// <summary>The compound key that a request would have gone along.</summary>
+    /// <summary>The compound key that the request would use.</summary>
     public CompoundKey KeyFor(SortKey first) => new(Equality.Field, first.Field, OrderOf(first) ?? CompoundOrder.Text);
 
     private static bool IsBetter(CompoundRange one, CompoundRange other) =>
@@ -130,7 +130,7 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
     }
 
     /// <summary>
-    /// False also where the field has numbers: these are found by their texts too, and stand in a compound key as numbers.
+    /// Returns false also if the field has numbers: a text matches these as well, but a compound key stores them as numbers.
     /// </summary>
     private static bool TryText(
         QueryContext context, int field, FieldAnalysis analysis, FieldValue value, Span<byte> form, out int length,

@@ -8,21 +8,21 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the first hits of an order among the entries with one value of another field: goes along the keys of a compound key,
-/// asks the filter about each entry, and ends when there are enough. Entries whose sort values are the same as far as the keys
-/// have them are a group, put in order by these values. A walk that goes on from a hit begins with the group of that hit.
+/// Finds the first hits of an order among the entries with one value of another field: walks the keys of a compound key,
+/// probes the filter for each entry, and stops when there are enough. Entries whose sort values are equal as far as the keys
+/// store them form a group, which is sorted by the full values. A continued walk begins with the group of the last hit.
 /// </summary>
 /// <remarks>
-/// Keys have nulls before all values. Where the order has them at the other end, these two ranges of keys are walked in turn.
+/// Keys hold nulls before all values. If the order has them at the other end, the two ranges of keys are walked separately.
 /// </remarks>
 /// <param name="context">The query.</param>
-/// <param name="tree">The compound key's.</param>
-/// <param name="along">The equality, and the bounds between which keys are looked at.</param>
+/// <param name="tree">The tree of the compound key.</param>
+/// <param name="along">The equality, and the bounds within which keys are read.</param>
 /// <param name="sort">The first key of the order.</param>
-/// <param name="filter">What entries have to match.</param>
+/// <param name="filter">What entries must match.</param>
 /// <param name="parts">The parts of the order.</param>
-/// <param name="limit">Hits wanted.</param>
-/// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
+/// <param name="limit">Number of hits wanted.</param>
+/// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
 internal sealed class CompoundWalk(
     QueryContext context, Tree tree, CompoundRange along, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
     ReadOnlyMemory<byte> after)
@@ -35,19 +35,19 @@ internal sealed class CompoundWalk(
     private bool _isFirstGroup = true;
     private SortRoom? _room;
 
-    // The hit to go on from: its sort value as keys have it, and its id.
+    // The hit to continue after: its sort value as stored in keys, and its id.
     private byte[] _given = [];
     private long _givenId = -1;
 
     private long Left => limit - _found.Count;
 
-    /// <summary>Whether the entries of a group are equal in all that is asked, so that their ids say their order.</summary>
+    /// <summary>Whether the entries of a group are equal in all sort keys, so that they are ordered by id.</summary>
     private bool IsByIds => parts.Length == 1 && CompoundKeyText.IsWhole(_order.AsSpan(0, _orderLength));
 
-    /// <summary>Whether some entries of the group may have been given before.</summary>
+    /// <summary>Whether some entries of the group may have been returned on an earlier page.</summary>
     private bool GoesOn => _isFirstGroup && !after.IsEmpty;
 
-    /// <summary>Ids of the first hits in order; good until the query ends.</summary>
+    /// <summary>Returns the ids of the first hits in order; valid until the query ends.</summary>
     public List<long> Run()
     {
         byte[] from = [];
@@ -62,7 +62,7 @@ internal sealed class CompoundWalk(
         bool areNullsFirst = sort.NullsFirst ?? !sort.Descending;
         if (along.Within is not null)
         {
-            // What has no value is in no range.
+            // Entries without a value are in no range.
             byte[]? bound = sort.Descending ? along.High : along.Low;
             Walk(cursor, [.. _prefix, KeyPart.ValueRank], from.Length > 0 || bound is null ? from : [.. _prefix, .. bound]);
         }
@@ -83,10 +83,10 @@ internal sealed class CompoundWalk(
         return _found;
     }
 
-    /// <summary>Goes along the keys of a range, from some keys on.</summary>
-    /// <param name="cursor">Over the keys.</param>
-    /// <param name="range">What the keys begin with.</param>
-    /// <param name="from">What the keys of the first group begin with; empty: it is the first of the range.</param>
+    /// <summary>Walks the keys of a range.</summary>
+    /// <param name="cursor">Cursor over the keys.</param>
+    /// <param name="range">Prefix of the keys in the range.</param>
+    /// <param name="from">Prefix of the keys of the first group; empty to begin with the first of the range.</param>
     private void Walk(Cursor cursor, byte[] range, byte[] from)
     {
         int steps = 0;
@@ -110,12 +110,12 @@ internal sealed class CompoundWalk(
         _orderLength = -1;
     }
 
-    /// <summary>Whether a sort value is behind the range, as far as keys have it.</summary>
+    /// <summary>Whether a sort value is past the end of the range, as far as keys store it.</summary>
     private bool IsBehind(ReadOnlySpan<byte> mine) => sort.Descending
         ? along.Low is not null && mine.SequenceCompareTo(along.Low) < 0
         : along.High is not null && mine.SequenceCompareTo(along.High) > 0;
 
-    /// <summary>Takes an entry; false when there are enough.</summary>
+    /// <summary>Processes an entry; false once there are enough.</summary>
     private bool Take(ReadOnlySpan<byte> mine, long id)
     {
         if (_orderLength < 0 || !mine.SequenceEqual(_order.AsSpan(0, _orderLength)))
@@ -129,13 +129,13 @@ internal sealed class CompoundWalk(
 
         if (!(GoesOn && IsByIds && IsGiven(mine, id)) && filter.Contains(id))
             _group.Add(id);
-        return sort.Descending || !IsByIds || _group.Count < Left; // upwards the first ids come first
+        return sort.Descending || !IsByIds || _group.Count < Left; // in ascending order, the lowest ids are the first hits
     }
 
-    /// <summary>Whether ids alone say which entries of the first group were given.</summary>
+    /// <summary>Whether ids alone decide which entries of the first group were already returned.</summary>
     private bool IsGivenByIds => _givenId >= 0 && parts.Length == 1 && CompoundKeyText.IsWhole(_given);
 
-    /// <summary>The least key behind that of the hit to go on from.</summary>
+    /// <summary>Returns the smallest key after that of the hit to continue after.</summary>
     private byte[] BehindGiven(byte[] from)
     {
         byte[] key = [.. from, .. new byte[EntryKey.Bytes]];
@@ -148,16 +148,16 @@ internal sealed class CompoundWalk(
         if (!sort.Descending)
             return cursor.Seek(from.Length == 0 ? range : IsGivenByIds ? BehindGiven(from) : from);
         if (from.Length > 0)
-            return cursor.SeekBefore([.. from, .. Enumerable.Repeat(byte.MaxValue, EntryKey.Bytes)]); // no id is so great
+            return cursor.SeekBefore([.. from, .. Enumerable.Repeat(byte.MaxValue, EntryKey.Bytes)]); // greater than any id
 
         byte[] behind = [.. range];
-        behind[^1]++; // a range ends with a 0, or a rank
+        behind[^1]++; // a range ends with 0 or a rank
         return cursor.SeekBefore(behind);
     }
 
     /// <summary>
-    /// Whether an entry of a group that ids put in order was given before: it has the sort value of the hit to go on from, and
-    /// an id up to that hit's.
+    /// Whether an entry of a group ordered by id was already returned: it has the sort value of the hit to continue after,
+    /// and its id is not greater.
     /// </summary>
     private bool IsGiven(ReadOnlySpan<byte> mine, long id) =>
         id <= _givenId && mine.SequenceEqual(_given);

@@ -11,17 +11,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the nearest hits without looking at the others: squares of the curve and places wait in a queue by their least distance;
-/// the nearest square is replaced by its quarters, or by its places where it has few, and the nearest place is the next one. The
-/// filter is asked about places as they come. Places that are equally far (after rounding) are a group, ordered by the other
-/// keys.
+/// Finds the nearest hits without visiting the others. Cells of the Hilbert curve and places wait in a priority queue,
+/// ordered by their minimum distance. The nearest cell is replaced by its quarters, or by its places if it has few; the
+/// nearest place is the next candidate, for which the filter is probed. Places at the same distance (after rounding) form a
+/// group, which is sorted by the other keys.
 /// </summary>
 internal sealed class DistanceWalk
 {
-    /// <summary>A square with so many places is not quartered.</summary>
+    /// <summary>A cell with at most this many places is not divided.</summary>
     public const int FewPlaces = 48;
 
-    /// <summary>The least distance of a square is taken a little shorter, for what rounding does to it.</summary>
+    /// <summary>Factor that lowers the minimum distance of a cell, to allow for rounding.</summary>
     private const double Slack = 1 - 1e-9;
 
     private readonly QueryContext _context;
@@ -40,10 +40,10 @@ internal sealed class DistanceWalk
     private SortRoom? _room;
 
     /// <param name="context">The query.</param>
-    /// <param name="filter">What is looked for.</param>
-    /// <param name="sort">The first key, of which <see cref="Obstacle"/> says nothing.</param>
+    /// <param name="filter">What entries must match.</param>
+    /// <param name="sort">The first key, for which <see cref="Obstacle"/> must return null.</param>
     /// <param name="parts">The parts of all keys.</param>
-    /// <param name="limit">Hits wanted, as many as there are at the most.</param>
+    /// <param name="limit">Number of hits wanted; at most the number of hits.</param>
     public DistanceWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit)
     {
         _context = context;
@@ -52,19 +52,19 @@ internal sealed class DistanceWalk
         _parts = parts;
         _limit = limit;
         int field = SpatialCompiler.SpatialField(context.View, sort.Field);
-        _cells = context.View.Tree(TreeNames.Cells(field))!; // without an obstacle it is there
+        _cells = context.View.Tree(TreeNames.Cells(field))!; // not null without an obstacle
         _places = SpatialCompiler.Reader(context, field);
         _grid = DistanceKeyPart.CentreOf(sort);
         _centre = new Circle(sort.Centre ?? default, 0);
         _seen = context.View.Statistics(field).EverHadSeveralValues ? [] : null;
     }
 
-    /// <summary>A square, or a place of an entry (level −1).</summary>
+    /// <summary>A cell, or a place of an entry if the id is not negative.</summary>
     private readonly record struct Waiting(CellSquare Square, long Id);
 
     private bool IsFull => _found.Count >= _limit;
 
-    /// <summary>What forbids to walk this order; null if nothing does.</summary>
+    /// <summary>Returns why this order cannot be walked, or null if it can.</summary>
     public static string? Obstacle(QueryContext context, SortKey first) =>
         first is not { Kind: SortKind.Distance, Descending: false } ? "the walk goes from the nearest to the farthest"
         : first.NullsFirst == true ? "entries that are nowhere are wanted first"
@@ -72,7 +72,7 @@ internal sealed class DistanceWalk
         ? "no entry has a place"
             : null;
 
-    /// <summary>Ids of the first hits in order.</summary>
+    /// <summary>Returns the ids of the first hits in order.</summary>
     public List<long> Run()
     {
         _queue.Enqueue(new Waiting(CellSquare.Root, -1), 0);
@@ -104,7 +104,7 @@ internal sealed class DistanceWalk
         return _found;
     }
 
-    /// <summary>Puts the places of a square into the queue, or its quarters if there are many.</summary>
+    /// <summary>Adds the places of a cell to the queue, or its quarters if it has many places.</summary>
     private void Open(CellSquare square)
     {
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
@@ -131,7 +131,7 @@ internal sealed class DistanceWalk
             _queue.Enqueue(new Waiting(default, id), _grid.Haversine(place.X, place.Y));
     }
 
-    /// <summary>Hits without a place.</summary>
+    /// <summary>Adds the hits that have no place.</summary>
     private void TakeNowhere()
     {
         Operator all = new QueryCompiler(_context, isScored: false).Compile(new MatchAllQuery());

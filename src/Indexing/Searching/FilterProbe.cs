@@ -7,15 +7,15 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Answers for single entries, in any order, whether a query matches them. Where the hits were found already it looks there. Else
-/// it asks the operators, until what that has cost is what finding the hits of all windows would: then it does that, once, and an
-/// answer is a bit of a bitmap. So it never costs more than twice the cheaper of both ways. Memory: 512 bytes a window.
+/// Decides for single entries, in any order, whether they match a query. Uses the hits if they were already found. Otherwise
+/// probes the operators until that has cost as much as finding the hits of all windows; then does this once, and further
+/// answers are bits of a bitmap. The cost is thus at most twice that of the cheaper method. Memory: 512 bytes per window.
 /// </summary>
 internal sealed class FilterProbe
 {
     /// <summary>
-    /// How much dearer an entry is that is asked for in no order than what operators say of one in ascending order: the way to
-    /// its window begins anew.
+    /// How much more a probe in random order costs than the operators' estimate, which is for ascending order: each probe
+    /// has to locate its window again.
     /// </summary>
     private const double NoOrder = 3.6;
 
@@ -31,12 +31,12 @@ internal sealed class FilterProbe
     private long _probesLeft;
 
     /// <param name="context">The query.</param>
-    /// <param name="root">What is asked.</param>
+    /// <param name="root">The compiled query.</param>
     /// <param name="matchesAll">Whether everything matches.</param>
-    /// <param name="hits">The hits, where they were found already.</param>
-    /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the
-    /// hits are found at once.</param>
-    /// <param name="placed">All windows of the list that is asked, where they are known.</param>
+    /// <param name="hits">The hits, if already found.</param>
+    /// <param name="expectedProbes">Expected number of probes, if known; if it is large enough, the hits are found at
+    /// once.</param>
+    /// <param name="placed">All windows of the list to probe, if already located.</param>
     public FilterProbe(
         QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0,
         PostingList? placed = null)
@@ -108,8 +108,8 @@ internal sealed class FilterProbe
     }
 
     /// <summary>
-    /// Whether an entry is among the hits of all windows, or, where those are too many to be kept, among those of its own, which
-    /// are.
+    /// Whether an entry is among the hits, after finding those of all windows, or only those of the entry's window if there
+    /// are too many windows to keep.
     /// </summary>
     private bool ContainsKept(long id)
     {

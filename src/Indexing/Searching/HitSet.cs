@@ -5,12 +5,12 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// The hits of a query, found once: a bitmap for each window that has any. Memory: 512 bytes for each of the first
-/// <see cref="MaxKeptWindows"/> windows; those behind are found again whenever they are asked for.
+/// The hits of a query, found once: a bitmap for each non-empty window. Memory: 512 bytes for each of the first
+/// <see cref="MaxKeptWindows"/> windows; the hits of later windows are computed again on each use.
 /// </summary>
 internal sealed class HitSet
 {
-    /// <summary>Windows whose hits are kept: 2 MiB, 16 million entries.</summary>
+    /// <summary>Maximum number of windows whose hits are kept: 2 MiB, 16 million entries.</summary>
     public const int MaxKeptWindows = 4_096;
 
     private readonly QueryContext _context;
@@ -26,13 +26,13 @@ internal sealed class HitSet
         _kept = context.RentWords(64 * BitmapKernels.Words);
     }
 
-    /// <summary>Hits in all.</summary>
+    /// <summary>Total number of hits.</summary>
     public long Total { get; private set; }
 
     /// <summary>Windows that have hits, ascending.</summary>
     public IReadOnlyList<long> Windows => _windows;
 
-    /// <summary>Whether every window's hits are kept.</summary>
+    /// <summary>Whether the hits of every window are kept.</summary>
     public bool IsWhole => _windows.Count <= MaxKeptWindows;
 
     /// <summary>Finds all hits.</summary>
@@ -56,7 +56,7 @@ internal sealed class HitSet
         return hits;
     }
 
-    /// <summary>The bitmap of the window at a place in <see cref="Windows"/>.</summary>
+    /// <summary>Copies the bitmap of the window at an index in <see cref="Windows"/>.</summary>
     public void Read(int place, Span<ulong> words)
     {
         if (place < MaxKeptWindows)
@@ -72,7 +72,7 @@ internal sealed class HitSet
         _context.Return(set);
     }
 
-    /// <summary>As <see cref="Read"/>, where it is kept, or in the scratch.</summary>
+    /// <summary>As <see cref="Read"/>, without copying a kept bitmap; uses the scratch for others.</summary>
     public ReadOnlySpan<ulong> Words(int place, Span<ulong> scratch)
     {
         if (place < MaxKeptWindows)
@@ -81,7 +81,7 @@ internal sealed class HitSet
         return scratch;
     }
 
-    /// <summary>How many hits of the window at a place are among some postings of it.</summary>
+    /// <summary>Counts the hits of the window at an index that are in its postings.</summary>
     public int CountBoth(int place, in PostingWindow postings, Span<ulong> scratch)
     {
         ReadOnlySpan<ulong> mine = Words(place, scratch);
@@ -94,7 +94,7 @@ internal sealed class HitSet
         };
     }
 
-    /// <summary>Place of a window in <see cref="Windows"/>, or -1. Windows are mostly asked for near the one before.</summary>
+    /// <summary>Index of a window in <see cref="Windows"/>, or -1. Fast for windows close to the last one.</summary>
     public int PlaceOf(long window)
     {
         if (_last < _windows.Count && _windows[_last] == window)

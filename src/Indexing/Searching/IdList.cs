@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Searching;
 
-/// <summary>A list of entries that one query fills and the next may have after it.</summary>
+/// <summary>A list of entry ids that is reused between queries.</summary>
 internal sealed class IdList : IReusable
 {
     private const int MostKept = 1_024;

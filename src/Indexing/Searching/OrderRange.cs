@@ -8,29 +8,29 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// A range over the field that hits are ordered by first, taken out of a query: a walk along the values of that field begins and
-/// ends with it, so that nothing outside is looked at, and no entry has to be asked whether it is inside.
+/// A range over the first field of the order, separated from the rest of a query. A walk along the values of that field
+/// begins and ends with the range, so nothing outside is read and entries need not be tested for being inside.
 /// </summary>
 /// <param name="Query">The range.</param>
-/// <param name="Keys">The values between its bounds.</param>
-/// <param name="Rest">What the query asks besides; everything, where it asks nothing else.</param>
+/// <param name="Keys">The range as keys of the dictionary.</param>
+/// <param name="Rest">The other conditions; matches everything if there are none.</param>
 internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Rest)
 {
     private static readonly MatchAllQuery _everything = new();
 
-    /// <summary>Whether the range is all that is asked.</summary>
+    /// <summary>Whether the query has no other condition.</summary>
     public bool IsAll => Rest is MatchAllQuery;
 
     /// <summary>
-    /// Entries among which a walk meets the hits: those of the range it stays in, where hits are of the range and it was counted;
-    /// else all.
+    /// Number of entries among which a walk encounters the hits: those of the range if it is part of the query and was
+    /// counted, otherwise all.
     /// </summary>
     public static long EntriesMet(QueryContext context, OrderRange? range, bool isWithoutRange) =>
         !isWithoutRange && range is not null && context.Counted(range.Query) is { } count
             ? count.Entries
             : context.View.State.EntryCount;
 
-    /// <summary>The range of a request; null if there is none, or the order cannot be walked.</summary>
+    /// <summary>Returns the range of a request, or null if there is none or the order cannot be walked.</summary>
     public static OrderRange? Find(QueryContext context, SearchRequest request)
     {
         if (request.Take == 0 || request.Sort.Count == 0 || SortPlan.NeedsScores(request.Sort))
@@ -45,7 +45,7 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
 
         List<IndexQuery> clauses = QueryCompiler.Flatten(request.Query);
         if (clauses.Exists(clause => QueryCompiler.LateOf(clause) is not null))
-            return null; // it looks among the entries of the range
+            return null; // a vector search needs the range as a filter
         int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
         if (place < 0 || !TryOpen(context, first, (RangeQuery)clauses[place], out KeyRange keys))
             return null;
@@ -56,7 +56,7 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
             found, keys, clauses.Count switch { 0 => _everything, 1 => clauses[0], _ => new AndQuery(clauses) });
     }
 
-    /// <summary>Whether a walk in this order meets the values of a range, and nothing else, one after the other.</summary>
+    /// <summary>Whether a walk in this order encounters exactly the values of the range, contiguously.</summary>
     private static bool TryOpen(QueryContext context, SortKey first, RangeQuery range, out KeyRange keys)
     {
         keys = default;

@@ -12,12 +12,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the first hits of an order without looking at the others: walks the dictionary of the first sort key in order
-/// and asks the filter about each entry. Entries of equal value are a group, ordered by the other keys.
+/// Finds the first hits of an order without visiting the others: walks the dictionary of the first sort key in order and
+/// probes the filter for each entry. Entries of equal value form a group, which is sorted by the other keys.
 /// </summary>
-/// <remarks>
-/// Possible only where an entry stands in the dictionary once and at its sort value: see <see cref="Obstacle"/>.
-/// </remarks>
+/// <remarks>Requires that each entry is in the dictionary once, at its sort value; see <see cref="Obstacle"/>.</remarks>
 internal sealed class OrderWalk
 {
     private readonly QueryContext _context;
@@ -54,17 +52,19 @@ internal sealed class OrderWalk
         _found = context.Rent<IdList>().Ids;
         _group = context.Rent<IdList>().Ids;
         _dictionary = Dictionary(context, sort);
-        _tree = context.View.Dictionary(_dictionary)!; // without an obstacle it is there
+        _tree = context.View.Dictionary(_dictionary)!; // not null without an obstacle
         _start = new WalkStart(sort, after);
         _rest = _start.Rest;
     }
 
     /// <summary>
-    /// Hits, of those that are to be left out, whose blocks were passed without a look at them; they are not among those found.
+    /// Number of skipped hits whose blocks were passed without reading them; they are not among those returned.
     /// </summary>
     public long Passed { get; private set; }
 
-    /// <summary>Hits that are left out: where every entry is a hit, blocks of terms that have no more are passed.</summary>
+    /// <summary>
+    /// Number of hits to skip. If every entry is a hit, blocks of terms with no more entries than that are passed.
+    /// </summary>
     public long Skip { private get; init; }
 
     private long Left => _limit - _found.Count - Passed;
@@ -72,9 +72,9 @@ internal sealed class OrderWalk
     private bool IsFull => Left <= 0;
 
     /// <summary>
-    /// What forbids to walk this order; null if nothing does. Entries must stand in the dictionary once and at their sort value:
-    /// they do not where one ever had several values (only the first is the sort value) or, for numbers, where texts were among
-    /// them (they count as null there).
+    /// Returns why this order cannot be walked, or null if it can. Each entry must be in the dictionary once, at its sort
+    /// value. This fails if an entry ever had several values (only the first is the sort value) or if there were texts among
+    /// numbers (they sort as null).
     /// </summary>
     public static string? Obstacle(QueryContext context, SortKey first)
     {
@@ -92,30 +92,29 @@ internal sealed class OrderWalk
         return context.View.Dictionary(Dictionary(context, first)) is null ? "no entry has a value" : null;
     }
 
-    /// <summary>Different values of the first key.</summary>
+    /// <summary>Number of distinct values of the first key.</summary>
     public static long ValueCount(QueryContext context, SortKey first) => context.View.TermCount(Dictionary(context, first));
 
-    /// <summary>Opens the walk.</summary>
+    /// <summary>Opens a walk.</summary>
     /// <param name="context">The query.</param>
-    /// <param name="filter">What is looked for.</param>
+    /// <param name="filter">What entries must match.</param>
     /// <param name="sort">The first key.</param>
     /// <param name="parts">The parts of all keys.</param>
-    /// <param name="limit">Hits wanted.</param>
-    /// <param name="after">The key to go on from; empty: from the first.</param>
-    /// <param name="range">The values to stay between; null: all.</param>
-    /// <param name="skip">Of the hits wanted, how many are left out by the caller, where every entry is a hit; 0
-    /// elsewhere.</param>
+    /// <param name="limit">Number of hits wanted.</param>
+    /// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
+    /// <param name="range">The range of values to walk; null for all.</param>
+    /// <param name="skip">How many of the first hits the caller skips, if every entry is a hit; otherwise 0.</param>
     public static OrderWalk Open(
         QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
         KeyRange? range = null, long skip = 0) =>
         new(context, filter, sort, parts, limit, after, range) { Skip = skip };
 
-    /// <summary>Ids of the first hits in order; good until the query ends.</summary>
+    /// <summary>Returns the ids of the first hits in order; valid until the query ends.</summary>
     public List<long> Run()
     {
         if (_range is not null)
         {
-            // What has no value is in no range.
+            // Entries without a value are in no range.
             if (!_start.IsAtLastNulls)
                 TakeValues();
             return _found;
@@ -131,7 +130,7 @@ internal sealed class OrderWalk
         return _found;
     }
 
-    /// <summary>The dictionary that a walk goes along.</summary>
+    /// <summary>Name of the dictionary that a walk reads.</summary>
     public static string Dictionary(QueryContext context, SortKey sort)
     {
         int field = context.View.Field(sort.Field);
@@ -139,8 +138,8 @@ internal sealed class OrderWalk
     }
 
     /// <summary>
-    /// Whether the order is that of the texts of a field that keeps its numbers alone: the walk goes along these in another order
-    /// than they lie in.
+    /// Whether the order is that of the text forms of a field that stores only numbers. The walk then visits them in a
+    /// different order than they are stored in.
     /// </summary>
     public static bool IsByTextsOfNumbers(QueryContext context, SortKey sort) =>
         sort.Kind == SortKind.Text && context.View.HasNumbersAlone(context.View.Field(sort.Field));
@@ -148,7 +147,7 @@ internal sealed class OrderWalk
     private void TakeValues()
     {
         if (!_start.IsAtValue)
-            _rest = default; // of nulls
+            _rest = default; // it applies to nulls only
         if (IsByTextsOfNumbers(_context, _sort))
         {
             TakeTextsOfNumbers();
@@ -171,8 +170,8 @@ internal sealed class OrderWalk
     }
 
     /// <summary>
-    /// Passes a block whose entries are all left out. Of texts alone, where each term is a group of its own; and only before the
-    /// first that is looked at.
+    /// Passes a block whose entries are all skipped. Only for texts, where each term is a group of its own, and only before
+    /// the first term is read.
     /// </summary>
     private bool TryPass(TermCursor cursor)
     {
@@ -191,7 +190,7 @@ internal sealed class OrderWalk
 
     private void TakeTextsOfNumbers()
     {
-        // A range of numbers is here where their texts are in its order, or in the reverse.
+        // A range is walked this way only if the text forms of its numbers sort in numeric order, or in reverse.
         using NumberTextCursor texts = _range?.TryGetEnds() is var (from, to)
             && NumberTextCursor.TryOpen(_tree, from, to, _sort.Descending) is { } inside
                 ? inside
@@ -201,7 +200,7 @@ internal sealed class OrderWalk
             valid = texts.MoveNext();
     }
 
-    /// <summary>Takes the terms of a block from one on; false when the walk is at its end.</summary>
+    /// <summary>Processes the terms of a block from an index on; false once the walk has ended.</summary>
     private bool TakeForwards(TermBlock block, int from)
     {
         int next = block.At(from, out TermPlace term);
@@ -215,7 +214,8 @@ internal sealed class OrderWalk
     }
 
     /// <summary>
-    /// As <see cref="TakeForwards"/>, down to the first: terms can only be read upwards, so it is done by groups.
+    /// As <see cref="TakeForwards"/>, in descending order. Terms can only be read in ascending order, so each group is read
+    /// as a whole.
     /// </summary>
     private bool TakeBackwards(TermBlock block, int from)
     {
@@ -236,7 +236,7 @@ internal sealed class OrderWalk
         return true;
     }
 
-    /// <summary>Takes the entries of a term; false when the walk is at its end.</summary>
+    /// <summary>Processes the entries of a term; false once the walk has ended.</summary>
     private bool TakeTerm(TermBlock block, TermPlace term)
     {
         ReadOnlySpan<byte> value = default;
@@ -250,7 +250,7 @@ internal sealed class OrderWalk
         return TakeTerm(value, block.Value(term));
     }
 
-    /// <summary>As above; the value where it is needed, and what stands beside it.</summary>
+    /// <summary>As above, given the value (if it is needed) and its payload.</summary>
     private bool TakeTerm(ReadOnlySpan<byte> value, ReadOnlySpan<byte> payload)
     {
         _context.Meter.Count.TermsScanned++;
@@ -265,7 +265,7 @@ internal sealed class OrderWalk
                 return false;
             _lastNumber = number;
             if (!_rest.IsEmpty && !_start.IsSame(value))
-                _rest = default; // the value to go on from is gone: everything behind it counts
+                _rest = default; // the value to continue after is gone, so all later entries count
         }
 
         Take(new TermPayload(payload));
@@ -286,7 +286,7 @@ internal sealed class OrderWalk
         if (_range is not { } keys)
             return _start.Begin(cursor);
 
-        // The value to go on from may begin before the range does: -0.7 and 0 are the same long.
+        // The value to continue after may begin before the range: -0.7 and 0 are the same long.
         if (_start.IsAtValue && !_start.Begin(cursor))
             return false;
         if (_start.IsAtValue && (_sort.Descending ? keys.IsUpTo(cursor.Key) : keys.IsFrom(cursor.Key)))
@@ -294,13 +294,13 @@ internal sealed class OrderWalk
         return _sort.Descending ? keys.MoveLast(cursor) : keys.MoveFirst(cursor);
     }
 
-    /// <summary>Whether a value is not behind the end of the range; before its beginning the walk never is.</summary>
+    /// <summary>Whether a value is not past the end of the range. The walk is never before its beginning.</summary>
     private bool IsInside(ReadOnlySpan<byte> value) =>
         _range is not { } keys || (_sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
 
     /// <summary>
-    /// What a key counts as in this order, where different ones may compare equal: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as
-    /// doubles.
+    /// The number that a key sorts as in this order, where different keys may be equal: 1.2 and 1.7 as longs, 2^53 and 2^53
+    /// + 1 as doubles.
     /// </summary>
     private ulong NumberOf(ReadOnlySpan<byte> value) => _sort.Kind switch
     {
@@ -310,8 +310,8 @@ internal sealed class OrderWalk
     };
 
     /// <summary>
-    /// How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its
-    /// lists are.
+    /// How many entries of one list suffice: without further sort keys a group is ordered by id, so the first entries of
+    /// each list do.
     /// </summary>
     private long EnoughOfList => _rest.IsEmpty && _parts.Length == 1 ? Left : long.MaxValue;
 
@@ -356,9 +356,7 @@ internal sealed class OrderWalk
         _context.Return(set);
     }
 
-    /// <summary>
-    /// Adds the hits among the entries of a window, the first <paramref name="most"/> at the most; returns how many.
-    /// </summary>
+    /// <summary>Adds the hits among the entries of a window, at most <paramref name="most"/>; returns how many.</summary>
     private int TakeWindow(long window, WindowSet set, long most = long.MaxValue)
     {
         _filter.And(window, set);
@@ -370,7 +368,7 @@ internal sealed class OrderWalk
         return count;
     }
 
-    /// <summary>Hits without a sort value: the field is missing, or has nothing but a null.</summary>
+    /// <summary>Adds the hits without a sort value: the field is missing or has only null.</summary>
     private void TakeNulls()
     {
         Operator nulls = new QueryCompiler(_context, isScored: false).Compile(new TermQuery(_sort.Field, FieldValue.Null));
@@ -383,7 +381,7 @@ internal sealed class OrderWalk
             int before = _group.Count;
             TakeWindow(window, set);
 
-            // An array with a null and a value is among the nulls and has a value.
+            // An array with a null and a value is in the list of nulls but has a sort value.
             int kept = before + KeepNulls(CollectionsMarshal.AsSpan(_group)[before..]);
             _group.RemoveRange(kept, _group.Count - kept);
             if (_rest.IsEmpty && _parts.Length == 1 && _group.Count >= Left)
@@ -394,7 +392,9 @@ internal sealed class OrderWalk
         EndGroup();
     }
 
-    /// <summary>Moves the entries that have no sort value to the front, in their order; returns how many they are.</summary>
+    /// <summary>
+    /// Moves the entries without a sort value to the front, keeping their order; returns how many there are.
+    /// </summary>
     private int KeepNulls(Span<long> ids)
     {
         _key ??= new KeyBuffer();
@@ -424,7 +424,7 @@ internal sealed class OrderWalk
         }
         else if (_groupLists == 1 && _parts.Length == 1 && _rest.IsEmpty)
         {
-            // One list, and no other key: it is in order.
+            // A single list without further sort keys is already in order.
             _found.AddRange(CollectionsMarshal.AsSpan(_group)[..(int)Math.Min(_group.Count, Left)]);
         }
         else

@@ -9,39 +9,39 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Chooses how the first hits of an order are found. What is reckoned with are counts that the index keeps and the
-/// <see cref="CostModel"/>: the same choice on every run against the same view.
+/// Chooses how the first hits of an order are found. Uses only counts kept by the index and the <see cref="CostModel"/>, so
+/// the choice is the same on every run against the same view.
 /// </summary>
 /// <param name="context">The query.</param>
-/// <param name="root">What is asked.</param>
+/// <param name="root">The compiled query.</param>
 /// <param name="request">Order and page.</param>
 /// <param name="parts">The parts of the order.</param>
-/// <param name="range">The range over the first field of the order, where the query has one.</param>
-/// <param name="isWithoutRange">Whether <paramref name="root"/> leaves it out.</param>
-/// <param name="compound">The equality whose entries a compound key has in order, or would have.</param>
+/// <param name="range">The range over the first field of the order, if the query has one.</param>
+/// <param name="isWithoutRange">Whether <paramref name="root"/> omits the range.</param>
+/// <param name="compound">The equality whose entries a compound key holds in order, or would hold.</param>
 internal sealed class SearchPlanner(
     QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange,
     CompoundRange? compound)
 {
-    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
+    /// <summary>Maximum number of hits wanted for which bounds pay; with more, most blocks contain a hit.</summary>
     private const int MostByBounds = 10_000;
 
-    /// <summary>Where nobody wants the plan, nothing is put into words.</summary>
+    /// <summary>Whether reasons are formatted, which is only done if a plan is requested.</summary>
     private readonly bool _isDescribed = context.Tracer is not null;
     private readonly List<PlanAlternative>? _notTaken = context.Tracer is null ? null : [];
     private string _reason = "";
     private double? _cost;
 
-    /// <summary>Whether the choice is made by the exact number of hits.</summary>
+    /// <summary>Whether the choice depends on the exact number of hits.</summary>
     public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
 
-    /// <summary>Whether hits are counted without being kept, so that they had to be found before their values are read.</summary>
+    /// <summary>Whether hits are counted without being kept, so that sorting would have to find them first.</summary>
     public bool IsCountedApart { get; init; }
 
     private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
 
-    /// <summary>Chooses.</summary>
-    /// <param name="total">Number of hits, where <see cref="NeedsTotal"/>.</param>
+    /// <summary>Chooses the plan.</summary>
+    /// <param name="total">Number of hits, if <see cref="NeedsTotal"/>.</param>
     public SearchWay Choose(long total)
     {
         if (request.Take == 0)
@@ -51,11 +51,11 @@ internal sealed class SearchPlanner(
         return SortPlan.NeedsScores(request.Sort) ? ChooseForScores() : ChooseForValues(total);
     }
 
-    /// <summary>Hits whose sort values are read, from where on a compound key is worth its tree.</summary>
+    /// <summary>Minimum number of hits whose sort values are read for which a compound key is worth its tree.</summary>
     public const int HitsForCompound = 256;
 
     /// <summary>
-    /// The compound key that the index lacks for a request of this kind to be cheaper; null where it would not be by much.
+    /// Returns the compound key that would make requests of this kind much cheaper if the index had it, or null.
     /// </summary>
     public CompoundKey? Missing(SearchWay way, long total) =>
         compound is { IsThere: false }
@@ -66,7 +66,7 @@ internal sealed class SearchPlanner(
             ? compound.KeyFor(request.Sort[0])
             : null;
 
-    /// <summary>The step of the plan that stands above all others.</summary>
+    /// <summary>Describes the root of the plan.</summary>
     public PlanNode Describe(SearchWay way, long total)
     {
         var node = new PlanNode(NameOf(way), label: LabelOf(way))
@@ -147,8 +147,8 @@ internal sealed class SearchPlanner(
     }
 
     /// <summary>
-    /// Whether going along a compound key is cheaper than reading the sort value of every hit; it is never dearer than going
-    /// along the whole order.
+    /// Whether walking a compound key is cheaper than reading the sort value of every hit. It never costs more than walking
+    /// the whole order.
     /// </summary>
     private bool TryCompound(CompoundRange along, long total, double sorting)
     {
@@ -195,7 +195,7 @@ internal sealed class SearchPlanner(
         return walks ? SearchWay.Nearest : SearchWay.ByValue;
     }
 
-    /// <summary>The value of every hit is read, and compared as often as one of the first is replaced by it.</summary>
+    /// <summary>Reads the value of every hit, and compares it when it replaces one of the first.</summary>
     private double SortingCost(long total)
     {
         long wanted = Math.Min(Limit, total);
@@ -203,30 +203,30 @@ internal sealed class SearchPlanner(
         return finding + (total * parts.Length * CostModel.ColumnValue) + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
     }
 
-    /// <summary>A walk meets a hit every entries / hits entries, and looks at whole groups of equal values.</summary>
+    /// <summary>A walk visits (entries / hits) entries per hit, and whole groups of equal values.</summary>
     private double WalkingCost(long total)
     {
         long entries = context.View.State.EntryCount;
         long values = Math.Max(1, OrderWalk.ValueCount(context, request.Sort[0]));
         long wanted = Math.Min(Limit, total);
         if (request.Query is MatchAllQuery && request.Sort[0].Kind == SortKind.Text)
-            wanted = Math.Max(0, wanted - request.Skip); // those that are left out are passed in blocks
+            wanted = Math.Max(0, wanted - request.Skip); // skipped hits are passed in blocks
 
-        // In a range that is all that is asked, every entry that is met is a hit.
+        // If the range is the only condition, every entry visited is a hit.
         double visited = (range is { IsAll: true }
             ? wanted
             : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total))
                 + ((double)entries / values);
         double steps = visited * values / Math.Max(1, entries);
 
-        // After the first probes windows are kept, so that a probe is a bit in a bitmap, and each window is found once.
+        // After the first probes, windows are kept: each is evaluated once, and a probe tests a bit.
         double windows = root.IsExact ? Math.Min(visited, context.View.WindowCount) : 0;
         return (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
     }
 
     private string? LabelOf(SearchWay way) => way == SearchWay.Count ? null : LabelOf(request);
 
-    /// <summary>Page and order of a request.</summary>
+    /// <summary>Describes the page and order of a request.</summary>
     public static string LabelOf(SearchRequest request)
     {
         string page = request.Take == long.MaxValue
@@ -260,16 +260,16 @@ internal sealed class SearchPlanner(
     };
 }
 
-/// <summary>Ways to find the hits of a page; docs/internals/search.md has those by score side by side.</summary>
+/// <summary>How the hits of a page are found; docs/internals/search.md compares those by score.</summary>
 internal enum SearchWay
 {
-    /// <summary>Their number alone.</summary>
+    /// <summary>Only their number is needed.</summary>
     Count,
 
-    /// <summary>Without an order: as entries came.</summary>
+    /// <summary>Without an order, by entry id.</summary>
     InIdOrder,
 
-    /// <summary>By score, from the window that promises most.</summary>
+    /// <summary>By score, beginning with the windows with the greatest bounds.</summary>
     ByBounds,
 
     /// <summary>Along the dictionary of the first key.</summary>
@@ -278,9 +278,9 @@ internal enum SearchWay
     /// <summary>Along a compound key.</summary>
     Compound,
 
-    /// <summary>By distance, from the squares around the centre outward.</summary>
+    /// <summary>By distance, from the cells around the centre outwards.</summary>
     Nearest,
 
-    /// <summary>By the value, or score, of every hit.</summary>
+    /// <summary>By reading the value, or computing the score, of every hit.</summary>
     ByValue,
 }

@@ -5,7 +5,7 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// The position behind a page, as callers keep it:
+/// A position after a page of results, opaque to callers:
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       1     1, the version
@@ -35,8 +35,8 @@ internal static class SearchPosition
         return position;
     }
 
-    /// <summary>The key of a position; empty for an empty one.</summary>
-    /// <exception cref="IndexQueryException">It is of another index or of another query, or damaged.</exception>
+    /// <summary>Returns the sort key of a position; empty for an empty one.</summary>
+    /// <exception cref="IndexQueryException">The position belongs to another index or query, or is damaged.</exception>
     public static ReadOnlyMemory<byte> Decode(Guid store, SearchRequest request)
     {
         ReadOnlyMemory<byte> position = request.After;
@@ -59,7 +59,7 @@ internal static class SearchPosition
         return position[KeyOffset..];
     }
 
-    /// <summary>FNV-1a: it tells mistakes apart, not forgeries, which gain nothing.</summary>
+    /// <summary>FNV-1a. Detects mistakes, not forgery, which would gain nothing.</summary>
     private static ulong Hash(ReadOnlySpan<byte> bytes)
     {
         ulong hash = 14695981039346656037UL;

@@ -15,9 +15,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs one prepared query in the way that the <see cref="SearchPlanner"/> chose: count, first in id order, first in an order by
-/// walking its dictionary, by reading sort values, or best first by bounds. Cancellation and budget are checked at every window.
-/// All ways give the same answer.
+/// Runs one prepared query as the <see cref="SearchPlanner"/> chose: count, first by id, first in an order by walking its
+/// dictionary or reading sort values, or best first by bounds. Checks cancellation and budget at every window. All plans
+/// give the same result.
 /// </summary>
 internal sealed class SearchRun
 {
@@ -25,20 +25,20 @@ internal sealed class SearchRun
     private readonly SearchRequest _request;
     private readonly ReadOnlyMemory<byte> _after;
     private readonly TopKPlan? _topK;
-    private readonly QueryCompiler _compiler = null!; // unless the search is a top-k one
+    private readonly QueryCompiler _compiler = null!; // not used by a top-k search
     private readonly OrderRange? _range;
     private readonly CompoundRange? _compound;
     private readonly long? _rangeTotal;
     private ushort[]? _offsets;
-    private readonly WindowSet _set = null!; // as above
-    private Operator _root = null!; // as above
+    private readonly WindowSet _set = null!; // not used by a top-k search
+    private Operator _root = null!; // not used by a top-k search
     private ComparedList? _listInRange;
     private bool _isWithoutRange;
     private KeyPart[] _parts = [];
 
     /// <param name="context">The query.</param>
-    /// <param name="request">What is wanted.</param>
-    /// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
     public SearchRun(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after = default)
     {
         _context = context;
@@ -56,19 +56,19 @@ internal sealed class SearchRun
         bool isByTexts = _range is not null && OrderWalk.IsByTextsOfNumbers(context, request.Sort[0]);
         _compound = CompoundRange.Find(context, request, isByTexts ? null : _range);
         if (isByTexts && _compound is not null)
-            _range = null; // compound keys have the texts, and no part of them is a range of numbers
+            _range = null; // compound keys hold the texts, and a range of numbers is not contiguous in them
         if (_range is { IsAll: true } && request.CountsHits)
             _rangeTotal = context.CountOf(_range.Query, _range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         _isWithoutRange = _range is not null
             && (!request.CountsHits || _rangeTotal is not null)
             && request.OrderHint != OrderHint.Sort;
-        // there is one
+        // _isWithoutRange implies a range
         _root = _isWithoutRange
             ? _compiler.CompileWhole(_range!.Rest)
             : _compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);
     }
 
-    /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
+    /// <summary>Number of hits before skip and take; a lower bound unless <see cref="IsTotalExact"/>.</summary>
     public long Total { get; private set; }
 
     /// <summary>Whether all hits were counted.</summary>
@@ -77,18 +77,21 @@ internal sealed class SearchRun
     /// <summary>Entries of the page, in order.</summary>
     public long[] Ids { get; private set; } = [];
 
-    /// <summary>Their scores; empty if nothing is scored.</summary>
+    /// <summary>Scores of the page; empty if nothing is scored.</summary>
     public float[] Scores { get; private set; } = [];
 
     /// <summary>
-    /// The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.
+    /// Sort key of the last entry of the page, if the request asks for a position to continue from; null if the page is not
+    /// full.
     /// </summary>
     public byte[]? LastKey { get; private set; }
 
-    /// <summary>The compound key that the index lacks for requests of this kind to be much cheaper; null: none.</summary>
+    /// <summary>
+    /// The compound key that would make requests of this kind much cheaper if the index had it; null if there is none.
+    /// </summary>
     public CompoundKey? MissingCompound { get; private set; }
 
-    /// <summary>What was done; null where nobody wants a plan.</summary>
+    /// <summary>The plan that was executed; null if none is requested.</summary>
     public PlanNode? Plan { get; private set; }
 
     private long Limit => Math.Min(_request.Take, long.MaxValue - _request.Skip) + _request.Skip;
@@ -107,7 +110,7 @@ internal sealed class SearchRun
         (HitSet? hits, SearchPlanner planner, SearchWay way) = Choose();
         if (_isWithoutRange && way != SearchWay.Walk)
         {
-            // So few entries match the rest that looking at their values is cheaper than meeting them on the way.
+            // So few entries match the other conditions that reading their values is cheaper than a walk.
             _isWithoutRange = false;
             _root = _compiler.CompileWhole(_request.Query);
             (hits, planner, way) = Choose();
@@ -121,12 +124,12 @@ internal sealed class SearchRun
         Finish();
     }
 
-    /// <summary>What is left when the page is there.</summary>
+    /// <summary>Completes the plan and position after the page has been found.</summary>
     private void Finish()
     {
         if (_request.WithPosition && Ids.Length > 0 && Ids.Length == _request.Take)
             LastKey = KeyOf(Ids.Length - 1);
-        _context.Check(); // a short run ends before it looks at the budget
+        _context.Check(); // a short run ends before the budget is checked
         if (Plan is null)
             return;
 
@@ -153,7 +156,8 @@ internal sealed class SearchRun
     }
 
     /// <summary>
-    /// Hits that are counted without being kept: where so many are likely that they are met by a walk along the range.
+    /// Returns a query whose hits are counted without being kept, if so many are expected that a walk along the range will
+    /// be chosen.
     /// </summary>
     private ComparedList? FindListInRange()
     {
@@ -178,7 +182,7 @@ internal sealed class SearchRun
     }
 
     /// <summary>
-    /// The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.
+    /// Finds the hits before a plan is chosen, since the choice depends on their number. Not a separate step of the plan.
     /// </summary>
     private HitSet Counted()
     {
@@ -247,7 +251,7 @@ internal sealed class SearchRun
         Plan?.With(search?.Decision ?? BlockMaxSearch.FromDictionary);
     }
 
-    /// <summary>Answers from the dictionary, where that is enough.</summary>
+    /// <summary>Answers the query from the dictionary alone if possible.</summary>
     private bool TryDictionary(TopKPlan plan)
     {
         if (Limit > ListHead.MaxEntries || !_after.IsEmpty)
@@ -281,14 +285,14 @@ internal sealed class SearchRun
         if (!_isWithoutRange)
             return;
 
-        // Where the walk came to its end these are all hits, unless some were given before.
+        // If the walk reached its end, these are all hits, except those of earlier pages.
         IsTotalExact = _rangeTotal is not null || (found.Count < Limit && _after.IsEmpty);
         Total = _rangeTotal ?? found.Count;
     }
 
     private void WalkCompound(HitSet? hits)
     {
-        CompoundRange along = _compound!; // it was chosen
+        CompoundRange along = _compound!; // not null if this plan was chosen
         long wanted = Math.Min(Limit, Total);
         double expectedProbes = along.IsAll ? 0 : wanted * along.Entries / (double)Math.Max(1, Total);
         var filter = new FilterProbe(_context, _root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
@@ -318,7 +322,7 @@ internal sealed class SearchRun
 
     private void CollectInIdOrder()
     {
-        // The key of this order is the id alone: hits up to the one to go on from are counted and left out.
+        // The sort key is the id alone. Hits up to the one to continue after are counted but not returned.
         long first = _after.IsEmpty ? 0 : Catalogue.EntryKey.Read(_after.Span) + 1;
         long skipped = 0;
         var ids = new List<long>((int)Math.Min(Math.Clamp(_root.Estimate, 0, 1024), _request.Take));
@@ -406,7 +410,7 @@ internal sealed class SearchRun
             long start = window << PostingWindow.SizeBits;
             for (int i = 0; i < count; i++)
             {
-                // Most hits of a scored query end here, with one comparison.
+                // Most hits of a scored query are rejected here with one comparison.
                 if (bestFirst && scores[i] < sorter.WorstScore)
                     continue;
                 sorter.Add(start + _offsets[i], isScored ? scores[i] : 0);
@@ -430,11 +434,11 @@ internal sealed class SearchRun
         }
     }
 
-    /// <summary>The sort key of an entry of the page.</summary>
+    /// <summary>Returns the sort key of an entry of the page.</summary>
     public byte[] KeyOf(int place)
     {
         if (_parts.Length == 0)
-            _parts = SortPlan.Open(_context, _request.Sort); // what is answered from the dictionary needs no keys
+            _parts = SortPlan.Open(_context, _request.Sort); // not opened for answers from the dictionary
         var key = new KeyBuffer();
         foreach (KeyPart part in _parts)
             part.Append(Ids[place], Scores.Length > 0 ? Scores[place] : 0, key);

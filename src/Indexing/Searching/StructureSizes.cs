@@ -6,7 +6,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Searching;
 
-/// <summary>Says where the bytes of an index are. Reads every page of it once.</summary>
+/// <summary>Measures how much space each structure of an index takes. Reads every page once.</summary>
 internal static class StructureSizes
 {
     public static List<IndexStructureSize> Of(ReadTransaction transaction, IndexView view, CancellationToken cancellationToken)
@@ -27,7 +27,7 @@ internal static class StructureSizes
         return sizes;
     }
 
-    /// <summary>Takes the field's number out of the name of a tree: <c>terms.3.postings</c>.</summary>
+    /// <summary>Splits a tree name into structure and field number, as in <c>terms.3.postings</c>.</summary>
     private static (string Structure, string? Field) Parse(IndexView view, string name)
     {
         string[] parts = name.Split('.');

@@ -8,11 +8,11 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs a query over an index and the changes it has not seen: each gives its first hits in order, the index without the entries
-/// that the changes put anew or removed, and the two lists are merged by the keys of the order.
+/// Runs a query over an index and its tail of changes not yet indexed. Each side returns its first hits in order, the index
+/// without the entries that the changes replaced or removed, and the two lists are merged by sort key.
 /// </summary>
 /// <remarks>
-/// Entries of the changes have the greater ids, so a tie goes to the index, as it would if the changes were indexed.
+/// Entries of the changes have greater ids, so ties go to the index, as they would if the changes were indexed.
 /// </remarks>
 internal sealed class TailedSearch
 {
@@ -22,24 +22,25 @@ internal sealed class TailedSearch
 
     private TailedSearch(SearchRequest request) => _request = request;
 
-    /// <summary>What was done; null where nobody wants a plan.</summary>
+    /// <summary>The plan that was executed; null if none is requested.</summary>
     public PlanNode? Plan { get; private set; }
 
-    /// <summary>What it took.</summary>
+    /// <summary>Counters of both sides.</summary>
     public QueryCounters Counters { get; private set; }
 
     /// <summary>Entries of the page, in order.</summary>
     public long[] Ids => [.. _ids];
 
-    /// <summary>Their scores; empty if nothing is scored.</summary>
+    /// <summary>Scores of the page; empty if nothing is scored.</summary>
     public float[] Scores => [.. _scores];
 
     /// <summary>
-    /// The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.
+    /// Sort key of the last entry of the page, if the request asks for a position to continue from; null if the page is not
+    /// full.
     /// </summary>
     public byte[]? LastKey { get; private set; }
 
-    /// <summary>All hits of both.</summary>
+    /// <summary>Number of hits of both sides.</summary>
     public long Total { get; private set; }
 
     public static TailedSearch Run(
@@ -64,7 +65,7 @@ internal sealed class TailedSearch
         return search;
     }
 
-    /// <summary>The step above the plans of both.</summary>
+    /// <summary>The plan node above the plans of both sides.</summary>
     public static PlanNode Describe(PlanNode index, PlanNode changes, TailView tail, long found, long given, long? coldPages) =>
         new PlanNode(
             "never stale",
@@ -77,7 +78,7 @@ internal sealed class TailedSearch
             IsExact = true,
             RowsIn = found,
             RowsOut = given,
-            Elapsed = index.Elapsed is null ? null : TimeSpan.Zero, // what it does is done by the steps below
+            Elapsed = index.Elapsed is null ? null : TimeSpan.Zero, // the steps below do all of its work
             ColdPages = coldPages,
         }
         .Over(index).Over(changes);

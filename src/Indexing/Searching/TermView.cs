@@ -13,7 +13,7 @@ using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Searching;
 
-/// <summary>Looks at what an index holds, for people who wonder why something is found or not.</summary>
+/// <summary>Lists terms and entries of an index, for diagnosing why something is found or not.</summary>
 internal static class TermView
 {
     public static IReadOnlyList<IndexTerm> Terms(IndexView view, int field, string? after, int count)
@@ -23,7 +23,7 @@ internal static class TermView
             return terms;
 
         using FieldTexts? texts = FieldTexts.Open(view, field);
-        // valid, so it is there
+        // texts is not null if valid
         for (bool valid = Seek(texts, Encoding.UTF8.GetBytes(after ?? ""), after);
              valid && terms.Count < count && !TermForm.IsNoText(texts!.Key);
              valid = texts.MoveNext())
@@ -31,7 +31,7 @@ internal static class TermView
         return terms;
     }
 
-    /// <summary>Terms of an index and the changes it has not seen, as one index of both would have them.</summary>
+    /// <summary>Lists the terms of an index combined with its changes, as a single index would have them.</summary>
     public static IReadOnlyList<IndexTerm> Terms(CombinedIndex combined, int field, string? after, int count)
     {
         var terms = new List<IndexTerm>();
@@ -40,7 +40,7 @@ internal static class TermView
         bool hasFirst = Seek(first, from, after), hasSecond = Seek(second, from, after);
         while ((hasFirst || hasSecond) && terms.Count < count)
         {
-            // both are there, as they have a term
+            // a cursor that has a term is not null
             int order = !hasSecond ? -1 : !hasFirst ? 1 : first!.Key.SequenceCompareTo(second!.Key);
             ReadOnlySpan<byte> form = order <= 0 ? first!.Key : second!.Key;
             long having = combined.Statistics.EntriesWith(field, form);
@@ -54,18 +54,18 @@ internal static class TermView
         return terms;
     }
 
-    /// <summary>Goes to the first term behind one; false if there is none.</summary>
+    /// <summary>Moves to the first term after the given one; false if there is none.</summary>
     private static bool Seek(FieldTexts? cursor, byte[] from, string? after)
     {
         bool valid = cursor is not null && cursor.Seek(from);
-        return valid && after is not null && cursor!.Key.SequenceEqual(from) ? cursor.MoveNext() : valid; // valid, so it is there
+        return valid && after is not null && cursor!.Key.SequenceEqual(from) ? cursor.MoveNext() : valid; // not null if valid
     }
 
-    /// <summary>What an entry has in each field; null where there is no entry of that key.</summary>
+    /// <summary>Returns what an entry has in each field, or null if there is no entry with the key.</summary>
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key) =>
         view.Find(key) is >= 0 and var id ? Entry(view, id) : null;
 
-    /// <summary>What an entry has in each field; null where there is no entry of that number.</summary>
+    /// <summary>Returns what an entry has in each field, or null if there is no entry with the id.</summary>
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, long id)
     {
         if (!view.Entries.TryGet(id, out EntryRecord record))
@@ -121,7 +121,7 @@ internal static class TermView
         return [.. new PlaceReader(column, view.Tree(TreeNames.Shapes(field))).All(id).Select(WktWriter.Write)];
     }
 
-    /// <summary>What was read of one field.</summary>
+    /// <summary>What has been read of one field.</summary>
     private sealed class Held
     {
         public List<string> Terms { get; } = [];
@@ -132,7 +132,7 @@ internal static class TermView
 
         public bool HasNull { get; set; }
 
-        /// <summary>As the text reads; how words are numbered depends on what was indexed before.</summary>
+        /// <summary>Sorts words as in the text, since the order of term ids depends on what was indexed before.</summary>
         public void OrderByPosition()
         {
             var words = Terms.Zip(Positions)

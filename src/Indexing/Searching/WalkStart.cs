@@ -6,8 +6,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Where a walk begins: at the first value, or at that of the hit to go on from, whose sort key is read back into a value.
-/// Entries of that value are told from those before by what stands in the key behind it.
+/// Where a walk begins: at the first value, or at that of the hit to continue after, whose sort key is decoded into a value.
+/// The rest of the sort key decides which entries of that value were already returned.
 /// </summary>
 internal sealed class WalkStart
 {
@@ -16,7 +16,7 @@ internal sealed class WalkStart
     private readonly long _whole;
 
     /// <param name="sort">The first key of the order.</param>
-    /// <param name="after">The whole sort key of the hit to go on from; empty: from the first.</param>
+    /// <param name="after">The whole sort key of the hit to continue after; empty to begin with the first.</param>
     public WalkStart(SortKey sort, ReadOnlyMemory<byte> after)
     {
         _sort = sort;
@@ -45,19 +45,21 @@ internal sealed class WalkStart
         Rest = after[length..];
     }
 
-    /// <summary>Whether it is at a value: whatever stands before all values was given already.</summary>
+    /// <summary>Whether the walk continues at a value; everything before all values was already returned.</summary>
     public bool IsAtValue { get; }
 
-    /// <summary>Whether it is among the nulls that stand last: all values were given already.</summary>
+    /// <summary>Whether the walk continues among nulls sorted last; all values were already returned.</summary>
     public bool IsAtLastNulls { get; }
 
-    /// <summary>The text to go on from, where the order is by texts.</summary>
+    /// <summary>The text to continue at, if the order is by texts.</summary>
     public ReadOnlySpan<byte> Text => _value;
 
-    /// <summary>The key behind its first part: entries of the same first value up to it were given already.</summary>
+    /// <summary>
+    /// The sort key after its first part: entries with the same first value up to it were already returned.
+    /// </summary>
     public ReadOnlyMemory<byte> Rest { get; }
 
-    /// <summary>Puts a cursor on the first value.</summary>
+    /// <summary>Positions a cursor on the first value of the walk; false if there is none.</summary>
     public bool Begin(TermCursor cursor)
     {
         if (!IsAtValue)
@@ -67,12 +69,12 @@ internal sealed class WalkStart
         if (!_sort.Descending)
             return cursor.Seek(_value);
 
-        // The greatest key that is not above: of a double, two more bytes belong to its keys.
+        // The greatest key not above the value. Keys of a double have two more bytes.
         byte[] above = _sort.Kind == SortKind.Double ? [.. _value, byte.MaxValue, byte.MaxValue] : _value;
         return cursor.Seek(above) ? cursor.Key.SequenceEqual(above) || cursor.MovePrevious() : cursor.MoveLast();
     }
 
-    /// <summary>Whether a key of the dictionary has the value to go on from.</summary>
+    /// <summary>Whether a key of the dictionary has the value to continue at.</summary>
     public bool IsSame(ReadOnlySpan<byte> found) => !IsAtValue || _sort.Kind switch
     {
         SortKind.Text => found.SequenceEqual(_value),
@@ -81,7 +83,8 @@ internal sealed class WalkStart
     };
 
     /// <summary>
-    /// Several numbers are one long: they begin up to one before it, and the ends of longs stand for everything beyond.
+    /// Positions a cursor on the numbers that sort as one long. They begin after the previous long, and the extreme longs
+    /// stand for everything beyond them.
     /// </summary>
     private bool BeginLong(TermCursor cursor)
     {
@@ -106,7 +109,7 @@ internal sealed class WalkStart
 
     private bool IsBefore(long found) => _sort.Descending ? found > _whole : found < _whole;
 
-    /// <summary>Reads a text back, see <see cref="KeyBuffer"/>: 0 1 stands for 0, and 0 0 is its end.</summary>
+    /// <summary>Decodes a text, see <see cref="KeyBuffer"/>: 0 1 stands for 0, and 0 0 is the end.</summary>
     private static (byte[] Text, int Bytes) ReadText(ReadOnlySpan<byte> key, bool isFlipped)
     {
         byte flip = isFlipped ? byte.MaxValue : (byte)0;

@@ -5,18 +5,18 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// A key part from the sort values of a field, given by its number. A value without meaning for the kind (a text as number)
-/// counts as null.
+/// A key part from the sort values of a field, given by its index. A value that is invalid for the kind (such as a text as
+/// number) counts as null.
 /// </summary>
 internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey sort) : KeyPart
 {
-    /// <summary>Bytes of a text among the first eight of a key; the other byte is the rank.</summary>
+    /// <summary>Number of text bytes among the first eight bytes of a key; the other byte is the rank.</summary>
     private const int TextBytes = 7;
 
     private SortColumn? _opened;
     private readonly byte _nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
-    /// <summary>Opened at the first value: a scan in the order of the only key reads none.</summary>
+    /// <summary>Opened on first use: a walk in the order of the only sort key reads no values.</summary>
     private SortColumn Column => _opened ??= context.OpenSortColumn(column);
 
     public override void Append(long id, float score, KeyBuffer key)
@@ -80,8 +80,8 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
     }
 
     /// <summary>
-    /// The first seven bytes of a text in the low bytes of an integer, as a lower bound of the key. From a 0 byte on, which the
-    /// key escapes, and after the end of a shorter text, the bound is as small as possible.
+    /// The first seven bytes of a text in the low bytes of an integer, as a lower bound of the key. From the first 0 byte,
+    /// which the key escapes, and after the end of a shorter text, the bound is as small as possible.
     /// </summary>
     private ulong LeastOfText(ulong head, int length)
     {
@@ -137,8 +137,9 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         context.View.WholeText(column, scratch[..SortText.Copy(chunk, slot, scratch)]);
 
     /// <summary>
-    /// Runs of digits compare as numbers: the digit 0, the count of significant digits (4 bytes), the digits. So a run sorts
-    /// among other characters like a digit, and 9 before 10. Leading zeros do not count.
+    /// Appends a text in which runs of digits compare as numbers: a run is written as the digit 0, the number of significant
+    /// digits (4 bytes), and these digits. A run thus sorts like a digit among other characters, and 9 before 10. Leading
+    /// zeros are ignored.
     /// </summary>
     private static void AppendAlphaNumeric(ReadOnlySpan<byte> text, KeyBuffer key)
     {

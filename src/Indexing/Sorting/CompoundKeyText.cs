@@ -20,16 +20,16 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 internal static class CompoundKeyText
 {
-    /// <summary>Most bytes of a sort value; a shorter one is not truncated.</summary>
+    /// <summary>Maximum length of a sort value; a shorter one is not truncated.</summary>
     public const int MaxOrderBytes = 32;
 
-    /// <summary>Longest stored form of a value of equality; longer values are in no compound key.</summary>
+    /// <summary>Maximum length of the stored form of an equality value; longer values have no compound key.</summary>
     public const int MaxEqualBytes = 128;
 
     private const byte NumberTag = 1;
     private const byte TextTag = 2;
 
-    /// <summary>Begins a key with a value of equality; false if the value is too long.</summary>
+    /// <summary>Begins a key with an equality value; false if the value is too long.</summary>
     public static bool TryBegin(KeyBuffer key, ReadOnlySpan<byte> form, bool isNumber)
     {
         key.Clear();
@@ -42,7 +42,7 @@ internal static class CompoundKeyText
         return true;
     }
 
-    /// <summary>The common prefix of all keys with a value of equality.</summary>
+    /// <summary>Returns the common prefix of all keys with an equality value.</summary>
     public static byte[] Prefix(ReadOnlySpan<byte> form, bool isNumber)
     {
         const int TagAndEnd = 3;
@@ -90,7 +90,8 @@ internal static class CompoundKeyText
     }
 
     /// <summary>
-    /// The sort value of entries that have a term of the order's dictionary, as keys have it. Terms and these are in one order.
+    /// Returns the sort value of a term of the order's dictionary, as stored in keys. Terms and their sort values have the
+    /// same order.
     /// </summary>
     public static byte[] OrderOfTerm(ReadOnlySpan<byte> term, CompoundOrder order)
     {
@@ -114,8 +115,10 @@ internal static class CompoundKeyText
         return key.Written.ToArray();
     }
 
-    /// <summary>The sort value of a hit as keys have it, of the key that the hit was sorted by, see <see cref="KeyBuffer"/>.</summary>
-    /// <exception cref="IndexQueryException">The key has no end.</exception>
+    /// <summary>
+    /// Extracts the sort value, as stored in keys, from the sort key of a hit; see <see cref="KeyBuffer"/>.
+    /// </summary>
+    /// <exception cref="IndexQueryException">The value in the sort key has no end.</exception>
     public static byte[] OrderOf(ReadOnlySpan<byte> sortKey, SortKind kind, bool isDescending)
     {
         if (sortKey[0] != KeyPart.ValueRank)
@@ -140,7 +143,7 @@ internal static class CompoundKeyText
     }
 
     /// <summary>
-    /// Whether a sort value, as it stands in a key, is whole: entries with the same one are equal in the order.
+    /// Whether a sort value stored in a key is not truncated, so that entries with equal ones are equal in the order.
     /// </summary>
     public static bool IsWhole(ReadOnlySpan<byte> order) => order.Length < MaxOrderBytes;
 }

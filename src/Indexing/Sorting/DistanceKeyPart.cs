@@ -23,8 +23,8 @@ internal sealed class DistanceKeyPart : KeyPart
         _nullRank = sort.NullsFirst == true ? NullsFirstRank : NullsLastRank;
     }
 
-    /// <summary>The centre of an order by distance.</summary>
-    /// <exception cref="IndexQueryException">It has none, or an invalid rounding.</exception>
+    /// <summary>Returns the centre of an order by distance.</summary>
+    /// <exception cref="IndexQueryException">The order has no centre, or an invalid rounding.</exception>
     public static CentreOnGrid CentreOf(SortKey sort)
     {
         if (sort.Centre is not { } centre)
@@ -34,7 +34,7 @@ internal sealed class DistanceKeyPart : KeyPart
         return new CentreOnGrid(centre.Latitude * Earth.Radians, centre.Longitude * Earth.Radians);
     }
 
-    /// <summary>A number that grows with the distance and is equal for distances that round to the same value.</summary>
+    /// <summary>A number that increases with the distance and is equal for distances that round to the same value.</summary>
     public static double Rank(double haversine, double roundToKm) =>
         roundToKm > 0 ? Math.Floor(Earth.ToKm(haversine) / roundToKm) : haversine;
 
@@ -46,7 +46,7 @@ internal sealed class DistanceKeyPart : KeyPart
             return;
         }
 
-        // Non-negative doubles order as their bits.
+        // Non-negative doubles sort like their bits.
         ulong bits = BitConverter.DoubleToUInt64Bits(Rank(haversine, _sort.RoundToKm));
         key.Append(ValueRank);
         key.Append(_sort.Descending ? ~bits : bits);

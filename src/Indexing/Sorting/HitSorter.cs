@@ -5,18 +5,18 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// Keeps the first <c>limit</c> hits of an order, in a heap with the worst kept hit on top. A hit that is worse by its first part
-/// is dropped without reading the other parts. If the limit is not reached, it is a plain full sort. Invariants:
-/// 1. At most <c>limit</c> hits are kept. 2. Once full, no kept hit is worse than the first. 3. No two hits are equal.
+/// Keeps the first <c>limit</c> hits of an order in a heap with the worst kept hit on top. A hit whose first key part is
+/// worse is dropped without reading the other parts. If the limit is not reached, all hits are simply sorted. Invariants: 1.
+/// At most <c>limit</c> hits are kept. 2. Once full, no kept hit is worse than the first. 3. No two hits are equal.
 /// </summary>
 /// <param name="parts">The parts of the order.</param>
-/// <param name="limit">Most hits to keep.</param>
-/// <param name="room">Its buffers, empty; used exclusively while the sorter or the result of <see cref="Finish"/> is in
+/// <param name="limit">Maximum number of hits to keep.</param>
+/// <param name="room">The buffers, empty; used exclusively while the sorter or the result of <see cref="Finish"/> is in
 /// use.</param>
-/// <param name="after">The key to continue after: hits up to it are left out; empty if none.</param>
+/// <param name="after">The key to continue after: hits up to it are omitted; empty if none.</param>
 internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {
-    /// <summary>Most hits kept: about 60 bytes each with the key, 1 GiB in total.</summary>
+    /// <summary>Maximum number of hits kept: about 60 bytes each with the key, 1 GiB in total.</summary>
     public const int MostKept = 1 << 24;
 
     /// <summary>Up to this many hits are sorted by insertion.</summary>
@@ -27,14 +27,14 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     private SortedHit[] _hits = room.Hits;
 
     /// <summary>
-    /// Set if the order is by score alone: hits are compared by score and id, and no key is written.
+    /// Not null if the order is by score alone: hits are then compared by score and id, and no key is written.
     /// </summary>
     private readonly ScoreKeyPart? _byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
-    /// <summary>Most hits to keep.</summary>
+    /// <summary>Maximum number of hits to keep.</summary>
     public long Limit => limit;
 
-    /// <summary>Whether the order is by score, then id, starting with the first hit.</summary>
+    /// <summary>Whether the order is by score, then id, and does not continue after an earlier hit.</summary>
     public bool IsByScore => _byScore is not null;
 
     /// <summary>Number of hits kept.</summary>
@@ -43,7 +43,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Score of the worst kept hit once the limit is reached; negative infinity before.</summary>
     public float WorstScore { get; private set; } = float.NegativeInfinity;
 
-    /// <summary>Entry of the worst kept hit once the limit is reached; among equal scores the smaller id is better.</summary>
+    /// <summary>Id of the worst kept hit once the limit is reached; among equal scores the smaller id is better.</summary>
     public long WorstId { get; private set; } = long.MaxValue;
 
     /// <summary>
@@ -138,7 +138,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         (WorstScore, WorstId) = (_hits[0].Score, _hits[0].Id);
     }
 
-    /// <summary>The hits in order. Ends the sorter.</summary>
+    /// <summary>Returns the hits in order. The sorter cannot be used afterwards.</summary>
     public ReadOnlySpan<SortedHit> Finish()
     {
         Span<SortedHit> kept = _hits.AsSpan(0, Count);
@@ -148,7 +148,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
             return kept;
         }
 
-        // A page of hits is sorted in place: the library's sort allocates.
+        // Insertion sort for small results: the library's sort allocates.
         for (int i = 1; i < kept.Length; i++)
         {
             SortedHit moving = kept[i];
@@ -210,5 +210,5 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes);
 }
 
-/// <summary>A hit with the place and capacity of its key.</summary>
+/// <summary>A hit with the location and capacity of its key.</summary>
 internal readonly record struct SortedHit(ulong Head, long Place, int Length, int Capacity, long Id, float Score);

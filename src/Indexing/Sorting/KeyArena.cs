@@ -3,15 +3,17 @@ using System.Numerics;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>Sort keys in blocks, without an object per key. The first block is small, because most queries keep a page of
-/// hits.</summary>
+/// <summary>
+/// Stores sort keys in blocks, without an object per key. The first block is small, because most queries keep a page of
+/// hits.
+/// </summary>
 internal sealed class KeyArena
 {
     private const int FirstBlockBytes = 2 * 1024;
     private const int MaxBlockBytes = 1 << PlaceBits;
     private const int PlaceBits = 20;
 
-    /// <summary>Most blocks: 1 GiB.</summary>
+    /// <summary>Maximum number of blocks: 1 GiB.</summary>
     private const int MaxBlocks = 1 << 10;
 
     private readonly List<byte[]> _blocks = [new byte[FirstBlockBytes]];
@@ -26,12 +28,12 @@ internal sealed class KeyArena
         _used = 0;
     }
 
-    /// <summary>Adds a key; returns its place.</summary>
+    /// <summary>Adds a key; returns its location.</summary>
     public long Add(ReadOnlySpan<byte> key) => Add(key, key.Length);
 
     /// <summary>
-    /// Writes a key over a dropped one if it fits, otherwise to a new place with spare capacity, so that dropped keys take less
-    /// memory than kept ones.
+    /// Overwrites a dropped key if the new one fits, otherwise uses a new location with spare capacity, so that dropped keys
+    /// take less memory than kept ones.
     /// </summary>
     public long Replace(long place, ref int capacity, ReadOnlySpan<byte> key)
     {

@@ -4,9 +4,10 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// Builds a sort key: bytes whose order is the requested one, for any kinds and directions of its parts. A part is a rank (nulls
-/// first 0, values 1, nulls last 2), then the value: eight bytes of a number, or text in which 0 becomes 0 1, ended by 0 0; in a
-/// descending part every byte of the value is inverted. The last part is the entry id, so no two keys are equal.
+/// Builds a sort key: bytes whose order is the requested one, for any kinds and directions of its parts. A part is a rank (0
+/// for nulls first, 1 for values, 2 for nulls last) and the value: the eight bytes of a number, or a text in which 0 becomes
+/// 0 1, ended by 0 0. In a descending part every byte of the value is inverted. The last part is the entry id, so no two
+/// keys are equal.
 /// </summary>
 internal sealed class KeyBuffer
 {
@@ -60,7 +61,7 @@ internal sealed class KeyBuffer
         Append(0);
     }
 
-    /// <summary>Inverts all bytes from a place on.</summary>
+    /// <summary>Inverts all bytes from an index on.</summary>
     public void Flip(int start)
     {
         foreach (ref byte value in _bytes.AsSpan(start, Length - start))

@@ -7,7 +7,7 @@ internal abstract class KeyPart
     public const byte ValueRank = 1;
     public const byte NullsLastRank = 2;
 
-    /// <summary>Appends the part of an entry. Ascending entries, the usual order, are cheap.</summary>
+    /// <summary>Appends the part of an entry. Cheap in ascending order of entries, which is usual.</summary>
     public abstract void Append(long id, float score, KeyBuffer key);
 
     /// <summary>

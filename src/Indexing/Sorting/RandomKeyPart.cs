@@ -2,8 +2,9 @@ using System.Text;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>A key part from a hash of entry id and seed: an arbitrary order that is the same for every page and every
-/// run.</summary>
+/// <summary>
+/// A key part from a hash of entry id and seed: an arbitrary order that is the same for every page and every run.
+/// </summary>
 internal sealed class RandomKeyPart : KeyPart
 {
     private readonly ulong _seed = 14695981039346656037UL; // FNV-1a over the seed's bytes

@@ -7,7 +7,7 @@ internal sealed class ScoreKeyPart(bool descending) : KeyPart
 {
     public override void Append(long id, float score, KeyBuffer key) => key.Append(Of(score));
 
-    /// <summary>An integer that orders as the scores do, in the part's direction.</summary>
+    /// <summary>Returns an integer that sorts like the scores, in the part's direction.</summary>
     public ulong Of(float score)
     {
         Debug.Assert(!float.IsNaN(score), "a score has an order");

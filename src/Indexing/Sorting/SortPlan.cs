@@ -20,10 +20,10 @@ internal static class SortPlan
         return false;
     }
 
-    /// <summary>Most keys of an order: each is read and kept for every hit that is compared.</summary>
+    /// <summary>Maximum number of keys in an order: each is read and kept for every hit that is compared.</summary>
     public const int MaxKeys = 64;
 
-    /// <exception cref="IndexQueryException">A field is full text, which has no sort values, or there are too many
+    /// <exception cref="IndexQueryException">A field is full text or spatial and has no sort values, or there are too many
     /// keys.</exception>
     public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
     {
@@ -48,7 +48,7 @@ internal static class SortPlan
         return parts;
     }
 
-    /// <summary>The number of a field, which must have sort values.</summary>
+    /// <summary>Returns the index of a field, which must have sort values.</summary>
     private static int Column(IndexView view, string name)
     {
         int field = view.Field(name);

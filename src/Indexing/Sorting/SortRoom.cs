@@ -1,25 +1,27 @@
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// The reusable buffers of a <see cref="HitSorter"/>, for one sorter at a time; each finds them empty.
+/// The reusable buffers of a <see cref="HitSorter"/>, for one sorter at a time. Must be empty when passed to a sorter.
 /// </summary>
 internal sealed class SortRoom : IReusable
 {
     private const int FirstHits = 16;
 
-    /// <summary>Largest hit buffer to keep: a page of some hundreds. A larger one is released.</summary>
+    /// <summary>
+    /// Maximum size of a hit buffer that is kept, enough for a page of some hundreds. A larger one is released.
+    /// </summary>
     private const int MostKeptHits = 512;
 
-    /// <summary>The key being written.</summary>
+    /// <summary>Buffer for the key being written.</summary>
     public KeyBuffer Key { get; } = new();
 
     /// <summary>The keys of kept hits.</summary>
     public KeyArena Arena { get; } = new();
 
-    /// <summary>The hits; the sorter replaces the array by a larger one.</summary>
+    /// <summary>The hits; the sorter replaces the array with a larger one as needed.</summary>
     public SortedHit[] Hits { get; set; } = new SortedHit[FirstHits];
 
-    /// <summary>Empties it.</summary>
+    /// <summary>Clears all buffers.</summary>
     public void Clear()
     {
         Key.Clear();

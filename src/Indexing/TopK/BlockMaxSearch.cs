@@ -12,27 +12,30 @@ namespace Treepie.Indexing.TopK;
 /// <summary>
 /// Finds the best hits of a <see cref="TopKPlan"/> without scoring the others:
 /// <list type="number">
-/// <item>the entries that score most in a list, kept beside its word, say what a hit has to score at least, and that no other
-/// entry that has this word alone can be one of the best;</item>
-/// <item>entries of lists with few entries a window are looked up in the others (<see cref="CandidateSearch"/>);</item>
-/// <item>what only lists with many entries have is found from the blocks with the greatest bounds down (<see
-/// cref="BlockSearch"/>).</item>
+/// <item>champion lists (the entries of a list that score most, stored beside its term) give a score to beat, and show for a
+/// term that no other entry having only this term can be among the best;</item>
+/// <item>entries of lists with few entries per window are looked up in the other lists
+/// (<see cref="CandidateSearch"/>);</item>
+/// <item>hits that only lists with many entries have are found from the blocks with the greatest bounds down
+/// (<see cref="BlockSearch"/>).</item>
 /// </list>
-/// Filters are asked about candidates that are left. Hits are counted on the way where all of them are seen, and else by window.
+/// Filters are evaluated for the remaining candidates. Hits are counted on the way if all of them are seen, otherwise by
+/// window.
 /// </summary>
 internal sealed class BlockMaxSearch
 {
     /// <summary>
-    /// From this part of the windows of a list on that are asked about, its directory is read: it is cheaper than to seek each.
+    /// If at least one in this many windows of a list is requested, reading its directory is cheaper than seeking each
+    /// window.
     /// </summary>
     private const int UnrolledRatio = 2;
 
-    /// <summary>Scores below are so small that bounds, which are made of smaller parts, are not what they should be.</summary>
+    /// <summary>Below this score, bounds are unreliable because they are built from even smaller parts.</summary>
     private const float LeastFloor = 1e-20f;
 
     private const string Question = "how to find the best hits";
 
-    /// <summary>Most rare words whose pairs are looked at first.</summary>
+    /// <summary>Maximum number of rare terms whose pairs are searched first.</summary>
     private const int MostPaired = 3;
 
     private static readonly SortKey[] _byScore = [new SortKey("", SortKind.Score, Descending: true)];
@@ -62,16 +65,16 @@ internal sealed class BlockMaxSearch
         }
     }
 
-    /// <summary>Windows in which hits were scored.</summary>
+    /// <summary>Number of windows in which hits were scored.</summary>
     public long WindowsScored => _hits.WindowsScored;
 
-    /// <summary>Windows that may have hits, none of which could be among the best.</summary>
+    /// <summary>Number of windows that may have hits, but none among the best.</summary>
     public long WindowsBelowBound => _hits.WindowsBelowBound;
 
     /// <summary>How the hits were found, for the plan.</summary>
     public PlanDecision Decision => new(Question, _way.Name, null, _way.Reason, []);
 
-    /// <summary>What a plan says where <see cref="TryDictionary"/> was enough.</summary>
+    /// <summary>The decision shown in the plan if <see cref="TryDictionary"/> sufficed.</summary>
     public static PlanDecision FromDictionary => new(
         Question,
         "what is beside the word",
@@ -79,11 +82,9 @@ internal sealed class BlockMaxSearch
         "all entries of a short list, or the best of a long one, are in the dictionary, and no other entry can score as much",
         []);
 
-    /// <summary>
-    /// Offers the best hits; returns how many hits there are, or a number that is not above it where they are not counted.
-    /// </summary>
+    /// <summary>Offers the best hits. Returns the number of hits, or a lower bound if they are not counted.</summary>
     /// <param name="counts">Whether all hits are counted.</param>
-    /// <param name="isExact">Whether the number is that of all.</param>
+    /// <param name="isExact">Whether the returned number is exact.</param>
     public long Run(bool counts, out bool isExact)
     {
         isExact = true;
@@ -108,15 +109,15 @@ internal sealed class BlockMaxSearch
     }
 
     /// <summary>
-    /// Finds the best entries of one word without filters by what stands beside it in its dictionary: all its entries, or the
-    /// best of them. False where that is not enough. Setting up a search takes longer than this.
+    /// Finds the best entries of a single term without filters from its dictionary payload alone: a short list, or a
+    /// champion list. Returns false if that is not enough. Avoids setting up a search, which takes longer than this.
     /// </summary>
     /// <param name="context">The query.</param>
     /// <param name="plan">Its plan.</param>
-    /// <param name="wanted">Hits wanted, one at least.</param>
-    /// <param name="ids">Room for <see cref="ListHead.MaxEntries"/>.</param>
-    /// <param name="scores">As <paramref name="ids"/>.</param>
-    /// <param name="found">How many were found.</param>
+    /// <param name="wanted">Number of hits wanted, at least one.</param>
+    /// <param name="ids">Receives the ids; room for <see cref="ListHead.MaxEntries"/>.</param>
+    /// <param name="scores">Receives the scores; same size as <paramref name="ids"/>.</param>
+    /// <param name="found">Number of hits found.</param>
     public static bool TryDictionary(
         QueryContext context, TopKPlan plan, int wanted, Span<long> ids, Span<float> scores, out int found)
     {
@@ -130,7 +131,7 @@ internal sealed class BlockMaxSearch
             ReadOnlySpan<Posting> postings = term.Read(context);
             float[] parts = context.RentNumbers(postings.Length);
             context.Meter.Count.CandidatesScored += postings.Length;
-            term.Scorer!.Score(postings, parts, term.Boost); // without filters it is a word
+            term.Scorer!.Score(postings, parts, term.Boost); // without filters, the list is a term
             for (int i = 0; i < postings.Length; i++)
                 best.Offer(postings[i].EntryId, parts[i]);
             found = best.Count;
@@ -143,7 +144,7 @@ internal sealed class BlockMaxSearch
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += head.Length;
         found = wanted;
-        TermScorer scorer = term.Scorer!; // as above
+        TermScorer scorer = term.Scorer!; // see above
         context.Meter.Count.CandidatesScored += HeadRanking.Score(
             head, context.View.State.NextEntryId, wanted, ids, scores, scorer, term.Boost, default(PartAlone), out bool isFinal);
         return isFinal;
@@ -152,9 +153,9 @@ internal sealed class BlockMaxSearch
     private ReadOnlySpan<TopKTerm> Terms => _plan.Terms;
 
     /// <summary>
-    /// Looks at the entries that score most in each list. Offers the best hits and returns true where they are among those of the
-    /// only list that is scored. Else they say what has to be beaten, and of a query for any of
-    /// several words which of the lists have no other entry alone that can be one of the best.
+    /// Reads the champion list of each list. If only one list is scored and its champions contain the best hits, offers them
+    /// and returns true. Otherwise the champions raise the score to beat, and in a disjunction show which lists need not be
+    /// searched for entries that have no other term.
     /// </summary>
     private bool TryHeads()
     {
@@ -185,7 +186,7 @@ internal sealed class BlockMaxSearch
         _context.Meter.Count.BlocksDecoded++;
         _context.Meter.Count.BytesDecoded += head.Length;
         int wanted = (int)_sorter.Limit, passing = 0, place = 0;
-        TermScorer scorer = term.Scorer!; // a head is of a word
+        TermScorer scorer = term.Scorer!; // only terms have champion lists
         long end = _context.View.State.NextEntryId;
         var sum = new SumAlone(this, list);
         int count = HeadRanking.Score(head, end, wanted, ids, scores, scorer, term.Boost, sum, out bool isFinal);
@@ -224,7 +225,9 @@ internal sealed class BlockMaxSearch
         return isOnly;
     }
 
-    /// <summary>The score of a hit that has one of the words; lists that are filters count as they do.</summary>
+    /// <summary>
+    /// The score of a hit that has only one of the scored terms. Lists used as filters add their constants.
+    /// </summary>
     private float ScoreAlone(int list, float score)
     {
         Span<float> parts = _hits.Parts;
@@ -233,13 +236,13 @@ internal sealed class BlockMaxSearch
         return _plan.Sum(parts);
     }
 
-    /// <summary>What becomes of the part of one word in the sum.</summary>
+    /// <summary>Maps a term's contribution to the score of a hit that has only this term.</summary>
     private readonly struct SumAlone(BlockMaxSearch search, int list) : IScoreSum
     {
         public float Of(float part) => search.ScoreAlone(list, part);
     }
 
-    /// <summary>Whether all lists but one, which are filters, have an entry.</summary>
+    /// <summary>Whether all lists except one contain an entry. The others must be filters.</summary>
     private bool AllHave(long id, int but)
     {
         for (int i = 0; i < Terms.Length; i++)
@@ -247,14 +250,14 @@ internal sealed class BlockMaxSearch
             if (i == but)
                 continue;
             _context.Meter.Count.EntriesScanned++;
-            if (!Terms[i].Source!.Contains(id)) // but one is scored, and what is not is a filter
+            if (!Terms[i].Source!.Contains(id)) // the only scored list is the excepted one; all others are filters
                 return false;
         }
 
         return true;
     }
 
-    /// <summary>Ranks what all of some lists have; returns how many hits there are, or were seen.</summary>
+    /// <summary>Ranks the entries that all of the given lists have. Returns the number of hits, or of hits seen.</summary>
     private long RankAll(ReadOnlySpan<int> lists, bool counts, out bool isExact)
     {
         long windows = _context.View.WindowCount, least = Terms[lists[0]].Entries;
@@ -279,7 +282,7 @@ internal sealed class BlockMaxSearch
         return search.Run(_hits, lists, leading, isAll: true, _countsAlone);
     }
 
-    /// <summary>Ranks what any of the lists have; returns how many hits there are, or were seen.</summary>
+    /// <summary>Ranks the entries that any list has. Returns the number of hits, or of hits seen.</summary>
     private long RankAny(bool counts, out bool isExact)
     {
         bool isPair = _plan.TermCount == 2 && !_countsAlone[0] && !_countsAlone[1];
@@ -292,8 +295,8 @@ internal sealed class BlockMaxSearch
     }
 
     /// <summary>
-    /// Ranks what several of the lists have, or one of them alone where that may be one of the best: entries of lists of few
-    /// entries first, then what only the others have.
+    /// Ranks entries that several lists have, or only one list whose other entries may be among the best: first entries of
+    /// lists with few entries, then those that only the other lists have.
     /// </summary>
     private long RankSeveral()
     {
@@ -308,7 +311,7 @@ internal sealed class BlockMaxSearch
             leading++;
         }
 
-        Open(_order, int.MaxValue); // entries are excluded, and counted, by window
+        Open(_order, int.MaxValue); // entries are excluded and counted by window
         _context.Meter.Count.EntriesScanned += together;
         if (leading > 1 && _sorter.IsByScore && _plan.Filters.Count == 0)
             RaiseFloor(_order.AsSpan(0, Math.Min(leading, MostPaired)));
@@ -317,7 +320,7 @@ internal sealed class BlockMaxSearch
         int[] others = _order[leading..];
         bool needsTwo = !Array.Exists(others, list => _countsAlone[list]);
         foreach (int list in needsTwo ? [] : others)
-            _countsAlone[list] = true; // blocks are searched for the entries of all of these
+            _countsAlone[list] = true; // block search must consider the entries of all of these
         if (others.Length > 1 || !needsTwo)
         {
             TopKTerm[] excluded = [.. _order[..leading].Select(list => _plan.Terms[list])];
@@ -329,7 +332,8 @@ internal sealed class BlockMaxSearch
     }
 
     /// <summary>
-    /// Looks for entries that two rare words have: what they score by these alone has to be beaten by all that is looked at then.
+    /// Searches for entries that have two rare terms. Their scores from these two terms alone raise the score to beat for
+    /// the rest of the search.
     /// </summary>
     private void RaiseFloor(ReadOnlySpan<int> lists)
     {
@@ -351,12 +355,14 @@ internal sealed class BlockMaxSearch
         _plan.Parts.Clear();
     }
 
-    /// <summary>Offers those best entries of single lists that no other list has; the others were met among candidates.</summary>
+    /// <summary>
+    /// Offers the best champions that no other list contains; the others were already found as candidates.
+    /// </summary>
     private void OfferAlone()
     {
         foreach ((int list, long id, float score) in _alone ?? [])
         {
-            bool isAlone = !_countsAlone[list]; // else it was a candidate
+            bool isAlone = !_countsAlone[list]; // otherwise it was already a candidate
             for (int i = 0; i < Terms.Length && isAlone; i++)
                 isAlone = i == list || !Has(Terms[i], id);
             if (isAlone)
@@ -379,15 +385,15 @@ internal sealed class BlockMaxSearch
         return term.List.Contains(id);
     }
 
-    /// <summary>Whether a list has few entries a window.</summary>
+    /// <summary>Whether a list has few entries per window.</summary>
     private static bool HasFew(long entries, long windows) =>
         entries <= FlatPostings.MaxEntries || entries <= ListIntersection.MostPerWindow * windows;
 
     private static bool IsOpen(TopKTerm term) => term.List.Windows > 0;
 
     /// <summary>
-    /// Opens lists: the leading ones are walked; of the others, and of all if more are said to lead than there are, the directory
-    /// is read where enough of their windows are asked about.
+    /// Opens lists. The leading ones are walked. Of the others, or of all lists if <paramref name="leading"/> exceeds their
+    /// number, the directory is read if enough of their windows are needed.
     /// </summary>
     private void Open(ReadOnlySpan<int> lists, int leading)
     {

@@ -8,31 +8,31 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.TopK;
 
 /// <summary>
-/// Finds the best hits of lists with many entries a window by block-max scores (Ding and Suel 2011): what each block of 64
-/// entries can score at the most is added up for all blocks of the index before a hit is looked at. Blocks
-/// are then scored from the greatest bound down, a few at a time, so that bitmaps, frequencies and lengths are read of few of
-/// them. Blocks are of entries, not of postings, so those of several lists are the same.
+/// Finds the best hits of lists with many entries per window by block-max scores (Ding and Suel 2011). First adds up, for
+/// each block of 64 entries of the index, the most an entry in it can score. Then scores blocks in descending order of these
+/// bounds, a few at a time, so that bitmaps, frequencies and lengths are read for few blocks only. Blocks are of entries,
+/// not of postings, so the blocks of all lists coincide.
 /// </summary>
-/// <remarks>Memory until the query ends: 139 bytes a window.</remarks>
+/// <remarks>Memory until the query ends: 139 bytes per window.</remarks>
 internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool needsTwo)
 {
     private const int Blocks = PostingWindow.Blocks;
 
-    /// <summary>The first level is that which so many windows reach.</summary>
+    /// <summary>The first level is chosen so that about this many windows reach it.</summary>
     private const int FirstWindows = 32;
 
-    /// <summary>Bits of a level that are looked at to find it.</summary>
+    /// <summary>Number of leading bits of a level used to choose the first one.</summary>
     private const int FirstBits = 8;
 
-    /// <summary>So many times the blocks of a lower level are looked at, before all that are left.</summary>
+    /// <summary>Maximum number of passes, each with a lower level; the last one covers all remaining blocks.</summary>
     private const int MostLevels = 10;
 
     /// <summary>
-    /// How much lower a level is than the one before it, at least; and where nothing is known about what has to be beaten.
+    /// The minimum difference between successive levels, and the difference used while there is no score to beat.
     /// </summary>
     private const int LeastStep = LevelKernels.Greatest / 64, PlainStep = 2 * LeastStep;
 
-    /// <summary>A part of what is between a level and what has to be beaten.</summary>
+    /// <summary>The level is lowered by this fraction of its distance to the score to beat.</summary>
     private const int StepPart = 4;
 
     /// <summary>Above this many candidates of a window, check the upper bound of each before scoring it.</summary>
@@ -47,31 +47,31 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private readonly ushort[] _weights = new ushort[lists.Length];
     private readonly float _constant = lists.Sum(list => hits.Plan.Terms[list].Scorer is null ? hits.Plan.Terms[list].Boost : 0);
 
-    /// <summary>The lists in the order of the plan.</summary>
+    /// <summary>Indexes of the lists in the order of the plan.</summary>
     private readonly int[] _inOrder = [.. Enumerable.Range(0, lists.Length).OrderBy(place => lists[place])];
     private float[]? _parts;
     private EntryBounds? _entryBounds;
     private double _scale;
 
-    // By window that may have hits: which it is, the levels of its blocks, 0 of one that was looked at, the greatest of these,
-    // and whether it was looked at.
+    // For each window that may have hits: its number, the levels of its blocks (0 once a block is scored), the greatest of
+    // these, and whether the window was visited.
     private ulong[] _windows = [];
     private ushort[] _levels = [];
     private ushort[] _greatest = [];
     private byte[] _seen = [];
     private int _windowCount;
 
-    /// <summary>Lists whose entries are left out, as they were looked at already.</summary>
+    /// <summary>Lists whose entries are skipped because they were already processed.</summary>
     public TopKTerm[] Excluded { get; init; } = [];
 
-    /// <summary>What the lists that are scored have to give a hit.</summary>
+    /// <summary>The score that the scored lists must give a hit.</summary>
     private float Least => hits.ListThreshold - _constant;
 
-    /// <summary>The least level that a hit must have to be one of the best.</summary>
+    /// <summary>The minimum level of a block that can contain one of the best hits.</summary>
     private int Needed => hits.Threshold > 0 ? (int)Math.Clamp(Math.Ceiling(Least * _scale), 1, ushort.MaxValue + 1) : 1;
 
     /// <summary>
-    /// Offers the best; returns how many hits there are where they are counted, which is only done where all lists have to match.
+    /// Offers the best hits. Returns the number of hits if they are counted, which is only possible if all lists must match.
     /// </summary>
     public long Run(bool counts)
     {
@@ -84,14 +84,15 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     }
 
     /// <summary>
-    /// What an impact of a list adds to a level: all lists together never more than fits, and no weight more than that.
+    /// Computes the weight by which each list's impacts are multiplied to give levels, scaled so that neither the sum over
+    /// all lists nor a single weight overflows.
     /// </summary>
     private void Weigh()
     {
         double sum = 0;
         foreach (TopKTerm term in _terms)
             sum += term.Unit * (double)(1 << LevelKernels.FractionBits);
-        _scale = (LevelKernels.Greatest - (2 * _weights.Length)) / sum; // of each list a weight and a product are rounded up
+        _scale = (LevelKernels.Greatest - (2 * _weights.Length)) / sum; // per list, a weight and a product are rounded up
         for (int i = 0; i < _weights.Length; i++)
             _weights[i] = (ushort)Math.Ceiling(_terms[i].Unit * _scale * (1 << LevelKernels.FractionBits));
     }
@@ -106,8 +107,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     }
 
     /// <summary>
-    /// Finds the levels of the blocks of all windows that all lists have; returns how many hits there are, where they are
-    /// counted.
+    /// Computes the levels of the blocks of all windows that all lists have. Returns the number of hits if they are counted.
     /// </summary>
     private long LookAtAll(bool counts)
     {
@@ -147,7 +147,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         return true;
     }
 
-    /// <summary>Finds the levels of the blocks of all windows that enough lists have.</summary>
+    /// <summary>Computes the levels of the blocks of all windows that enough lists have.</summary>
     private long LookAtAny()
     {
         int most = 0;
@@ -192,7 +192,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         _windows[_windowCount++] = (ulong)window;
     }
 
-    /// <summary>Scores blocks level by level, as long as one of the best may be in them.</summary>
+    /// <summary>Scores blocks level by level, as long as one of the best hits may be in them.</summary>
     private void RankLevels(ReadOnlySpan<ushort> all)
     {
         int level = FirstLevel(all);
@@ -218,7 +218,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         }
     }
 
-    /// <summary>The level that enough windows reach to begin with.</summary>
+    /// <summary>Returns the highest level that enough windows reach.</summary>
     private static int FirstLevel(ReadOnlySpan<ushort> all)
     {
         Span<int> counts = stackalloc int[1 << FirstBits];
@@ -240,7 +240,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         }
     }
 
-    /// <summary>Offers the best hits of those blocks of a window that have a level at least.</summary>
+    /// <summary>Offers the best hits in the blocks of a window that reach a level.</summary>
     private void Visit(int place, ushort level)
     {
         _context.Check();
@@ -289,7 +289,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         throw new InvalidOperationException("A search for the best hits has no list that is scored.");
     }
 
-    /// <summary>Writes the entries of some blocks that all lists have.</summary>
+    /// <summary>Writes the entries that all lists have, for some blocks.</summary>
     private void FillAll(long window, ulong blocks, Span<ulong> words)
     {
         bool areBitmaps = true;
@@ -310,7 +310,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         {
             ReadOnlySpan<ulong> mine = Held(i).Postings.Words;
             if (mine.IsEmpty)
-                continue; // it has all entries
+                continue; // the window is full
             for (ulong left = blocks; left != 0; left &= left - 1)
             {
                 int block = BitOperations.TrailingZeroCount(left);
@@ -320,8 +320,8 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     }
 
     /// <summary>
-    /// Writes the entries of some blocks that enough lists have: those without which the bounds of the others do not reach the
-    /// threshold, or any two, or any.
+    /// Writes the entries that enough lists have, for some blocks: those in all essential lists, without which the others
+    /// cannot reach the threshold, and in at least two lists, or one if that suffices.
     /// </summary>
     private void FillAny(long window, ulong blocks, Span<ulong> words)
     {
@@ -373,7 +373,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
             words[block] &= ~mine[block];
     }
 
-    /// <summary>Leaves the words what the filters let through; returns how many entries these are.</summary>
+    /// <summary>Removes the entries that the filters exclude; returns how many are left.</summary>
     private int Filter(long window, Span<ulong> words)
     {
         _set.SetBits(MemoryMarshal.AsBytes(words));
@@ -382,7 +382,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         return _set.Count;
     }
 
-    /// <summary>Takes candidates out whose own upper bound is below the threshold.</summary>
+    /// <summary>Removes candidates whose own upper bound is below the threshold.</summary>
     private void Narrow(long window, Span<ulong> words)
     {
         _entryBounds ??= new EntryBounds(_context);
@@ -445,10 +445,10 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         }
 
         foreach (ref float sum in sums)
-            sum += _terms[list].Boost; // filters are lists only where all have to match
+            sum += _terms[list].Boost; // lists are filters only if all must match
     }
 
-    /// <summary>How many hits there are in the window that all lists stand on.</summary>
+    /// <summary>Counts the hits in the window on which all lists are positioned.</summary>
     private int Count(long window)
     {
         if (_terms.Length == 2 && hits.Plan.Filters.Count == 0)

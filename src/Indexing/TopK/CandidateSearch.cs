@@ -7,32 +7,30 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.TopK;
 
 /// <summary>
-/// Finds the best hits among the entries of lists with few entries a window, which lead: those that all of them have, or that
-/// enough of them have, are looked up in the other lists. Several windows are processed together so
-/// that the cache misses in each overlap. What the leading lists give a candidate is computed at once, what the others give is
-/// bounded by block; of several hundred candidates those with the greatest bounds are scored first, and
-/// most others are never looked at again.
+/// Finds the best hits among the entries of leading lists, which have few entries per window. Entries that all of these
+/// have, or enough of them, are looked up in the other lists. Several windows are processed together so that their cache
+/// misses overlap. A candidate's contribution from the leading lists is computed at once, and that of the others is bounded
+/// by block. Of several hundred candidates, those with the greatest bounds are scored first, so that most others never need
+/// to be.
 /// </summary>
 /// <remarks>Memory until the query ends: some 60 KiB, and 4 KiB for each leading list.</remarks>
 internal sealed class CandidateSearch : IReusable
 {
-    /// <summary>
-    /// Windows that are processed together, fewer where they have more entries than <see cref="MostTogether"/>.
-    /// </summary>
+    /// <summary>Number of windows processed together; fewer if they exceed <see cref="MostTogether"/> entries.</summary>
     private const int WindowsTogether = 16;
 
-    /// <summary>Entries of these, but for those of the last.</summary>
+    /// <summary>Maximum number of entries processed together, not counting those of the last window.</summary>
     private const int MostTogether = 1_024;
 
-    /// <summary>From so many candidates on the best of them are offered before others are looked at.</summary>
+    /// <summary>With at least this many candidates, the best of them are offered before more are collected.</summary>
     private const int MostKnown = 512;
 
-    /// <summary>Candidates that may be known before that.</summary>
+    /// <summary>Maximum number of candidates held before they are offered.</summary>
     private const int Room = 2 * MostKnown;
 
     private readonly Batch[] _batch = new Batch[WindowsTogether];
     private readonly CandidateUnion _union = new();
-    private TopKHits _hits = null!; // Run comes first
+    private TopKHits _hits = null!; // set by Run
     private TopKTerm[] _terms = [];
     private int[] _termOf = [];
     private PostingList[] _leads = [];
@@ -41,13 +39,13 @@ internal sealed class CandidateSearch : IReusable
     private int _batchCount;
     private int _batchEntries;
 
-    /// <summary>By window of the batch and list, its postings there; of none where the list has nothing in the window.</summary>
+    /// <summary>By window of the batch and list, the list's postings in the window; default if it has none.</summary>
     private HeldWindow[] _held = [];
     private int[] _at = [];
     private ushort[] _entries = [];
 
-    // By candidate: what the leading lists give it, one list after the other, what its length does to all parts, the most that it
-    // can score, and its id.
+    // By candidate: the contributions of the leading lists (list by list), the length factor, the upper bound on the score,
+    // and the id.
     private float[] _parts = [];
     private float[] _lengths = [];
     private float[] _most = [];
@@ -66,12 +64,13 @@ internal sealed class CandidateSearch : IReusable
         (_hits, _known, _batchCount) = (null!, 0, 0);
     }
 
-    /// <summary>Offers the best; returns how many entries of the leading lists all lists have and filters let through.</summary>
-    /// <param name="hits">The plan and the best so far.</param>
-    /// <param name="order">The lists as they are looked at: the leading ones first.</param>
-    /// <param name="leading">How many lead.</param>
-    /// <param name="isAll">Whether all lists have to match; else several of them, or one whose own entries may be among the
-    /// best.</param>
+    /// <summary>
+    /// Offers the best hits. Returns how many entries of the leading lists pass the filters and all lists that must match.
+    /// </summary>
+    /// <param name="hits">The plan and the best hits so far.</param>
+    /// <param name="order">Indexes of the lists in the order in which they are used, the leading ones first.</param>
+    /// <param name="leading">Number of leading lists.</param>
+    /// <param name="isAll">Whether all lists must match. Otherwise several of them must, or one that counts alone.</param>
     /// <param name="countsAlone">By list in the order of the plan, whether an entry that no other list has may be among the
     /// best.</param>
     public long Run(TopKHits hits, ReadOnlySpan<int> order, int leading, bool isAll, ReadOnlySpan<bool> countsAlone)
@@ -117,7 +116,7 @@ internal sealed class CandidateSearch : IReusable
         (_ids, _reaching) = (Context.RentWords(Room), Context.RentPlaces(Room));
     }
 
-    /// <summary>Takes the next windows of the only leading list; false behind the last.</summary>
+    /// <summary>Adds the next windows of the only leading list to the batch; false after the last.</summary>
     private bool FillFromLead()
     {
         PostingList lead = _terms[0].List;
@@ -141,7 +140,7 @@ internal sealed class CandidateSearch : IReusable
         return true;
     }
 
-    /// <summary>Takes the next windows in which the leading lists have entries in common; false if there are no more.</summary>
+    /// <summary>Adds the next windows in which the leading lists share entries; false after the last.</summary>
     private bool FillCommon(scoped ref ListIntersection windows)
     {
         while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
@@ -160,7 +159,7 @@ internal sealed class CandidateSearch : IReusable
         return true;
     }
 
-    /// <summary>Takes the next windows in which enough lists have entries; false if there are no more.</summary>
+    /// <summary>Adds the next windows in which enough lists have entries; false after the last.</summary>
     private bool FillAny(ReadOnlySpan<bool> countsAlone)
     {
         while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
@@ -187,7 +186,7 @@ internal sealed class CandidateSearch : IReusable
         return true;
     }
 
-    /// <summary>Ends a window of the batch, and prefetches what its entries are looked up in.</summary>
+    /// <summary>Completes a window of the batch and prefetches what its entries are looked up in.</summary>
     private void Keep(ReadOnlySpan<ushort> found)
     {
         if (_listCount > _leadCount && _held[(_batchCount * _listCount) + _leadCount] is { Count: > 0 } first)
@@ -197,7 +196,7 @@ internal sealed class CandidateSearch : IReusable
     }
 
     /// <summary>
-    /// Has the lists that do not lead stand on a window behind those before; false if one of them has not got it.
+    /// Positions the lists that do not lead on a window, which must be after earlier ones; false if one of them lacks it.
     /// </summary>
     private bool Stand(long window)
     {
@@ -221,7 +220,7 @@ internal sealed class CandidateSearch : IReusable
         return found.Window == window;
     }
 
-    /// <summary>Has all lists stand on a window, those that have it, and leaves it in the leading ones.</summary>
+    /// <summary>Positions all lists that have a window on it, and advances the leading ones past it.</summary>
     private void StandAny(long window)
     {
         for (int i = 0; i < _listCount; i++)
@@ -246,7 +245,7 @@ internal sealed class CandidateSearch : IReusable
     }
 
     /// <summary>
-    /// Looks the entries of the batch up in the lists that do not lead, and has them filtered; returns how many stay.
+    /// Looks up the entries of the batch in the lists that do not lead and applies the filters; returns how many remain.
     /// </summary>
     private int Probe(bool isAll)
     {
@@ -273,8 +272,8 @@ internal sealed class CandidateSearch : IReusable
     }
 
     /// <summary>
-    /// Computes what the leading lists give the candidates of the batch, and what the others give them at the most; offers the
-    /// best when there are many.
+    /// Computes the leading lists' contributions to the candidates of the batch, and upper bounds on the others'. Offers the
+    /// best candidates once there are many.
     /// </summary>
     private void Bound()
     {
@@ -313,7 +312,7 @@ internal sealed class CandidateSearch : IReusable
 
         if (_terms[0].Scorer is { } own && _held[window * _listCount].Count == 0)
         {
-            // No leading list of that field may be here: lengths are wanted by the others.
+            // None of the leading lists of this field may be in the window, but the others need the lengths.
             WindowFactors factors = own.Factors.Of(in _batch[window].Lengths);
             for (int hit = 0; hit < candidates.Length; hit++)
                 _lengths[_known + hit] = factors[candidates[hit]];
@@ -336,7 +335,7 @@ internal sealed class CandidateSearch : IReusable
         _known += candidates.Length;
     }
 
-    /// <summary>The most that the lists give an entry of a window of the batch.</summary>
+    /// <summary>Upper bound on what the lists give an entry of a window of the batch.</summary>
     private float BoundOf(int window)
     {
         float sum = 0;
@@ -351,7 +350,9 @@ internal sealed class CandidateSearch : IReusable
 
     private float BoundOf(int list, in HeldWindow found) => _terms[list].BoundOf(in found);
 
-    /// <summary>Writes what a leading list gives candidates; of the first also what lengths do.</summary>
+    /// <summary>
+    /// Writes a leading list's contributions to candidates, and for the field of the first list also the length factors.
+    /// </summary>
     private void WriteParts(int window, int list, ReadOnlySpan<ushort> candidates, Span<float> mine)
     {
         TopKTerm term = _terms[list];
@@ -365,7 +366,7 @@ internal sealed class CandidateSearch : IReusable
         PostingWindow postings = found.Postings;
         if (term.Scorer is not { } scorer)
         {
-            mine.Fill(term.Boost); // filters are lists only where all have to match
+            mine.Fill(term.Boost); // lists are filters only if all must match
             return;
         }
 
@@ -377,7 +378,7 @@ internal sealed class CandidateSearch : IReusable
     }
 
     /// <summary>
-    /// Offers candidates: those with the greatest bounds, and the others as far as they can still be among the best.
+    /// Offers candidates: first those with the greatest bounds, then those of the others that may still be among the best.
     /// </summary>
     private void OfferKnown()
     {
@@ -391,7 +392,7 @@ internal sealed class CandidateSearch : IReusable
         {
             if (!(bounds[hit] < _hits.Threshold))
                 Offer(hit);
-            bounds[hit] = Operator.NoMatch; // it is done
+            bounds[hit] = Operator.NoMatch; // already offered
         }
 
         Span<int> left = _reaching.AsSpan(0, BoundKernels.CopyReaching(bounds, Math.Max(0, _hits.Threshold), _reaching));
@@ -404,7 +405,7 @@ internal sealed class CandidateSearch : IReusable
         }
     }
 
-    /// <summary>Prefetches what a candidate is scored by in the lists that do not lead.</summary>
+    /// <summary>Prefetches what is needed to score a candidate in the lists that do not lead.</summary>
     private void Prefetch(int hit)
     {
         long window = (long)(_ids[hit] >> PostingWindow.SizeBits);
@@ -449,17 +450,17 @@ internal sealed class CandidateSearch : IReusable
         return postings.Contains(offset) ? scorer.PartOf(in postings, offset, ofLength, term.Boost) : 0;
     }
 
-    /// <summary>A window of the batch: so many of its entries are left.</summary>
+    /// <summary>A window of the batch and its remaining entries.</summary>
     private struct Batch
     {
         public long Window;
         public int Start;
         public int Count;
 
-        /// <summary>Whether they are where the leading list has them, and not copied yet.</summary>
+        /// <summary>Whether the entries are still in the leading list and have not been copied.</summary>
         public bool InPlace;
 
-        /// <summary>Of the field of the first list, where that is scored.</summary>
+        /// <summary>Lengths of the field of the first list, if it is scored.</summary>
         public HeldLengths Lengths;
     }
 }

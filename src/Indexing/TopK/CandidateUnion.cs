@@ -3,7 +3,7 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.TopK;
 
-/// <summary>Finds the candidates of a query for any of several words in one window.</summary>
+/// <summary>Finds the candidates of a disjunction in one window.</summary>
 internal sealed class CandidateUnion
 {
     private readonly ulong[] _once = new ulong[BitmapKernels.Words];
@@ -13,16 +13,17 @@ internal sealed class CandidateUnion
     private readonly ushort[] _filtered = new ushort[2 * PostingWindow.Size];
 
     /// <summary>
-    /// Writes the entries of the leading lists that several lists have, or one whose own entries count, as far as their bounds
-    /// allow it; returns how many. Of an entry that one leading list has the bound is known by its length.
+    /// Writes the entries of the leading lists that several lists have, or one list that counts alone, if their bounds reach
+    /// the threshold; returns how many. The bound of an entry in only one leading list follows from its length.
     /// </summary>
-    /// <param name="hits">The best so far.</param>
+    /// <param name="hits">The best hits so far.</param>
     /// <param name="terms">The lists, the leading ones first.</param>
-    /// <param name="here">Their postings in the window; of none where a list has nothing in it.</param>
-    /// <param name="leadCount">How many lead.</param>
-    /// <param name="countsAlone">By place in the plan, whether an entry that no other list has counts.</param>
-    /// <param name="termOf">By list, its place in the plan.</param>
-    /// <param name="output">Room for twice as many entries as a window has.</param>
+    /// <param name="here">Their postings in the window; default if a list has none.</param>
+    /// <param name="leadCount">Number of leading lists.</param>
+    /// <param name="countsAlone">By list in the order of the plan, whether an entry that no other list has may be among the
+    /// best.</param>
+    /// <param name="termOf">By list, its index in the plan.</param>
+    /// <param name="output">Room for twice the number of entries of a window.</param>
     public int Unite(
         TopKHits hits, ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> here, int leadCount, ReadOnlySpan<bool> countsAlone,
         ReadOnlySpan<int> termOf, Span<ushort> output)
@@ -61,7 +62,7 @@ internal sealed class CandidateUnion
         return count;
     }
 
-    /// <summary>Writes what two leading lists have, or more of them; returns how many.</summary>
+    /// <summary>Writes the entries that at least two leading lists have; returns how many.</summary>
     private int Common(ReadOnlySpan<HeldWindow> leading, int present, Span<ushort> output)
     {
         if (present == 2)
@@ -94,7 +95,7 @@ internal sealed class CandidateUnion
         return BitmapKernels.Decode(_twice, output);
     }
 
-    /// <summary>The offsets of a window; they live until those of another one are asked for.</summary>
+    /// <summary>Returns the offsets of a window, valid until the next call.</summary>
     private ReadOnlySpan<ushort> OffsetsOf(in HeldWindow held)
     {
         if (held.Count < PostingWindow.MinBitsCount)
@@ -103,7 +104,9 @@ internal sealed class CandidateUnion
         return _decoded.AsSpan(0, held.Count);
     }
 
-    /// <summary>Those entries of a leading list that may get so much from it, told from their lengths.</summary>
+    /// <summary>
+    /// Returns the entries of a leading list that may reach a score from this list, judged by their lengths.
+    /// </summary>
     private Span<ushort> Reaching(TopKTerm term, in HeldWindow held, float least)
     {
         ReadOnlySpan<ushort> mine = OffsetsOf(in held);
@@ -115,7 +118,7 @@ internal sealed class CandidateUnion
     }
 
     /// <summary>
-    /// Those of some entries that one of the other lists has, if their bounds in the entry's block reach so much together.
+    /// Returns the given entries that any of the other lists has, if the bounds of their blocks together reach a score.
     /// </summary>
     private Span<ushort> Known(
         ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> others, ReadOnlySpan<ushort> entries, float least)

@@ -5,9 +5,9 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.TopK;
 
-/// <summary>Counts the hits of a <see cref="TopKPlan"/>, where a search for the best of them does not see all.</summary>
+/// <summary>Counts the hits of a <see cref="TopKPlan"/> if the search for the best does not see all of them.</summary>
 /// <param name="hits">The plan.</param>
-/// <param name="order">Its lists, the rarest first.</param>
+/// <param name="order">Indexes of its lists, the rarest first.</param>
 internal sealed class HitCount(TopKHits hits, int[] order)
 {
     private readonly QueryContext _context = hits.Context;
@@ -15,7 +15,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
 
     private ReadOnlySpan<TopKTerm> Terms => _plan.Terms;
 
-    /// <summary>Counts all hits, window by window. All lists are unrolled.</summary>
+    /// <summary>Counts all hits, window by window. All lists must be unrolled.</summary>
     public long Run()
     {
         if (_plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
@@ -43,8 +43,8 @@ internal sealed class HitCount(TopKHits hits, int[] order)
     }
 
     /// <summary>
-    /// Counts what any of the lists has: of the longest all, of the others what that one has not. Windows that it alone has are
-    /// not looked at.
+    /// Counts the entries that any list has: all of the longest list, and those of the others that it does not have. Windows
+    /// that only the longest list has are not read.
     /// </summary>
     private long CountAny()
     {
@@ -81,8 +81,8 @@ internal sealed class HitCount(TopKHits hits, int[] order)
     }
 
     /// <param name="list">The list.</param>
-    /// <param name="range">The range its entries are held against.</param>
-    /// <param name="node">The range's part of the plan, where one is wanted.</param>
+    /// <param name="range">The range to test its entries against.</param>
+    /// <param name="node">The range's plan node, or null if no plan is requested.</param>
     private long Count(PostingList list, ColumnRangeOperator range, PlanNode? node)
     {
         if (node is null)
@@ -96,7 +96,9 @@ internal sealed class HitCount(TopKHits hits, int[] order)
         return count;
     }
 
-    /// <summary>The first window from one on that all lists have, or any.</summary>
+    /// <summary>
+    /// Returns the first window at or after <paramref name="from"/> that all lists have, or any list, depending on the plan.
+    /// </summary>
     private long NextWindow(Span<int> at, long from)
     {
         long window = _plan.IsAll ? from : PostingList.End;

@@ -15,25 +15,25 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.TopK;
 
 /// <summary>
-/// A query for the best hits by score, seen as lists and filters: words that all have to match, or any of them, and conditions
-/// beside them that leave hits out and count the same for every hit. It is made of the query as data;
-/// of its parts only the conditions become operators. What cannot be seen so is left to operators altogether.
+/// A query for the best hits by score in the form of lists and filters: terms that must all match, or any of them, and
+/// conditions that exclude hits and add a constant score. Built from the query itself; only the conditions are compiled into
+/// operators. Queries that do not have this form are executed by operators.
 /// </summary>
 internal sealed class TopKPlan : TokenSink, IReusable
 {
-    /// <summary>Most lists: each has its directory in memory.</summary>
+    /// <summary>Maximum number of lists, whose directories are held in memory.</summary>
     public const int MostTerms = 32;
 
-    /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
+    /// <summary>Maximum number of hits wanted for which bounds pay; with more, most blocks contain a hit.</summary>
     private const int MostWanted = 10_000;
 
-    /// <summary>Longest word in UTF-8 for which there is room on the stack.</summary>
+    /// <summary>Maximum length in UTF-8 of a part of a text for which the buffer on the stack suffices.</summary>
     private const int MostWordBytes = 512;
 
-    /// <summary>Weights of which the parts of a sum are rounded as numbers near 1 are.</summary>
+    /// <summary>Range of weights for which sums are rounded with the same relative precision as numbers near 1.</summary>
     private const float LeastWeight = 1e-20f, MostWeight = 1e30f;
 
-    /// <summary>In a text these mean more than themselves: it is not words alone.</summary>
+    /// <summary>Characters with a special meaning: a text with one of them is not just words.</summary>
     private static readonly SearchValues<char> _special = SearchValues.Create("\"*");
 
     private readonly TopKTerm[] _terms = new TopKTerm[MostTerms];
@@ -42,7 +42,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
     private readonly List<TopKFilter> _filters = [];
     private QueryContext? _context;
 
-    // The words of a text while it is analyzed.
+    // State while a text is analyzed.
     private int _field;
     private string _dictionary = "";
     private float _wordBoost;
@@ -50,34 +50,33 @@ internal sealed class TopKPlan : TokenSink, IReusable
     private bool _isMissing;
     private bool _isRefused;
 
-    /// <summary>Its lists, in the order in which their parts are added up.</summary>
+    /// <summary>The lists, in the order in which their scores are added up.</summary>
     public ReadOnlySpan<TopKTerm> Terms => _terms.AsSpan(0, TermCount);
 
-    /// <summary>How many there are.</summary>
     public int TermCount { get; private set; }
 
-    /// <summary>Room for what each list gives a hit.</summary>
+    /// <summary>Buffer for the contribution of each list to a hit.</summary>
     public Span<float> Parts => _parts.AsSpan(0, TermCount);
 
-    /// <summary>Whether every list has to match; else one of them does.</summary>
+    /// <summary>Whether every list must match; otherwise any of them.</summary>
     public bool IsAll { get; private set; }
 
-    /// <summary>Whether it is known that nothing matches.</summary>
+    /// <summary>Whether nothing can match.</summary>
     public bool IsEmpty { get; private set; }
 
-    /// <summary>What has to match, or must not, beside the lists.</summary>
+    /// <summary>Conditions beside the lists, positive or negated.</summary>
     public List<TopKFilter> Filters => _filters;
 
-    /// <summary>The part of all entries that the filters probably let through together.</summary>
+    /// <summary>Estimated fraction of all entries that pass all filters.</summary>
     public double PassingShare { get; private set; }
 
-    /// <summary>What all filters together add to the score of a hit.</summary>
+    /// <summary>Sum of the constant scores of all filters.</summary>
     public float Constant { get; private set; }
 
-    /// <summary>Whether parts are added up one after the other, with nothing between them and nothing apart.</summary>
+    /// <summary>Whether the score is a plain left-to-right sum of all lists, without groups or constants.</summary>
     public bool IsFlat => _steps.Count == 1;
 
-    /// <summary>Makes the plan of a request; null where it is left to operators.</summary>
+    /// <summary>Creates the plan of a request, or returns null if operators have to execute it.</summary>
     public static TopKPlan? TryFrom(QueryContext context, SearchRequest request)
     {
         if (request.Take <= 0 || request.Skip > MostWanted || request.Take > MostWanted - request.Skip
@@ -107,7 +106,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
     }
 
     /// <summary>
-    /// The sum of what the lists give a hit, in the order in which operators add it up; 0 stands for a list that has not got it.
+    /// Sums the lists' contributions to a hit in the order in which operators add them up, so that rounding is identical.
+    /// The contribution of a list without the hit is 0.
     /// </summary>
     public float Sum(ReadOnlySpan<float> parts)
     {
@@ -135,23 +135,23 @@ internal sealed class TopKPlan : TokenSink, IReusable
         return sum;
     }
 
-    /// <summary>The step of the query's plan.</summary>
+    /// <summary>Describes the search for the query's plan.</summary>
     public PlanNode Describe(string label)
     {
         long estimate = IsEmpty || !IsAll ? 0 : long.MaxValue;
         foreach (TopKTerm term in IsEmpty ? default : Terms)
             estimate = IsAll ? Math.Min(estimate, term.Entries) : estimate + term.Entries;
-        estimate = Math.Min(_context!.View.State.EntryCount, estimate); // TryFrom has set it
+        estimate = Math.Min(_context!.View.State.EntryCount, estimate); // set by TryFrom
         bool isExact = IsEmpty || (TermCount == 1 && _filters.Count == 0);
         var node = new PlanNode("best hits", label: label) { Estimate = estimate, IsExact = isExact };
         PlanNode lists = TermCount == 1 ? node : new PlanNode(IsAll ? "all of the lists" : "any of the lists");
         foreach (TopKTerm term in Terms)
-            lists.Over(term.Node!); // it has one where a plan is wanted
+            lists.Over(term.Node!); // set if a plan is requested
         if (TermCount > 1)
             node.Over(lists);
         foreach (TopKFilter filter in _filters)
         {
-            PlanNode mine = filter.Operator!.Describe(); // the plan is complete
+            PlanNode mine = filter.Operator!.Describe(); // set in a complete plan
             node.Over(filter.IsWanted ? mine : new PlanNode("not").Over(mine));
         }
 
@@ -162,7 +162,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
     {
         if (++_wordsOfPart > 1)
             return;
-        TermTree? words = _context!.View.Dictionary(_dictionary); // TryFrom has set it
+        TermTree? words = _context!.View.Dictionary(_dictionary); // set by TryFrom
         if (words is null || !words.TryGet(form, out ReadOnlySpan<byte> value))
         {
             _isMissing = true;
@@ -172,7 +172,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         var payload = new TermPayload(value);
         if (TermCount == MostTerms || (payload.Kind == PostingKind.Flat && payload.EntryCount > FlatPostings.MaxEntries))
         {
-            _isRefused = true; // a damaged list is left to operators, which say so
+            _isRefused = true; // operators report damaged lists
             return;
         }
 
@@ -188,7 +188,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         _context.Tracer.Add(term.Node);
     }
 
-    /// <summary>Whether there is a text to be scored: anything else is not looked at any further.</summary>
+    /// <summary>Whether the query contains a text to score; without one it is not considered further.</summary>
     private static bool HasText(IndexQuery query, int depth) => depth < MostTerms && query switch
     {
         FullTextQuery or PhraseQuery or TextQuery => true,
@@ -209,7 +209,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         return false;
     }
 
-    /// <summary>Adds a whole query; false where it is not for this.</summary>
+    /// <summary>Adds the whole query; false if it does not have the required form.</summary>
     private bool TryAdd(IndexQuery query, float boost)
     {
         switch (query)
@@ -261,7 +261,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
                 return false;
             if (isNone)
             {
-                // One of its words has no entry, so that the others lead nowhere.
+                // A required word has no entries, so this clause matches nothing.
                 _steps.RemoveRange(step, _steps.Count - step);
                 while (TermCount > first)
                     _terms[--TermCount].Clear();
@@ -269,14 +269,14 @@ internal sealed class TopKPlan : TokenSink, IReusable
             }
 
             if (!isAny && TermCount - first > 1)
-                return false; // words that all have to match
+                return false; // a conjunction inside a disjunction
         }
 
         IsEmpty = TermCount == 0;
         return true;
     }
 
-    /// <summary>Adds the words of a text, maybe with boosts around it.</summary>
+    /// <summary>Adds the words of a text, possibly boosted.</summary>
     private bool TryAddText(IndexQuery query, float boost, out bool isAny, out bool isNone)
     {
         isAny = isNone = false;
@@ -298,7 +298,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
             return false;
         if (query is FullTextQuery && text.AsSpan().ContainsAny(_special))
             return false;
-        QueryContext running = _context!; // TryFrom has set it
+        QueryContext running = _context!; // set by TryFrom
         _field = running.View.Field(name);
         IndexField definition = running.View.Schema.Fields[_field];
         if (definition.Analysis != FieldAnalysis.FullText)
@@ -312,7 +312,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         {
             int length = 0;
             while (length < rest.Length && (query is not FullTextQuery || !char.IsWhiteSpace(rest[length])))
-                length++; // a phrase is for this where it is one word
+                length++; // a phrase is supported if it is a single word
             if (!TryAddPart(rest[..length], analyzer))
                 return false;
             parts += _wordsOfPart;
@@ -340,7 +340,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
     }
 
     /// <summary>
-    /// Adds a condition that counts the same for every hit; ranges wait until it is known how many entries the others leave.
+    /// Adds a condition with a constant score. Ranges are compiled later, when it is known how many entries the other
+    /// conditions leave.
     /// </summary>
     private bool TryAddFilter(IndexQuery clause, float boost)
     {
@@ -365,12 +366,12 @@ internal sealed class TopKPlan : TokenSink, IReusable
     {
         float product = boost * factor;
         if (!(factor > 0) || !BoostLimits.IsOfQuery(product) || product == 0)
-            return false; // operators refuse it, or have it score nothing
+            return false; // operators reject it, or let it score 0
         boost = product;
         return true;
     }
 
-    /// <summary>Has the conditions looked up, ranges last; false where they are not for this after all.</summary>
+    /// <summary>Compiles the conditions, ranges last; false if the query cannot be executed this way after all.</summary>
     private bool Complete()
     {
         if (_filters.Count == 0)
@@ -378,7 +379,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         long survivors = IsAll ? long.MaxValue : 0;
         foreach (TopKTerm term in Terms)
             survivors = IsAll ? Math.Min(survivors, term.Entries) : survivors + term.Entries;
-        var compiler = new QueryCompiler(_context!, isScored: false); // TryFrom has set it
+        var compiler = new QueryCompiler(_context!, isScored: false); // set by TryFrom
         for (int pass = 0; pass < 2; pass++)
         {
             foreach (TopKFilter filter in _filters)
@@ -402,13 +403,15 @@ internal sealed class TopKPlan : TokenSink, IReusable
         return TermCount > 0 || IsEmpty;
     }
 
-    /// <summary>Conditions that are lists become lists, where all have to match: the rarest leads, whichever it is.</summary>
+    /// <summary>
+    /// Turns conditions that are single lists into lists of the plan, if all must match, so that the rarest list leads.
+    /// </summary>
     private void TakeLists()
     {
         for (int i = 0; i < _filters.Count && TermCount < MostTerms; i++)
         {
             TopKFilter filter = _filters[i];
-            if (!filter.IsWanted || TermOf(filter.Operator!) is not { } list) // Complete has set it
+            if (!filter.IsWanted || TermOf(filter.Operator!) is not { } list) // set by Complete
                 continue;
             TopKTerm term = _terms[TermCount] ??= new TopKTerm();
             float constant = _steps[filter.Step].Constant;
@@ -420,14 +423,14 @@ internal sealed class TopKPlan : TokenSink, IReusable
     }
 
     /// <summary>
-    /// Has those asked first that leave few entries, and last those that look at each entry they are asked about.
+    /// Sorts the filters: those that examine each entry go last, and the most selective go first within each group.
     /// </summary>
     private void OrderFilters()
     {
-        double entries = Math.Max(1, _context!.View.State.EntryCount), passing = 1; // TryFrom has set it
+        double entries = Math.Max(1, _context!.View.State.EntryCount), passing = 1; // set by TryFrom
         foreach (TopKFilter filter in _filters)
         {
-            double share = Math.Min(1, filter.Operator!.Likely / entries); // Complete has set it
+            double share = Math.Min(1, filter.Operator!.Likely / entries); // set by Complete
             filter.Share = filter.IsWanted ? share : 1 - share;
             passing *= filter.Share;
         }
@@ -452,33 +455,33 @@ internal sealed class TopKPlan : TokenSink, IReusable
     };
 
     /// <summary>
-    /// A part of the sum that a score is: the parts of some lists, one after the other or added up apart, or a constant.
+    /// A step of the score's sum: the contributions of some lists, added directly or as a group of their own, or a constant.
     /// </summary>
     private readonly record struct ScoreStep(int First, int Count, float Constant, bool IsApart);
 }
 
-/// <summary>A condition beside the lists of a <see cref="TopKPlan"/>.</summary>
+/// <summary>A condition of a <see cref="TopKPlan"/> beside its lists.</summary>
 /// <param name="query">The condition.</param>
-/// <param name="isWanted">Whether hits have to match it; else they must not.</param>
-/// <param name="step">Where it stands in the sum.</param>
+/// <param name="isWanted">Whether hits must match it; otherwise they must not.</param>
+/// <param name="step">Index of its step in the score's sum.</param>
 internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
 {
     /// <summary>The condition.</summary>
     public IndexQuery Query => query;
 
-    /// <summary>Whether hits have to match it.</summary>
+    /// <summary>Whether hits must match the condition; otherwise they must not.</summary>
     public bool IsWanted => isWanted;
 
-    /// <summary>Where it stands in the sum.</summary>
+    /// <summary>Index of the step in the score's sum.</summary>
     public int Step => step;
 
-    /// <summary>What matches it, once the plan is complete.</summary>
+    /// <summary>The compiled condition; null until the plan is complete.</summary>
     public Operator? Operator { get; set; }
 
-    /// <summary>The part of all entries that it probably lets through.</summary>
+    /// <summary>Estimated fraction of all entries that pass.</summary>
     public double Share { get; set; }
 
-    /// <summary>Whether it had better be asked before another.</summary>
+    /// <summary>Whether to evaluate this filter before another.</summary>
     public bool IsBefore(TopKFilter other)
     {
         bool looks = Operator is { LooksAtSurvivors: true }, otherLooks = other.Operator is { LooksAtSurvivors: true };

@@ -9,59 +9,59 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.TopK;
 
 /// <summary>
-/// A list of a <see cref="TopKPlan"/>: a word that is scored, or a filter that is a list, whose matches all count the same. It is
-/// reused by the queries that follow on the same view.
+/// A list of a <see cref="TopKPlan"/>: a scored term, or a filter that is a list, whose matches all score the same. Reused
+/// by later queries on the same view.
 /// </summary>
 internal sealed class TopKTerm
 {
-    /// <summary>Of the long list, or of one of an earlier query, which is used again.</summary>
+    /// <summary>Cursor over the long list; kept for reuse by later queries.</summary>
     private PostingCursor? _cursor;
     private Tree? _cursorTree;
     private bool _isCursorOpen;
 
-    /// <summary>What stands beside the word in its dictionary.</summary>
+    /// <summary>The term's value in its dictionary.</summary>
     private HeldBytes _payload;
     private Tree? _tree;
 
-    /// <summary>Entries it has.</summary>
+    /// <summary>Number of entries.</summary>
     public long Entries { get; private set; }
 
     /// <summary>Whether it is a short list.</summary>
     public bool IsShort { get; private set; }
 
-    /// <summary>Scores its entries; null: each counts <see cref="Boost"/>.</summary>
+    /// <summary>Scores the entries; null if each scores <see cref="Boost"/>.</summary>
     public TermScorer? Scorer { get; private set; }
 
-    /// <summary>The boosts around it, multiplied.</summary>
+    /// <summary>Product of the enclosing boosts.</summary>
     public float Boost { get; private set; }
 
-    /// <summary>What no match counts more than.</summary>
+    /// <summary>Upper bound on the score of a match.</summary>
     public float Most { get; private set; }
 
-    /// <summary>What an impact of 1/255 counts; 0 where nothing is known of impacts.</summary>
+    /// <summary>Score of an impact of 1/255; 0 if there are no impacts.</summary>
     public float Unit { get; private set; }
 
-    /// <summary>The filter; null for a word.</summary>
+    /// <summary>The filter; null for a term.</summary>
     public TermOperator? Source { get; private set; }
 
-    /// <summary>What it did, where a plan is wanted.</summary>
+    /// <summary>The plan node, or null if no plan is requested.</summary>
     public PlanNode? Node { get; set; }
 
-    /// <summary>Its postings, once it is open.</summary>
+    /// <summary>The postings, once opened.</summary>
     public PostingList List { get; } = new();
 
-    /// <summary>The entries that score most, kept beside the word; empty: none are kept.</summary>
+    /// <summary>The champion list stored beside the term; empty if there is none.</summary>
     public ReadOnlySpan<byte> Head => Scorer is null || IsShort ? default : Payload.Best;
 
-    /// <summary>What stands beside the word.</summary>
+    /// <summary>The term's payload in its dictionary.</summary>
     public TermPayload Payload => new(_payload.Span);
 
-    /// <summary>The most that it gives an entry of one of its windows.</summary>
+    /// <summary>Upper bound on the score of an entry in one of the list's windows.</summary>
     public float BoundOf(in HeldWindow window) => Unit == 0 ? Most : Unit * window.Postings.LargestImpact;
 
     /// <summary>
-    /// Adds the most that it gives candidates in one of its windows, by block; where it has not got one that is too much, and
-    /// harmless.
+    /// Adds upper bounds to candidates in one of the list's windows, by block. Candidates that the list does not contain
+    /// also get the bound, which is too high but safe.
     /// </summary>
     public void AddBounds(in HeldWindow window, ReadOnlySpan<ushort> candidates, Span<float> bounds)
     {
@@ -78,11 +78,11 @@ internal sealed class TopKTerm
             bounds[i] += bound;
     }
 
-    /// <summary>Becomes a word.</summary>
-    /// <param name="value">What stands beside it.</param>
-    /// <param name="scorer">Scores its entries.</param>
-    /// <param name="boost">The boosts around it.</param>
-    /// <param name="postings">The long lists of its dictionary; null where it has none.</param>
+    /// <summary>Initializes the list as a scored term.</summary>
+    /// <param name="value">The term's value in its dictionary.</param>
+    /// <param name="scorer">Scores the entries.</param>
+    /// <param name="boost">Product of the enclosing boosts.</param>
+    /// <param name="postings">The postings tree of the dictionary; null if it has none.</param>
     public void Begin(ReadOnlySpan<byte> value, TermScorer scorer, float boost, Tree? postings)
     {
         var beside = new TermPayload(value);
@@ -93,14 +93,14 @@ internal sealed class TopKTerm
         Unit = IsShort ? 0 : scorer.ImpactUnit * Most;
     }
 
-    /// <summary>Becomes a filter.</summary>
+    /// <summary>Initializes the list as a filter.</summary>
     public void Begin(TermOperator filter, float boost)
     {
         Clear();
         (Source, Entries, IsShort, Boost, Most) = (filter, filter.Estimate, filter is ShortListOperator, boost, boost);
     }
 
-    /// <summary>Opens its list, all of which will be read.</summary>
+    /// <summary>Opens the list to be read as a whole.</summary>
     public void Open(QueryContext context)
     {
         context.Tracer?.Enter(Node);
@@ -117,7 +117,7 @@ internal sealed class TopKTerm
         context.Tracer?.Leave(Node);
     }
 
-    /// <summary>Decodes its short list.</summary>
+    /// <summary>Decodes the short list.</summary>
     public ReadOnlySpan<Posting> Read(QueryContext context)
     {
         Posting[] room = context.RentPostings((int)Entries);
@@ -128,10 +128,12 @@ internal sealed class TopKTerm
         return room.AsSpan(0, count);
     }
 
-    /// <summary>Finds one window in its long list, of which hardly any are asked about: its directory is not read.</summary>
+    /// <summary>
+    /// Finds one window in the long list without reading its directory, for use when few windows are needed.
+    /// </summary>
     public bool TryHold(QueryContext context, long window, out HeldWindow held) => OpenCursor(context).TryHold(window, out held);
 
-    /// <summary>Forgets the query.</summary>
+    /// <summary>Releases everything that belongs to the query.</summary>
     public void Clear()
     {
         List.Clear();
@@ -142,16 +144,16 @@ internal sealed class TopKTerm
     private PostingCursor OpenCursor(QueryContext context)
     {
         if (Source is not null)
-            return ((LongListOperator)Source).Postings; // only long lists are asked so
+            return ((LongListOperator)Source).Postings; // only called for long lists
         if (_isCursorOpen)
-            return _cursor!; // it was opened
+            return _cursor!; // set when it was opened
         long listId = Payload.ListId;
-        Tree postings = _tree!; // where a word has a long list they are there
+        Tree postings = _tree!; // not null for a term with a long list
         Scorer?.Factors.Announce(Entries);
         context.View.Announce(postings, listId, Entries);
         if (_cursorTree != postings)
             (_cursor, _cursorTree) = (new PostingCursor(postings, listId, context.Meter), postings);
-        _cursor!.Reset(listId); // it was just made, if there was none
+        _cursor!.Reset(listId); // created above if necessary
         _isCursorOpen = true;
         return _cursor;
     }

@@ -5,28 +5,31 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Rewrites a query so that conditions over one field that stand side by side are looked up together: the ranges of an AND become
-/// one range, those of an OR one list of ranges, and patterns of an OR that read the whole dictionary read it once. The rewritten
-/// query has the same matches and the same scores.
+/// Rewrites a query so that neighbouring conditions over one field are looked up together: the ranges of an AND become one
+/// range, those of an OR one list of ranges, and the patterns of an OR that read the whole dictionary share one pass. The
+/// rewritten query has the same matches and scores.
 /// </summary>
 /// <remarks>
-/// A lower and an upper bound may be met by two values of one entry, so they become one range only where no entry ever had
-/// several values. Two lower bounds, or two upper ones, are always the tighter of them. Where scores are wanted every condition
-/// adds to them: one that was merged into another stays as one that every entry matches, and an OR is left as it is.
+/// Two different values of one entry may satisfy a lower and an upper bound, so these become one range only if no entry ever
+/// had several values. Two lower bounds, or two upper bounds, can always be replaced by the tighter one. If scores are
+/// wanted, every condition contributes: a condition merged into another is replaced by one that every entry matches, and an
+/// OR is left unchanged.
 /// </remarks>
 /// <param name="context">The running query.</param>
 /// <param name="isScored">Whether scores are wanted.</param>
 internal sealed class ClauseMerger(QueryContext context, bool isScored)
 {
-    /// <summary>Deeper than this queries are refused when they are compiled.</summary>
+    /// <summary>Queries nested more deeply are left unchanged here and rejected when they are compiled.</summary>
     private const int MaxDepth = QueryCompiler.MaxDepth;
 
-    /// <summary>Up to so many ranges are operators of their own, which other conditions can leave unread.</summary>
+    /// <summary>
+    /// Up to this many ranges get operators of their own, which other conditions may make unnecessary to read.
+    /// </summary>
     private const int FewRanges = 8;
 
     private readonly IndexView _view = context.View;
 
-    /// <summary>The rewritten query; the query itself where there is nothing to merge.</summary>
+    /// <summary>Returns the rewritten query, or the query itself if there is nothing to merge.</summary>
     public static IndexQuery Merge(QueryContext context, IndexQuery query, bool isScored)
     {
         int found = 0;
@@ -34,7 +37,7 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// Whether at least two conditions are of the kinds that can be merged; false for what is nested too deeply.
+    /// Whether the query has at least two conditions of kinds that can be merged; false if it is nested too deeply.
     /// </summary>
     private static bool CanMerge(IndexQuery query, int depth, ref int found)
     {
@@ -57,10 +60,10 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
         }
     }
 
-    /// <summary>Whether a value is asked for and, beside it, a range over the same field.</summary>
+    /// <summary>Whether the clauses contain a term and a range over the same field.</summary>
     private static bool HasValueBesideRange(IReadOnlyList<IndexQuery> clauses)
     {
-        const int Few = 64; // each is compared with each
+        const int Few = 64; // quadratic comparison
         for (int i = 0; i < clauses.Count && clauses.Count <= Few; i++)
         {
             if (clauses[i] is not RangeQuery range)
@@ -137,7 +140,8 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// A value that is asked for says of a range over its field that it is met, or that nothing meets both. False in that case.
+    /// Uses exact values in the conjunction to resolve ranges over the same field: a range that contains the value is always
+    /// satisfied. Returns false if a value and a range exclude each other.
     /// </summary>
     private bool TakeTerms(List<IndexQuery> clauses, List<MergedRange> groups)
     {
@@ -155,14 +159,14 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
             {
                 if (group.Dictionary != value.Dictionary)
                     continue;
-                if (group.Contains(value.Low!)) // a value is both bounds
+                if (group.Contains(value.Low!)) // the keys' low and high bounds are both the value
                     clauses[group.Place] = new MatchAllQuery();
                 else if (group.Side is null)
                     return false;
             }
 
             if (groups.RemoveAll(group => clauses[group.Place] is MatchAllQuery) > 0)
-                return TakeTerms(clauses, groups); // the list is being walked
+                return TakeTerms(clauses, groups); // the lists were modified, so start again
         }
 
         return true;
@@ -207,7 +211,7 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// Whether no entry ever had several values of a field: then what meets two conditions meets them with one value.
+    /// Whether no entry ever had several values of a field, so that two conditions must be satisfied by the same value.
     /// </summary>
     private bool IsSingle(string name) => !IsFullText(name) && !_view.Statistics(_view.Field(name)).EverHadSeveralValues;
 

@@ -3,13 +3,13 @@ using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Searches that give the best of all entries, made over an index and the changes it has not seen.</summary>
+/// <summary>Runs searches for the best of all entries over an index combined with changes not yet indexed.</summary>
 internal sealed class CombinedSearch(CombinedIndex combined)
 {
-    /// <summary>The part of one side in what a search finds in both.</summary>
+    /// <summary>Returns one side's part of a search over both sides.</summary>
     /// <param name="context">The side.</param>
-    /// <param name="search">A search by vector, or a fusion.</param>
-    /// <param name="beside">Conditions beside it, among whose entries it looks.</param>
+    /// <param name="search">A vector search or a fusion.</param>
+    /// <param name="beside">The other conditions of the conjunction, which filter the search.</param>
     public NearestOperator Nearest(QueryContext context, IndexQuery search, IEnumerable<IndexQuery> beside)
     {
         List<NearEntry> found = combined.Found(
@@ -26,13 +26,13 @@ internal sealed class CombinedSearch(CombinedIndex combined)
             inTail = Filter(combined.Tail, beside);
         if (search is VectorQuery vector)
         {
-            // The graph of the changes has no more entries than are compared in no time.
+            // The changes are few enough to compare exhaustively.
             List<NearEntry> near = new VectorCompiler(combined.Main).Find(vector, inMain);
             near.AddRange(new VectorCompiler(combined.Tail).Find(vector with { IsExact = true }, inTail));
             return Best(near, vector.Candidates);
         }
 
-        var fusion = (FusionQuery)search; // there are no others
+        var fusion = (FusionQuery)search; // the only other kind
         FusionCompiler main = new(combined.Main, beside), tail = new(combined.Tail, beside);
         return FusionCompiler.Fuse(
             fusion,

@@ -7,20 +7,20 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Runs the searches of a <see cref="FusionQuery"/> while the query is compiled, each for its best entries, and makes one list of
-/// them.
+/// Runs the searches of a <see cref="FusionQuery"/> while the query is compiled, each for its best entries, and fuses the
+/// results into one list.
 /// </summary>
 /// <param name="context">The query.</param>
-/// <param name="beside">Conditions beside it.</param>
+/// <param name="beside">The other conditions of the conjunction.</param>
 internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQuery> beside)
 {
     private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
     private readonly float[] _scores = new float[PostingWindow.Size];
     private readonly float[] _bounds = new float[PostingWindow.Blocks];
 
-    /// <param name="query">What is wanted.</param>
-    /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
-    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is not possible.</exception>
+    /// <param name="query">The fusion.</param>
+    /// <param name="filter">The other conditions as an operator; null if there are none.</param>
+    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is out of range.</exception>
     public NearestOperator Compile(FusionQuery query, Operator? filter)
     {
         Check(query);
@@ -37,11 +37,11 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
         return new NearestOperator(context, Fuse(query, lists), null, way, "fusion") { Sources = sources };
     }
 
-    /// <summary>The best entries of one search.</summary>
+    /// <summary>Returns the best entries of one search.</summary>
     public List<NearEntry> Best(IndexQuery search, Operator? filter, int count) => Best(Search(search, filter), filter, count);
 
-    /// <summary>One list of the lists of the clauses, each best first.</summary>
-    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is not possible.</exception>
+    /// <summary>Fuses the results of the clauses, each best first, into one list.</summary>
+    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is out of range.</exception>
     public static List<NearEntry> Fuse(FusionQuery query, IReadOnlyList<List<NearEntry>> lists)
     {
         Check(query);
@@ -89,7 +89,9 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
         return found;
     }
 
-    /// <summary>The best hits of a search that the filter leaves, best first, of equals the earlier entry.</summary>
+    /// <summary>
+    /// Returns the best hits of a search that pass the filter, best first; of equal hits, the lower id first.
+    /// </summary>
     private List<NearEntry> Best(Operator search, Operator? filter, int count)
     {
         var best = new PriorityQueue<NearEntry, (float Score, long NegativeId)>(count + 1);
@@ -109,7 +111,7 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
             for (int i = 0; i < hits; i++)
             {
                 if (best.Count == count && _scores[i] <= Worst(best))
-                    continue; // entries come in their order, so an equal one is a later one
+                    continue; // ids ascend, so an equal score loses
                 if (best.Count == count)
                     best.Dequeue();
                 best.Enqueue(new NearEntry(start + _offsets[i], _scores[i]), (_scores[i], -(start + _offsets[i])));
@@ -133,6 +135,6 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
         float most = 0;
         foreach (float bound in _bounds)
             most = Math.Max(most, bound);
-        return most * 1.0001f; // sums of bounds and of scores are rounded differently
+        return most * 1.0001f; // allows for different rounding of bounds and scores
     }
 }

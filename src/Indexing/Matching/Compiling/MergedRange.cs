@@ -2,17 +2,17 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Ranges over one dictionary that become one: of an AND what is in all of them.</summary>
+/// <summary>The intersection of the ranges of an AND over one dictionary.</summary>
 internal sealed class MergedRange
 {
     private RangeQuery _range;
     private byte[]? _low;
     private byte[]? _high;
 
-    /// <param name="range">The first of them.</param>
+    /// <param name="range">The first range.</param>
     /// <param name="keys">Its keys.</param>
-    /// <param name="side">Whether only lower bounds are merged (true) or only upper ones (false); null: both.</param>
-    /// <param name="place">Where the first stands among the clauses.</param>
+    /// <param name="side">True if only lower bounds are merged, false if only upper bounds; null for both.</param>
+    /// <param name="place">Position of the first range among the clauses.</param>
     public MergedRange(RangeQuery range, KeyRange keys, bool? side, int place)
     {
         _range = range;
@@ -20,26 +20,25 @@ internal sealed class MergedRange
         Side = side;
         Place = place;
         _low = range.Low is null ? null : keys.Low;
-        _high = range.High is null ? null : keys.High; // an open end of texts has a key of its own
+        _high = range.High is null ? null : keys.High; // an open upper end of texts has a key, too
     }
 
-    /// <summary>The dictionary.</summary>
     public string Dictionary { get; }
 
-    /// <summary>Whether only lower bounds are merged (true) or only upper ones (false); null: both.</summary>
+    /// <summary>True if only lower bounds are merged, false if only upper bounds; null for both.</summary>
     public bool? Side { get; }
 
-    /// <summary>Where the first stands among the clauses.</summary>
+    /// <summary>Position of the first range among the clauses.</summary>
     public int Place { get; }
 
-    /// <summary>Whether nothing can be between the bounds.</summary>
+    /// <summary>Whether the bounds exclude every value.</summary>
     public bool IsEmpty => _low is not null && _high is not null && _low.AsSpan().SequenceCompareTo(_high) is var order
         && (order > 0 || (order == 0 && !(_range.LowInclusive && _range.HighInclusive)));
 
-    /// <summary>The range that is left.</summary>
+    /// <summary>The merged range.</summary>
     public RangeQuery ToQuery() => _range;
 
-    /// <summary>Takes another range in.</summary>
+    /// <summary>Intersects with another range.</summary>
     public void Narrow(RangeQuery other, KeyRange keys)
     {
         if (other.Low is not null
@@ -51,14 +50,16 @@ internal sealed class MergedRange
             (_high, _range) = (keys.High, _range with { High = other.High, HighInclusive = other.HighInclusive });
     }
 
-    /// <summary>Whether a value is in the range.</summary>
     public bool Contains(ReadOnlySpan<byte> value)
     {
         int above = _low is null ? 1 : value.SequenceCompareTo(_low), below = _high is null ? -1 : value.SequenceCompareTo(_high);
         return (above > 0 || (above == 0 && _range.LowInclusive)) && (below < 0 || (below == 0 && _range.HighInclusive));
     }
 
-    /// <summary>The ranges of an OR over one dictionary, in order and apart: those that overlap or touch are one.</summary>
+    /// <summary>
+    /// Unites the ranges of an OR over one dictionary: returns disjoint ranges in order, with those that overlap or touch
+    /// merged.
+    /// </summary>
     public static List<RangeQuery> Unite(List<(RangeQuery Range, KeyRange Keys)> ranges)
     {
         ranges.Sort(static (x, y) => CompareLow(x, y));
@@ -82,7 +83,7 @@ internal sealed class MergedRange
                 apart[^1] = last with { HighInclusive = last.HighInclusive || range.HighInclusive };
         }
 
-        // Without a bound it would not be said of which kind the values are.
+        // A range needs at least one bound to tell numbers from texts.
         if (apart is [{ Low: null, High: null } open])
             apart[0] = open with
             {
@@ -103,7 +104,7 @@ internal sealed class MergedRange
         return order != 0 ? order : y.Range.LowInclusive.CompareTo(x.Range.LowInclusive);
     }
 
-    /// <summary>Whether nothing is between a range and one that begins later.</summary>
+    /// <summary>Whether a range overlaps or touches one that begins later.</summary>
     private static bool Touches(RangeQuery range, byte[]? end, RangeQuery later, ReadOnlySpan<byte> start)
     {
         if (range.High is null || later.Low is null)

@@ -10,12 +10,12 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds the most telling terms of an entry, from its own record, or of texts, and makes a disjunction of them. Costs a look into
-/// the dictionary for each different term of the entry, <see cref="MoreLikeThisOptions.MaxTokensParsed"/> at the most.
+/// Builds a disjunction of the most distinctive terms of an entry, read from its record, or of given texts. Costs one
+/// dictionary lookup for each distinct term, at most <see cref="MoreLikeThisOptions.MaxTokensParsed"/> per field.
 /// </summary>
 internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
 {
-    /// <summary>Most terms that may be asked for.</summary>
+    /// <summary>Maximum number of terms in the disjunction.</summary>
     public const int MaxTerms = 1_024;
 
     private readonly record struct Candidate(int Field, byte[] Form, double Weight);
@@ -98,7 +98,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     }
 
     /// <summary>
-    /// The entry of a key, and the view that has it: of an index and its changes, this query may be about the other one.
+    /// Finds the entry with a key and the view that has it, which may be the other side of a combined index.
     /// </summary>
     private (IndexView View, long Id) Find(string key)
     {
@@ -108,7 +108,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         return combined.TryFind(utf8, out QueryContext where, out long id) ? (where.View, id) : (context.View, -1);
     }
 
-    /// <summary>The first entry of a condition: of an index and its changes, the index goes first.</summary>
+    /// <summary>Finds the first entry that matches a condition; in a combined index, the index before its changes.</summary>
     private (IndexView View, long Id) Find(IndexQuery condition)
     {
         if (context.Combined is not { } combined)
@@ -137,7 +137,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         return first;
     }
 
-    /// <summary>The terms an entry has in a field, and how often each.</summary>
+    /// <summary>Returns the terms an entry has in a field, with their frequencies.</summary>
     private List<(byte[] Form, int Frequency)> TermsOf(IndexView view, long id, int field)
     {
         var terms = new List<(byte[], int)>();
@@ -159,7 +159,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
         return terms;
     }
 
-    /// <summary>The terms of texts, and how often each.</summary>
+    /// <summary>Returns the terms of texts, with their frequencies.</summary>
     private IEnumerable<(byte[] Form, int Frequency)> TermsOf(IReadOnlyList<string> texts, int field) => texts
         .SelectMany(text => compiler.Words(field, Encoding.UTF8.GetBytes(text)))
         .GroupBy(word => Convert.ToHexString(word.Form))

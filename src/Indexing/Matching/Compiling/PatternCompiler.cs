@@ -7,10 +7,10 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Turns patterns of terms into operators: pieces of terms, wildcards, regular expressions, what is nearly a text. A match counts
-/// once, whatever it is made of.
+/// Compiles patterns over terms: prefixes, suffixes, infixes, wildcards, regular expressions and fuzzy matches. Each match
+/// scores the boost once, whatever terms it consists of.
 /// </summary>
-/// <param name="compiler">Looks up terms and puts clauses together.</param>
+/// <param name="compiler">Looks up terms and combines clauses.</param>
 /// <param name="context">The running query.</param>
 /// <param name="isScored">Whether scores are wanted.</param>
 internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
@@ -23,7 +23,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
 
     public Operator Wildcard(WildcardQuery query) => Wildcard(context.View.Field(query.Field), query.Pattern);
 
-    /// <summary>A pattern with wildcards; the simple ones are compared without an automaton.</summary>
+    /// <summary>Compiles a wildcard pattern; simple ones need no automaton.</summary>
     public Operator Wildcard(int field, string pattern)
     {
         if (pattern.Length > TextPatterns.MaxWildcardLength)
@@ -63,7 +63,8 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
     }
 
     /// <summary>
-    /// The field of a pattern that reads the whole dictionary, so that several are looked for together; null of other queries.
+    /// Returns the field of a pattern that reads the whole dictionary, so that several can share a pass; null for other
+    /// queries.
     /// </summary>
     public static string? FieldOfPattern(IndexQuery query) => query switch
     {
@@ -72,7 +73,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         _ => null,
     };
 
-    /// <summary>What fits any of several patterns, looked for in one pass over the terms.</summary>
+    /// <summary>Matches any of several patterns, found in one pass over the terms.</summary>
     public Operator Any(PatternsQuery query)
     {
         int field = context.View.Field(query.Field);
@@ -85,14 +86,14 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
     }
 
     /// <summary>
-    /// Of a text that the index cut, the end of a pattern that is no longer than what it keeps says the same in all ways of
-    /// looking.
+    /// Whether a pattern can share an automaton with others. A suffix longer than the kept tail of a truncated term, or
+    /// containing U+FFFD, would be matched differently.
     /// </summary>
     private bool CanJoin(int field, IndexQuery pattern) => pattern is not SuffixQuery suffix
         || (Form(field, suffix.Suffix) is { Length: <= TermForm.TailBytes }
             && !suffix.Suffix.Contains('\uFFFD', StringComparison.Ordinal));
 
-    /// <summary>Patterns that would take too many states together are parted until they do not.</summary>
+    /// <summary>Halves the group of patterns until each part's automaton is small enough.</summary>
     private void AddTogether(int field, List<IndexQuery> patterns, List<Operator> found)
     {
         if (patterns.Count < 2)
@@ -114,7 +115,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
 
     private TermAutomaton Together(int field, List<IndexQuery> patterns)
     {
-        const int WorkOfPattern = 40_000; // what is given up when they are parted is a hundredth of what one alone may take
+        const int WorkOfPattern = 40_000; // a failed attempt costs a hundredth of what a single pattern may
         var nfa = new Nfa();
         foreach (IndexQuery pattern in patterns)
         {
@@ -126,7 +127,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         return new TermAutomaton(nfa, (long)WorkOfPattern * patterns.Count);
     }
 
-    /// <summary>What is nearly one text as it stands in the dictionary.</summary>
+    /// <summary>Matches the terms near one normalized text.</summary>
     private Operator Fuzzy(int field, FuzzyQuery query, string form)
     {
         int edits = Edits(query, form);
@@ -135,16 +136,16 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
             : Scan(field, $"fuzzy '{Shorten(form)}'").Matching(TextPatterns.Near(form, edits, query.Prefix));
     }
 
-    /// <summary>The automaton of a pattern over terms of a field.</summary>
+    /// <summary>The automaton of a wildcard pattern over the terms of a field.</summary>
     internal TermAutomaton Automaton(int field, IEnumerable<WildcardPiece> pieces) =>
         TextPatterns.Wildcard(
             [.. pieces.Select(piece => piece with { Text = Encoding.UTF8.GetString(Form(field, piece.Text)) })]);
 
-    /// <summary>The automaton of an expression over terms of a field.</summary>
+    /// <summary>The automaton of a regular expression over the terms of a field.</summary>
     internal TermAutomaton Automaton(int field, RegexQuery query) =>
         RegexPattern.Compile(query.Pattern, text => Encoding.UTF8.GetString(Form(field, text)), query.IsWhole);
 
-    /// <summary>The texts that terms are to be near to.</summary>
+    /// <summary>The normalized words that terms have to be near.</summary>
     internal IEnumerable<string> FuzzyForms(int field, FuzzyQuery query)
     {
         if (query.Prefix < 0)
@@ -161,7 +162,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         }
     }
 
-    /// <summary>Edits that a similarity leaves a text.</summary>
+    /// <summary>The number of edits that a similarity allows for a text.</summary>
     internal static int Edits(FuzzyQuery query, string form)
     {
         float similarity = query.Similarity;
@@ -171,7 +172,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
             throw new IndexQueryException(
                 $"The similarity of a fuzzy query is a number from 0 to below 1, or 1 or 2 edits; {similarity} is not.");
 
-        // In doubles: 0.8 of five characters leaves one edit, not 0.99999.
+        // Computed in decimal-rounded doubles, so that 0.8 of five characters allows one edit, not 0.99999.
         int characters = form.EnumerateRunes().Count();
         return (int)Math.Min(TextPatterns.MaxEdits, Math.Floor(((1 - (double)(decimal)similarity) * characters) + 1e-9));
     }

@@ -10,19 +10,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Has the system read what a question begins with, all of it at once: the state of the index, the ways to its words, and the
-/// roots it goes on from. Where nothing is in memory, a first question waits for pages one after the other otherwise. It is a
-/// guess from the question alone: what it misses is read when it is asked for, and nothing depends on it.
+/// Has the operating system read ahead what a query needs first, all at once: the state of the index, the paths to the
+/// query's words, and the roots of the trees read next. Otherwise a first query on a cold index waits for one page after
+/// another. It is a guess from the query alone: what it misses is read on demand, and nothing depends on it.
 /// </summary>
 /// <param name="view">The index.</param>
-/// <param name="schema">Its fields, or those it is thought to have.</param>
+/// <param name="schema">The fields, actual or expected.</param>
 internal sealed class QueryAhead(IndexView view, IndexSchema schema)
 {
     private readonly PathAnnouncement _paths = new();
     private FieldAnalyzers? _analyzers;
 
-    /// <summary>Asks for what a question is going to read; does nothing after the first questions on a view.</summary>
-    /// <exception cref="IndexSchemaException">A field of texts that is asked names an analyzer that is not there.</exception>
+    /// <summary>Announces the pages a query is going to read. Does nothing after the first queries on a view.</summary>
+    /// <exception cref="IndexSchemaException">A queried text field names an analyzer that does not exist.</exception>
     public static void Announce(IndexView view, SearchRequest request)
     {
         if (view.TakeExpected() is not { } expected)
@@ -76,7 +76,7 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
             Add(clause, depth + 1);
     }
 
-    /// <summary>The words of a text, and, where there are several, what their lists and lengths begin with.</summary>
+    /// <summary>Adds the words of a text, and if there are several, the roots of their lists and lengths.</summary>
     private void Add(string name, string text)
     {
         int field = schema.IndexOf(name);
@@ -95,7 +95,9 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
         _paths.AddRoot(view.Tree(TreeNames.Norms(field)));
     }
 
-    /// <summary>The ends of a range of numbers, and the list of all entries, which it is held against.</summary>
+    /// <summary>
+    /// Adds the bounds of a range of numbers, and the root of the list of all entries, which a range is compared within.
+    /// </summary>
     private void Add(RangeQuery range)
     {
         int field = schema.IndexOf(range.Field);

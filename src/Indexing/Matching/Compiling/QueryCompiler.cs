@@ -12,12 +12,14 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Turns a query into operators over one view: looks terms up, gathers ranges, puts clauses together.</summary>
+/// <summary>Compiles a query into operators over one view: looks up terms, gathers ranges and combines clauses.</summary>
 /// <param name="context">The running query.</param>
-/// <param name="isScored">Whether scores are wanted; without them no frequency and no length is read.</param>
+/// <param name="isScored">Whether scores are wanted; without them no frequencies or lengths are read.</param>
 internal sealed class QueryCompiler(QueryContext context, bool isScored)
 {
-    /// <summary>Deepest nesting of a query: twice what RQL allows. Chains of one kind (a and b and c …) count once.</summary>
+    /// <summary>
+    /// Maximum nesting depth of a query: twice what RQL allows. A chain of one kind (a and b and c …) counts as one level.
+    /// </summary>
     public const int MaxDepth = 256;
 
     private const string EveryEntry = "every entry";
@@ -29,9 +31,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     public Operator Compile(IndexQuery query) => Compile(query, 0);
 
-    /// <summary>A whole query: as its clauses, and with the boosts that documents have of their own.</summary>
+    /// <summary>Compiles a whole query, including the boosts that documents have of their own.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="countsOnly">Whether nothing but the number of hits is wanted, which is known of a range without its
+    /// <param name="countsOnly">Whether only the number of hits is wanted, which a range can tell without its
     /// entries.</param>
     public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
     {
@@ -45,7 +47,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (context.Tracer is not { } tracer)
             return CompileNode(query, depth);
 
-        // What is read while the operator is made, as a range gathers its terms, is its own doing.
+        // What is read while the operator is made, such as a range gathering its terms, is attributed to it.
         string name = query.GetType().Name;
         tracer.Enter(null, name[..^"Query".Length].ToLowerInvariant());
         Operator compiled = Traced(CompileNode(query, depth));
@@ -53,9 +55,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return compiled;
     }
 
-    /// <summary>
-    /// The operator as it stands in the plan: with one before it that notes what it does, where a plan is wanted.
-    /// </summary>
+    /// <summary>Wraps an operator with one that records its work if a plan is requested.</summary>
     internal Operator Traced(Operator compiled) => context.Tracer is not { } tracer || compiled is NoneOperator or TracedOperator
         ? compiled
         : new TracedOperator(context, compiled, tracer);
@@ -75,7 +75,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case TermQuery term:
                 return Equal(_view.Field(term.Field), term.Value);
             case InQuery list:
-                // One value or several: it is the membership that counts.
+                // Membership scores the same for one matching value or several.
                 Operator any = In(_view.Field(list.Field), list.Values);
                 return isScored ? new ConstantOperator(context, any) : any;
             case AllInQuery list:
@@ -135,9 +135,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// Ranges of an AND last: how they are found depends on how many entries the other clauses leave. The operators keep the
-    /// order of the clauses. Searches by vector come after all others, among whose matches they look; a boost around one is its
-    /// own.
+    /// Compiles the clauses of an AND: ranges after the other clauses, since the choice of plan depends on how many entries
+    /// those leave, and vector searches last, since they search among the matches of all others. A boost directly around a
+    /// vector search belongs to it. The operators keep the order of the clauses.
     /// </summary>
     private List<Operator> CompileClauses(List<IndexQuery> queries, int depth)
     {
@@ -148,7 +148,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             if (queries[i] is RangeQuery || LateOf(queries[i]) is not null)
                 continue;
             operators[i] = Compile(queries[i], depth);
-            survivors = Math.Min(survivors, operators[i]!.Estimate); // just set
+            survivors = Math.Min(survivors, operators[i]!.Estimate); // set above
         }
 
         for (int i = 0; i < operators.Length; i++)
@@ -158,10 +158,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         }
 
         CompileVectors(queries, operators);
-        return [.. operators.Select(compiled => compiled!)]; // all are set
+        return [.. operators.Select(compiled => compiled!)]; // all are set by now
     }
 
-    /// <summary>The operator of a range beside conditions that leave so many entries.</summary>
+    /// <summary>Compiles a range, given an upper bound on the entries that other conditions leave.</summary>
     internal Operator CompileRange(RangeQuery range, long survivors)
     {
         context.Tracer?.Enter(null, "range");
@@ -193,10 +193,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         }
     }
 
-    /// <summary>The operator of such a search.</summary>
-    /// <param name="search">A search by vector, or a fusion.</param>
-    /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
-    /// <param name="beside">The conditions beside it.</param>
+    /// <summary>Compiles a search that depends on the other clauses of its conjunction.</summary>
+    /// <param name="search">A vector search or a fusion.</param>
+    /// <param name="filter">The other conditions as an operator; null if there are none.</param>
+    /// <param name="beside">The other conditions.</param>
     internal NearestOperator Late(IndexQuery search, Operator? filter, IReadOnlyList<IndexQuery> beside) => search switch
     {
         _ when context.Combined is { } combined => new CombinedSearch(combined).Nearest(context, search, beside),
@@ -204,7 +204,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         _ => new FusionCompiler(context, beside).Compile((FusionQuery)search, filter),
     };
 
-    /// <summary>A search that looks among what the other clauses leave.</summary>
+    /// <summary>
+    /// Returns the vector search or fusion that a clause is or boosts, or null. Such a search runs among what the other
+    /// clauses leave.
+    /// </summary>
     internal static IndexQuery? LateOf(IndexQuery clause) => clause switch
     {
         VectorQuery or FusionQuery => clause,
@@ -212,7 +215,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         _ => null,
     };
 
-    /// <summary>The words of a field, with the boost that the schema gives it.</summary>
+    /// <summary>Applies the boost that the schema gives the field.</summary>
     private Operator Weighted(string field, Operator words)
     {
         float boost = _view.Schema.Fields[_view.Field(field)].Boost;
@@ -220,7 +223,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.
+    /// Returns the clauses of a chain of one kind, in order. Iterative, since a parser may build <c>((a and b) and c) and
+    /// …</c>.
     /// </summary>
     internal static List<IndexQuery> Flatten(IndexQuery root)
     {
@@ -251,7 +255,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal NoneOperator None() => new(context);
 
     private Operator All() => _view.TryGetAll(out long listId)
-        // long lists lie there
+        // a long list has a postings tree
         ? new LongListOperator(context, _view.Postings(TreeNames.Lists)!, listId, _view.State.EntryCount, scorer: null)
         {
             Term = EveryEntry
@@ -269,11 +273,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             : None();
     }
 
-    /// <summary>A term of a dictionary; scored if it is of a full-text <paramref name="field"/>.</summary>
+    /// <summary>Compiles a term of a dictionary; scored if <paramref name="field"/> is a full-text field (not -1).</summary>
     private Operator Term(string dictionary, ReadOnlySpan<byte> term, int field) =>
         (Operator?)Open(dictionary, term, field, withPositions: false) ?? None();
 
-    /// <summary>A term of a field as it stands in the dictionary; null if no entry has it.</summary>
+    /// <summary>Compiles a normalized term of a field; null if no entry has it.</summary>
     internal TermOperator? Word(int field, ReadOnlySpan<byte> form, bool withPositions)
     {
         if (IsFullText(field))
@@ -284,11 +288,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return NumberKey.TryParse(form, key) ? Open(TreeNames.Numbers(field), key, -1, withPositions) : null;
     }
 
-    /// <param name="dictionary">Where it stands.</param>
-    /// <param name="term">The term as it stands there.</param>
-    /// <param name="field">The field it is scored by, or -1.</param>
-    /// <param name="withPositions">Whether its places will be asked for.</param>
-    /// <param name="name">Field and term for the plan, where they are not what the dictionary says.</param>
+    /// <param name="dictionary">The dictionary of the term.</param>
+    /// <param name="term">The normalized term.</param>
+    /// <param name="field">The field whose statistics score it, or -1 for no scores.</param>
+    /// <param name="withPositions">Whether its positions will be read.</param>
+    /// <param name="name">Field and term shown in the plan, if they do not follow from the dictionary.</param>
     private TermOperator? Open(
         string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
     {
@@ -304,14 +308,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         PositionPlaces? positions = withPositions ? _view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? _view.Impacts(dictionary) : null;
-        // long lists lie there
+        // a long list has a postings tree
         return new LongListOperator(
             context, _view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions,
             impacts)
         { Field = fieldName, Term = text };
     }
 
-    /// <summary>Field and term of an entry of a dictionary.</summary>
+    /// <summary>The field and term, for the plan, that a dictionary key stands for.</summary>
     private (string? Field, string? Term) Named(string dictionary, ReadOnlySpan<byte> term)
     {
         int field = int.Parse(
@@ -330,19 +334,19 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 Span<byte> key = stackalloc byte[NumberKey.Bytes];
                 return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
             default:
-                // Equality is a filter: it scores the same in every field, also where search() would weigh the words.
+                // Equality is a filter: it scores the same in every field, even where search() would weight the words.
                 Operator terms = And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
                 return analysis == FieldAnalysis.FullText ? new ConstantOperator(context, terms) : terms;
         }
     }
 
-    /// <summary>The operators of the terms that a text becomes in a field.</summary>
+    /// <summary>Compiles the terms that a text is analyzed into.</summary>
     private List<Operator> Terms(int field, ReadOnlySpan<byte> text) =>
         [.. Words(field, text).Select(word => (Operator?)Word(field, word.Form, withPositions: false) ?? None())];
 
     private Operator In(int field, IReadOnlyList<FieldValue> values)
     {
-        // Few values are combined window by window; many are gathered once, with one bitmap instead of an operator each.
+        // A few values are combined window by window; many are gathered into one union instead of an operator each.
         const int Few = 8;
         if (values.Count <= Few)
             return Or([.. values.Distinct().Select(value => Equal(field, value))]);
@@ -377,7 +381,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return Or([union, .. others]);
     }
 
-    /// <summary>A piece of a term as it stands in the dictionary.</summary>
+    /// <summary>Normalizes a piece of a term.</summary>
     internal byte[] Folded(int field, string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
@@ -392,7 +396,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal bool IsFullText(int field) => _view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
 
     /// <summary>
-    /// The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.
+    /// Analyzes a query text into words with positions, valid until the query ends. In a field of whole values the text is
+    /// one word.
     /// </summary>
     internal IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
     {
@@ -418,7 +423,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
     }
 
-    /// <summary>What the boosts around a clause come to with one more.</summary>
+    /// <summary>The product of the enclosing boosts and one more factor, checked to be in range.</summary>
     internal float Boosted(float factor)
     {
         if (!float.IsFinite(factor) || factor < 0)
@@ -431,7 +436,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                     + $"{product}. Only how they compare with one another counts.");
     }
 
-    /// <summary>Every entry that the clause does not match.</summary>
+    /// <summary>Matches every entry that the clause does not match.</summary>
     internal Operator Except(Operator clause) => Not(clause);
 
     private Operator Not(Operator clause)
@@ -439,13 +444,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (clause is NoneOperator && !isScored)
             return All();
 
-        // What matches every entry leaves none, which nobody has to look for window by window.
+        // A clause that matches every entry leaves none, so no window needs to be evaluated.
         return clause.IsExact && clause.Estimate == _view.State.EntryCount ? None() : new NotOperator(context, All(), clause);
     }
 
     internal Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch
     {
-        // The sum of no scores is 0, wherever the empty group stands.
+        // An empty group matches everything with score 0, wherever it occurs.
         0 => whenEmpty ?? (isScored ? new BoostOperator(context, All(), 0) : All()),
         1 => clauses[0],
         _ => clauses.Exists(static clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
@@ -462,7 +467,10 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         };
     }
 
-    /// <summary>Clauses that stand together. Of one that stands alone perhaps no page is read.</summary>
+    /// <summary>
+    /// Prepares clauses that are evaluated together and announces their pages. A single clause is not announced, as it may
+    /// need no page.
+    /// </summary>
     private Operator[] Together(List<Operator> clauses)
     {
         foreach (Operator clause in clauses)

@@ -4,10 +4,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Values of a query as the bytes that entries were indexed with.</summary>
+/// <summary>Converts values of a query to the bytes that entries were indexed with.</summary>
 internal static class QueryValue
 {
-    /// <summary>Writes a number's key; false for NaN, which no entry has.</summary>
+    /// <summary>Writes the key of a number; false for NaN, which is never indexed.</summary>
     public static bool TryWriteNumber(FieldValue value, Span<byte> key)
     {
         if (value.Kind == FieldValueKind.Long)
@@ -23,7 +23,7 @@ internal static class QueryValue
         return true;
     }
 
-    /// <summary>The text form of a value that is not null.</summary>
+    /// <summary>Returns the text form of a value other than null.</summary>
     public static byte[] ToText(FieldValue value)
     {
         switch (value.Kind)

@@ -14,14 +14,14 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Gathers the terms or numbers between two bounds.</summary>
+/// <summary>Compiles ranges of terms or numbers: gathers them from the dictionary or compares sort values.</summary>
 internal sealed class RangeCompiler(QueryContext context)
 {
     private readonly IndexView _view = context.View;
 
-    /// <summary>The operator of a range.</summary>
+    /// <summary>Compiles a range.</summary>
     /// <param name="range">The range.</param>
-    /// <param name="survivors">Entries it will be asked about at the most, because other clauses leave no more.</param>
+    /// <param name="survivors">Upper bound on the entries it will be evaluated for, given the other clauses.</param>
     public Operator Compile(RangeQuery range, long survivors)
     {
         if (!TryOpen(range, out KeyRange keys))
@@ -51,7 +51,7 @@ internal sealed class RangeCompiler(QueryContext context)
         return compared;
     }
 
-    /// <summary>The operators of several ranges: those that are gathered are gathered into one.</summary>
+    /// <summary>Compiles several ranges. Those that are gathered share one union.</summary>
     public List<Operator> Compile(RangesQuery ranges)
     {
         int field = _view.Field(ranges.Field);
@@ -79,8 +79,8 @@ internal sealed class RangeCompiler(QueryContext context)
         return operators;
     }
 
-    /// <summary>The keys that a range is; false if it is none, as nothing compares with a bound of it.</summary>
-    /// <exception cref="IndexQueryException">Its bounds are of two kinds.</exception>
+    /// <summary>Converts a range to keys; false if it matches nothing because a bound is null or not comparable.</summary>
+    /// <exception cref="IndexQueryException">One bound is a number and the other a text.</exception>
     public bool TryOpen(RangeQuery range, out KeyRange keys)
     {
         keys = default;
@@ -92,7 +92,7 @@ internal sealed class RangeCompiler(QueryContext context)
         if (range.Low is { Kind: FieldValueKind.Null } || range.High is { Kind: FieldValueKind.Null })
             return false;
 
-        // Words of a full-text field are terms only, so a number means its text there.
+        // A full-text field has only terms, so a number means its text there.
         bool inNumbers = isNumber && _view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
         byte[]? low = null;
         byte[]? high = null;
@@ -108,7 +108,7 @@ internal sealed class RangeCompiler(QueryContext context)
             return true;
         }
 
-        // An open end of texts is where they end.
+        // An open upper end of texts is bounded by the key that follows all texts.
         keys = inNumbers || high is not null
             ? new KeyRange(
                 inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive)
@@ -117,12 +117,12 @@ internal sealed class RangeCompiler(QueryContext context)
     }
 
     /// <summary>
-    /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or
-    /// those in which other clauses leave something, and then for their survivors alone.
+    /// The number of distinct numbers above which comparing sort values is cheaper than gathering. Comparing reads only the
+    /// windows requested: all of them, or those in which other clauses leave survivors, and then only these survivors.
     /// </summary>
     private long MostTerms(int field, long survivors)
     {
-        const int AlwaysGathered = 16; // so few terms that nothing else pays
+        const int AlwaysGathered = 16; // so few that no other plan pays
         return context.Hints.Range switch
         {
             RangeHint.Gather => long.MaxValue,
@@ -131,7 +131,7 @@ internal sealed class RangeCompiler(QueryContext context)
         };
     }
 
-    /// <summary>Every chunk is looked at that has one of the survivors, once, and every window of numbers.</summary>
+    /// <summary>Cost of comparing: each chunk with a survivor and each window of numbers is read once.</summary>
     private double CompareCost(int field, long survivors)
     {
         double asked = Math.Min(survivors, _view.State.EntryCount),
@@ -165,7 +165,9 @@ internal sealed class RangeCompiler(QueryContext context)
 
     private static string Text(FieldValue? bound) => bound is { } value ? Encoding.UTF8.GetString(QueryValue.ToText(value)) : "…";
 
-    /// <summary>Compares sort values with the bounds, which are moved to the nearest key that belongs to the range.</summary>
+    /// <summary>
+    /// Compares sort values with the bounds, after moving exclusive bounds to the nearest key inside the range.
+    /// </summary>
     private ColumnRangeOperator Scan(int field, byte[]? low, bool lowInclusive, byte[]? high, bool highInclusive, long entries)
     {
         if (low is not null && !lowInclusive)
@@ -177,7 +179,8 @@ internal sealed class RangeCompiler(QueryContext context)
     }
 
     /// <summary>
-    /// The next byte string in order. It may be the key of no number; bounds are only compared with.
+    /// Changes a key to the next or previous byte string of its length. It need not encode a number, as bounds are only
+    /// compared with.
     /// </summary>
     private static void Step(byte[] key, int direction)
     {
@@ -193,7 +196,7 @@ internal sealed class RangeCompiler(QueryContext context)
 
     private static bool IsText(FieldValue? value) => value is { Kind: FieldValueKind.Text or FieldValueKind.Boolean };
 
-    /// <summary>The bound as a key of the dictionary; null if nothing compares with it (NaN).</summary>
+    /// <summary>Returns the bound as a key of the dictionary, or null if nothing compares with it (NaN).</summary>
     private byte[]? Bound(int field, FieldValue value, bool inNumbers)
     {
         if (inNumbers)
@@ -202,7 +205,7 @@ internal sealed class RangeCompiler(QueryContext context)
             return QueryValue.TryWriteNumber(value, key) ? key : null;
         }
 
-        // A bound is one place in the order of terms, so it is never cut into words.
+        // A bound is one position in the order of terms, so it is never split into words.
         FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
         byte[] text = QueryValue.ToText(value);
         ReadOnlySpan<byte> term = analysis == FieldAnalysis.FullText
@@ -231,8 +234,8 @@ internal sealed class RangeCompiler(QueryContext context)
     }
 
     /// <summary>
-    /// As <see cref="Gather"/>, where a bound is as long as the part of a cut term that orders it: the terms that begin as the
-    /// bounds do are compared as whole texts.
+    /// As <see cref="Gather"/>, for a bound at least as long as the kept head of a truncated term: terms that begin like a
+    /// bound are compared as whole texts.
     /// </summary>
     private void GatherWhole(UnionOperator union, int field, KeyRange keys)
     {
@@ -257,18 +260,20 @@ internal sealed class RangeCompiler(QueryContext context)
         }
     }
 
-    /// <summary>What a cut term has of a text.</summary>
+    /// <summary>The head that a truncated term keeps of a text.</summary>
     private static byte[]? Head(byte[]? text) => text is { Length: > TermForm.HeadBytes } ? text[..TermForm.HeadBytes] : text;
 
-    /// <summary>Whether a term, and so all that follow, is behind every text that begins as the upper bound does.</summary>
+    /// <summary>
+    /// Whether a term, and therefore every later one, follows all texts that begin with the head of the upper bound.
+    /// </summary>
     private static bool IsBehind(ReadOnlySpan<byte> term, byte[]? head) =>
         TermForm.IsNoText(term) || (head is not null && term[..Math.Min(term.Length, head.Length)].SequenceCompareTo(head) > 0);
 
-    /// <summary>As <see cref="Gather"/>, of texts that are kept as numbers.</summary>
+    /// <summary>As <see cref="Gather"/>, for texts that are stored as numbers.</summary>
     private void GatherTexts(UnionOperator union, int field, KeyRange keys)
     {
         using FieldTexts? texts = FieldTexts.Open(_view, field);
-        // found, so it is there
+        // texts is not null once a text was found
         for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext())
         {
             context.Meter.Count.TermsScanned++;

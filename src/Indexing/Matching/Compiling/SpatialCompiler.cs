@@ -9,9 +9,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds entries by the place of their values. The shape is covered by at most 16 ranges of the curve; entries in ranges wholly
-/// inside it are taken unread, those on its border are verified. Where too many places lie in the ranges the columns of the
-/// windows that are asked about are compared instead.
+/// Finds entries by the location of their values. The shape is covered by at most 16 ranges of the Hilbert curve. Entries in
+/// ranges entirely inside the shape match without being read; those on its border are verified. If the ranges contain too
+/// many places, the columns of the requested windows are compared instead.
 /// </summary>
 internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 {
@@ -36,7 +36,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
             : found;
     }
 
-    /// <summary>Position of a spatial field.</summary>
+    /// <summary>Returns the index of a spatial field.</summary>
     public static int SpatialField(IndexView view, string name)
     {
         int field = view.Field(name);
@@ -45,16 +45,18 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
             : throw new IndexQueryException($"The field '{name}' has no places: it is not spatial.");
     }
 
-    /// <summary>Reads the places of a field while the query runs.</summary>
+    /// <summary>Opens the places of a field until the query ends.</summary>
     public static PlaceReader Reader(QueryContext context, int field) =>
         new(context.OpenColumn(context.View.Tree(TreeNames.Points(field))), context.View.Tree(TreeNames.Shapes(field)));
 
     private Operator All() => new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
 
-    /// <summary>Reading a key costs about ten times what comparing a place of a column costs.</summary>
+    /// <summary>
+    /// Maximum number of keys to read: reading a key costs about ten times as much as comparing a place of a column.
+    /// </summary>
     private long MostKeys() => 256 + (_view.State.EntryCount / 10);
 
-    /// <summary>The matches, gathered; null if more places than that are worth it lie in the ranges.</summary>
+    /// <summary>Gathers the matches; null if the ranges contain more places than are worth gathering.</summary>
     private UnionOperator? Gather(int field, SpatialQuery query, List<CellRange> ranges)
     {
         var union = new UnionOperator(context);
@@ -86,7 +88,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
                 if ((left & 1023) == 0)
                     context.Check();
                 if (!cursor.Value.IsEmpty)
-                    continue; // the centre of a shape
+                    continue; // the centre of a shape, found by its cover
                 if (range.IsInside && takesInside)
                     union.Add(SpatialKey.EntryOfCell(cursor.Key));
                 else
@@ -98,7 +100,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
         return true;
     }
 
-    /// <summary>Shapes of squares in the ranges and around them, each looked at once.</summary>
+    /// <summary>Verifies each shape once whose squares lie in the ranges or contain them.</summary>
     private bool GatherShapes(Tree covers, int field, SpatialQuery query, List<CellRange> ranges, UnionOperator union)
     {
         PlaceReader reader = Reader(context, field);
@@ -120,7 +122,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
                     return false;
             }
 
-            // A square that begins before the range and reaches into it holds the range's first cell.
+            // A square that begins before the range and reaches into it contains the range's first cell.
             for (int level = 0; level < HilbertCurve.Levels; level++)
             {
                 CellSquare square = new CellSquare(range.First, HilbertCurve.Levels).Ancestor(level);
@@ -149,7 +151,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
         return true;
     }
 
-    /// <summary>Places on the border of the shape, verified 64 at a time.</summary>
+    /// <summary>Buffers places on the border of the shape and verifies 64 at a time.</summary>
     private sealed class BorderPoints(SpatialQuery query, UnionOperator union, QueryContext context)
     {
         private readonly uint[] _xs = new uint[PointChunk.Entries];

@@ -11,25 +11,26 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Gathers the entries of all terms of a field that fit a pattern: a union, in which an entry counts once. The dictionary is
-/// walked in order; what begins in a way that cannot fit is passed over by seeking. Terms read are counted, and there is a limit
-/// to them.
+/// Gathers the entries of all terms of a field that match a pattern into a union. Scans the dictionary in order and seeks
+/// past prefixes that cannot match. The number of terms read is limited.
 /// </summary>
 /// <param name="context">The running query.</param>
 /// <param name="field">The field.</param>
-/// <param name="what">How the query is called in errors: <c>wildcard '*a*'</c>.</param>
+/// <param name="what">How errors refer to the query: <c>wildcard '*a*'</c>.</param>
 internal sealed class TermScan(QueryContext context, int field, string what)
 {
-    /// <summary>Terms that the patterns of one query may read: at about ten million a second, a second or two.</summary>
+    /// <summary>
+    /// Maximum number of terms that the patterns of one query may read: one or two seconds at about ten million a second.
+    /// </summary>
     public const long MaxTerms = 16 << 20;
 
-    /// <summary>Where so many were read, as some blocks have, more follow: the next are asked for.</summary>
+    /// <summary>After reading this many terms, more are likely to follow, so the next leaf is prefetched.</summary>
     private const int ManyTerms = 64;
 
     private readonly string _dictionary = TreeNames.Terms(field);
     private byte[] _form = new byte[TermForm.CutBytes];
 
-    /// <summary>Terms that begin with the bytes.</summary>
+    /// <summary>Matches terms that begin with the bytes.</summary>
     public UnionOperator Prefix(byte[] prefix)
     {
         byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
@@ -40,17 +41,17 @@ internal sealed class TermScan(QueryContext context, int field, string what)
                 : form => TermForm.IsCut(form) ? IsTold(form, "begins", TermForm.HeadBytes) : form.StartsWith(prefix));
     }
 
-    /// <summary>Terms that end with the bytes.</summary>
+    /// <summary>Matches terms that end with the bytes.</summary>
     public UnionOperator Suffix(byte[] suffix) => Walk([], suffix.Length <= TermForm.TailBytes
         ? form => TermForm.EndsWith(form, suffix)
         : form => TermForm.IsCut(form) && suffix.AsSpan().EndsWith(form[^TermForm.TailBytes..])
             ? IsTold(form, "ends", TermForm.TailBytes)
             : form.EndsWith(suffix));
 
-    /// <summary>Terms that have the bytes in them.</summary>
+    /// <summary>Matches terms that contain the bytes.</summary>
     public UnionOperator Infix(byte[] infix) => Walk([], form => TermForm.Contains(form, infix));
 
-    /// <summary>Terms that an automaton accepts.</summary>
+    /// <summary>Matches terms that an automaton accepts.</summary>
     public UnionOperator Matching(TermAutomaton automaton)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
@@ -59,7 +60,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         return union;
     }
 
-    /// <summary>Calls <paramref name="found"/> for each term that an automaton accepts, in order.</summary>
+    /// <summary>Calls <paramref name="found"/> for each term that an automaton accepts, in ascending order.</summary>
     public void Visit(TermAutomaton automaton, TermFound found)
     {
         using FieldTexts? cursor = automaton.IsDead(automaton.Start) ? null : FieldTexts.Open(context.View, field);
@@ -75,7 +76,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             Count(++read, all);
             ReadOnlySpan<byte> key = cursor.Key;
             if (TermForm.IsNoText(key))
-                return; // the last of all
+                return; // sorts after all texts
             if (path.Run(key))
             {
                 if (path.Accepts)
@@ -95,8 +96,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     }
 
     /// <summary>
-    /// Entries of all terms that begin with <paramref name="start"/> and pass the test, where there is one. Blocks are gone
-    /// through where they lie.
+    /// Gathers the entries of all terms that begin with <paramref name="start"/> and pass the test, if there is one. Reads
+    /// blocks in place.
     /// </summary>
     private UnionOperator Walk(byte[] start, TermTest? test)
     {
@@ -125,14 +126,14 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         return union;
     }
 
-    /// <summary>As <see cref="Walk"/>, along texts that are kept as numbers.</summary>
+    /// <summary>As <see cref="Walk"/>, over texts that are stored as numbers.</summary>
     private void WalkNumbers(UnionOperator union, byte[] start, TermTest? test)
     {
         using FieldTexts? texts = FieldTexts.Open(context.View, field);
         long read = 0, all = context.View.TextCount(field);
         if (start.Length == 0)
             Count(all, all);
-        // is there
+        // texts is not null once a text was found
         for (bool isThere = texts is not null && texts.Seek(start);
              isThere && texts!.Key.StartsWith(start);
              isThere = texts.MoveNext())
@@ -144,11 +145,14 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         }
     }
 
-    /// <summary>Adds what fits of a block, from a term on; false where one does not begin so any more.</summary>
+    /// <summary>
+    /// Adds the matching terms of a block from <paramref name="index"/> on; false once a term does not begin with
+    /// <paramref name="start"/>.
+    /// </summary>
     private bool AddBlock(
         UnionOperator union, TermBlock block, int index, Tree? postings, byte[] start, TermTest? test, ref long read, long all)
     {
-        // What all begin with mostly says it of all.
+        // The common prefix of a block usually decides all its terms.
         bool allFit = test is null && start.Length > 0 && block.Prefix.StartsWith(start);
         for (int next = block.At(index, out TermPlace term); ; next = block.Read(next, out term))
         {
@@ -173,9 +177,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     }
 
     /// <summary>
-    /// A text so long that the index keeps its ends only, and these fit: whether it does as a whole cannot be told, and saying
-    /// that it does not would be wrong. But of an index and the changes it has not seen it may be a text that nobody has any
-    /// more: that does not fit.
+    /// Handles a text so long that the index keeps only its ends, and these match. Whether the whole text matches is
+    /// unknown, so the query fails rather than answering wrongly. Returns false only if no entry has the text any more, as
+    /// may happen when an index is combined with its changes.
     /// </summary>
     private bool IsTold(ReadOnlySpan<byte> form, string how, int bytes) => context.EntriesWith(field, form, own: 1) == 0
         ? false
@@ -202,7 +206,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
 
     internal delegate void TermFound(ReadOnlySpan<byte> form, TermPayload payload);
 
-    /// <summary>The way of an automaton along one term, and from where it could not go on, the next term it could.</summary>
+    /// <summary>The path of an automaton along a term, and the next term it could accept after failing.</summary>
     private sealed class TermPath(TermAutomaton automaton)
     {
         private readonly TermAutomaton.State[] _states = new TermAutomaton.State[TermForm.CutBytes + 1];
@@ -212,15 +216,16 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         private readonly byte[] _seen = new byte[TermForm.CutBytes];
         private int _depth;
 
-        /// <summary>Whether the term matches; after <see cref="Run"/> came to its end.</summary>
+        /// <summary>Whether the term matches; valid after <see cref="Run"/> returned true.</summary>
         public bool Accepts => _states[_depth].Accepts;
 
         /// <summary>
-        /// Whether what could not go on is a character of the term, so that all terms with the same start can be passed over.
+        /// Whether the automaton failed at a character of the term itself, so that all terms with the same prefix can be
+        /// skipped.
         /// </summary>
         public bool CanSeek { get; private set; }
 
-        /// <summary>Goes along a term; false if it cannot match any more.</summary>
+        /// <summary>Runs the automaton along a term; false as soon as it cannot match.</summary>
         public bool Run(ReadOnlySpan<byte> form)
         {
             ReadOnlySpan<byte> text = Seen(form);
@@ -248,7 +253,10 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             return true;
         }
 
-        /// <summary>The least text above the term that the automaton could go along; empty if there is none.</summary>
+        /// <summary>
+        /// Returns the smallest text above the term that the automaton could accept a continuation of; empty if there is
+        /// none.
+        /// </summary>
         public ReadOnlySpan<byte> FindNext(ReadOnlySpan<byte> form)
         {
             for (; _depth >= 0; _depth--)
@@ -257,7 +265,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
                 if (alive < 0)
                     continue;
 
-                // A broken byte read as U+FFFD says nothing about the order of bytes; valid ones order as their characters.
+                // An invalid byte, read as U+FFFD, does not sort like its character; valid ones do.
                 form[.._places[_depth]].CopyTo(_target);
                 int length = _places[_depth] + new Rune(alive).EncodeToUtf8(_target.AsSpan(_places[_depth]));
                 if (_target.AsSpan(0, length).SequenceCompareTo(form) > 0)
@@ -267,7 +275,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             return default;
         }
 
-        /// <summary>A term that was cut is seen as its start, one character U+FFFD, and its end.</summary>
+        /// <summary>
+        /// Returns a truncated term as its head, one character U+FFFD and its tail; other terms unchanged.
+        /// </summary>
         private ReadOnlySpan<byte> Seen(ReadOnlySpan<byte> form)
         {
             if (!TermForm.IsCut(form))

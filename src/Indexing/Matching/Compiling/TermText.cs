@@ -4,10 +4,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Terms as they stand in dictionaries, for people.</summary>
+/// <summary>Formats dictionary terms for display.</summary>
 internal static class TermText
 {
-    /// <summary>The text of a term; one that was cut when it was indexed shows its first bytes and an ellipsis.</summary>
+    /// <summary>Returns the text of a term. A truncated term is shown as its head and an ellipsis.</summary>
     public static string Of(ReadOnlySpan<byte> form, bool isNumber)
     {
         if (isNumber)

@@ -7,19 +7,21 @@ using Treepie.Indexing.Ranking;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Turns the text of full-text queries into operators: parts, words, pieces of words, phrases.</summary>
-/// <param name="compiler">Looks up terms and puts clauses together.</param>
+/// <summary>Compiles the text of full-text queries: words, wildcards and quoted phrases.</summary>
+/// <param name="compiler">Looks up terms and combines clauses.</param>
 /// <param name="context">The running query.</param>
 /// <param name="isScored">Whether scores are wanted.</param>
 internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
 {
-    /// <summary>Most words of one phrase: each holds a cursor and its positions in the entry being looked at.</summary>
+    /// <summary>Maximum number of words in a phrase: each holds a cursor and its positions in the current entry.</summary>
     public const int MaxPhraseWords = 1_024;
 
-    /// <summary>Most words, pieces and phrases of one search: each costs a few kilobytes while it runs.</summary>
+    /// <summary>
+    /// Maximum number of words, wildcards and phrases in one search: each takes a few kilobytes while it runs.
+    /// </summary>
     public const int MaxParts = 16 * 1024;
 
-    /// <summary>Greatest slop: beyond it all words of an entry are near one another.</summary>
+    /// <summary>Maximum slop: above it, all words of an entry are near one another.</summary>
     public const int MaxSlop = 1_000_000;
 
     public Operator FullText(FullTextQuery query)
@@ -38,7 +40,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is not { } operand)
                 continue;
             if (parts.Count == 0 && place == query.Text.Length)
-                return operand; // one word alone is most of what is asked
+                return operand; // a single word is the most common search
             parts.Add(operand);
         }
 
@@ -58,8 +60,8 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     }
 
     /// <summary>
-    /// What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of
-    /// the word.
+    /// Splits a text at white space and into quoted parts. A quote inside a word, or without a closing one, is part of the
+    /// word.
     /// </summary>
     internal static IEnumerable<(string Part, bool IsQuoted)> Parts(string text)
     {
@@ -67,7 +69,9 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             yield return (part, isQuoted);
     }
 
-    /// <summary>The part that begins at a place or behind it, and the place behind that; false if there is none.</summary>
+    /// <summary>
+    /// Reads the next part at or after <paramref name="place"/> and moves past it; false if there is none.
+    /// </summary>
     private static bool TryNextPart(string text, ref int place, out string part, out bool isQuoted)
     {
         part = "";
@@ -103,7 +107,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         return -1;
     }
 
-    /// <summary>One part that is not quoted; null if nothing of it is a word.</summary>
+    /// <summary>Compiles one unquoted part; null if it contains no word.</summary>
     private Operator? Part(int field, string part)
     {
         bool isPrefix = part.EndsWith('*');
@@ -127,7 +131,7 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             bool open = isPrefix && i == words.Count - 1;
             bool begun = isSuffix && i == 0;
 
-            // A piece of a word is compared with terms as it is: it has no stem.
+            // A piece of a word is compared with terms unstemmed.
             string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
             if (open && begun)
                 operators.Add(compiler.Patterns.Infix(field, piece));
@@ -142,18 +146,18 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         return compiler.And(operators);
     }
 
-    /// <summary>Whether what stands between stars is a word each, so that the stars stand within a word.</summary>
+    /// <summary>Whether each piece between asterisks is one word, so that the asterisks are inside a word.</summary>
     private bool IsOneWord(int field, string text) =>
         Array.TrueForAll(
             text.Split('*', StringSplitOptions.RemoveEmptyEntries),
             piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
                 && word.Start == 0 && word.End == Encoding.UTF8.GetByteCount(piece));
 
-    /// <summary>Only the star stands for something else here.</summary>
+    /// <summary>Escapes everything but the asterisk, the only wildcard here.</summary>
     private static string Escape(string part) =>
         part.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("?", "\\?", StringComparison.Ordinal);
 
-    /// <summary>The words of a text together; null if there is none.</summary>
+    /// <summary>Compiles the words of a text as a phrase; null if there is none.</summary>
     private Operator? Phrase(int field, string text, int slop, bool ordered)
     {
         IReadOnlyList<TokenList.Token> words = compiler.Words(field, Encoding.UTF8.GetBytes(text));
@@ -171,7 +175,8 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         LengthFactors? factors = isScored ? context.Factors(field) : null;
         for (int i = 0; i < words.Count; i++)
         {
-            // A word that stands there before is the same term; each is looked up once, which takes longer than to compare all.
+            // A repeated word is the same term. Each is looked up once, as a lookup costs more than comparing with all
+            // earlier words.
             int before = 0;
             while (!words[before].Form.AsSpan().SequenceEqual(words[i].Form))
                 before++;

@@ -9,30 +9,34 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds the entries nearest to a vector, among those that the other conditions of its conjunction leave: the filter is asked
-/// during the search, so as many are found as are wanted. Where the filter leaves few, all of them are compared instead of
-/// looking for them in the graph.
+/// Finds the entries nearest to a vector among those that match the other conditions of the conjunction. The filter is
+/// applied during the search, so as many are found as requested. If the filter leaves few entries, all of them are compared
+/// instead of searching the graph.
 /// </summary>
 internal sealed class VectorCompiler(QueryContext context)
 {
-    /// <summary>The graph is not asked for so few: comparing them all is no slower, and exact.</summary>
+    /// <summary>
+    /// With at most this many vectors, or entries left by the filter, the graph is not used: comparing all is no slower, and
+    /// exact.
+    /// </summary>
     private const long FewEntries = 1_000;
 
     /// <summary>
-    /// A filter that leaves less than one entry in this many is gathered and compared: a walk would look at as many others for
-    /// each one that counts.
+    /// If the filter leaves less than one entry in this many, all of those are compared: a graph search would visit as many
+    /// others for each entry that counts.
     /// </summary>
     private const int ScanBelow = 50;
 
     /// <summary>
-    /// A walk looks at about 1,500 vectors, and at 1 / s times as many beside a filter that leaves a share s; one costs an eighth
-    /// of comparing an entry that the filter leaves, with its full numbers. So of n entries comparing is cheaper up to √(1,500 /
-    /// 8 · n) of them.
+    /// A graph search visits about 1,500 vectors, and 1/s times as many if the filter leaves a share s. Each visit costs an
+    /// eighth of comparing an entry with its full-precision vector. With n entries in the index, comparing is therefore
+    /// cheaper for up to √(1,500 / 8 · n) remaining entries.
     /// </summary>
     private const double WalkAgainstScan = 1_500 / 8.0;
 
     /// <summary>
-    /// Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorIndexTests</c>.
+    /// Minimum number of candidates of a graph search: gives a recall of 0.95 among the nearest ten, see
+    /// <c>VectorIndexTests</c>.
     /// </summary>
     private const int LeastCandidates = 96;
 
@@ -45,15 +49,16 @@ internal sealed class VectorCompiler(QueryContext context)
     private string _way = "none";
     private PlanDecision? _decision;
 
-    /// <summary>An operator of what is found.</summary>
-    /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
+    /// <summary>
+    /// Compiles the search into an operator over its results. <inheritdoc cref="Find(VectorQuery, Operator?)"/>
+    /// </summary>
     public NearestOperator Compile(VectorQuery query, Operator? filter) =>
         new(context, Find(query, filter), query.Field, _way) { Decision = _decision };
 
     /// <summary>Finds the nearest entries, nearest first.</summary>
-    /// <param name="query">What is wanted.</param>
-    /// <param name="filter">Conditions beside it; null: none.</param>
-    /// <exception cref="IndexQueryException">The field has no vectors, or the vector is none of it.</exception>
+    /// <param name="query">The search.</param>
+    /// <param name="filter">The other conditions; null if there are none.</param>
+    /// <exception cref="IndexQueryException">The field has no vectors, or the vector does not fit the field.</exception>
     public List<NearEntry> Find(VectorQuery query, Operator? filter)
     {
         int field = _view.Field(query.Field);
@@ -89,7 +94,7 @@ internal sealed class VectorCompiler(QueryContext context)
         return found;
     }
 
-    /// <summary>Of several vectors each has its own nearest, and the best of these are the answer.</summary>
+    /// <summary>Searches for each of several vectors and returns the best of all results.</summary>
     private List<NearEntry> FindAny(VectorReader reader, VectorQuery query, List<float[]> wanted, Operator? filter)
     {
         if (wanted is [float[] only])
@@ -105,7 +110,7 @@ internal sealed class VectorCompiler(QueryContext context)
         return nearest.Finish();
     }
 
-    /// <summary>The vectors of the entry of a key: of an index and its changes, wherever it is.</summary>
+    /// <summary>Returns the vectors of the entry with a key, on whichever side of a combined index it is.</summary>
     private List<float[]> VectorsOf(string key, int field, VectorFieldOptions options)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
@@ -152,7 +157,7 @@ internal sealed class VectorCompiler(QueryContext context)
             return found;
         }
 
-        // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
+        // If the entries left are far from the vector, the graph search takes too long and comparing is cheaper.
         Choose(
             LeftCompared, few ?? "what they leave is far from the vector", FilteredGraph,
             few is null

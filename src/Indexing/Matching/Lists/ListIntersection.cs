@@ -5,29 +5,30 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Walks lists of few entries a window, and stops at the windows in which all of them have entries in common. The two rarest are
-/// intersected where they lie, and what they have in common is looked up in the others.
+/// Walks lists with few entries per window and stops at the windows in which all of them share entries. The two rarest lists
+/// are intersected in place, and the common entries are looked up in the others.
 /// </summary>
-/// <param name="lists">The lists, one or more, the rarest first.</param>
-/// <param name="hits">Room for the entries of a window.</param>
-/// <param name="context">The query; it is checked at every segment.</param>
+/// <param name="lists">One or more lists, the rarest first.</param>
+/// <param name="hits">Buffer for the entries of a window.</param>
+/// <param name="context">The query, which is checked at every segment.</param>
 internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] hits, QueryContext context)
 {
     /// <summary>
-    /// Entries a window, over all windows of the index, up to which lists are intersected where they lie: with twice as many,
-    /// most windows are bitmaps.
+    /// Maximum average number of entries per window of the index for lists that are intersected in place. With twice as
+    /// many, most windows are bitmaps.
     /// </summary>
     public const int MostPerWindow = 48;
 
-    /// <summary>Most entries of all lists that are.</summary>
+    /// <summary>Maximum number of entries in all lists intersected in place.</summary>
     public const long MostEntries = 1 << 20;
 
     /// <summary>
-    /// How many times the windows of the rarest list another one may have: with more, entries are looked up in it.
+    /// Maximum ratio of a list's windows to those of the rarest list. Above it, the rarest list's entries are looked up
+    /// instead.
     /// </summary>
     private const int MostWindowsRatio = 4;
 
-    /// <summary>Vectors of so many offsets are compared.</summary>
+    /// <summary>Number of offsets compared per vector.</summary>
     private const int Lanes = 16;
 
     private readonly ReadOnlySpan<PostingList> _lists = lists;
@@ -35,22 +36,24 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
     private readonly QueryContext _context = context;
     private bool _hasFound;
 
-    /// <summary>The window found.</summary>
+    /// <summary>The current window.</summary>
     public long Window { get; private set; }
 
     /// <summary>
-    /// Whether a list is intersected with a rarer one where both lie; else the entries of that are looked up in it.
+    /// Whether to intersect a list with a rarer one in place; otherwise the entries of the rarer one are looked up in it.
     /// </summary>
-    /// <param name="entries">Its entries.</param>
-    /// <param name="least">Those of the rarest list.</param>
-    /// <param name="windows">Windows of the index.</param>
-    /// <param name="most">Most entries a window.</param>
+    /// <param name="entries">Number of entries of the list.</param>
+    /// <param name="least">Number of entries of the rarest list.</param>
+    /// <param name="windows">Number of windows of the index.</param>
+    /// <param name="most">Maximum average number of entries per window.</param>
     public static bool Takes(long entries, long least, long windows, int most = MostPerWindow) =>
         entries <= FlatPostings.MaxEntries
         || (entries <= most * windows && Math.Min(entries, windows) <= MostWindowsRatio * Math.Min(least, windows));
 
-    /// <summary>Goes to the next window; false if there is none. All lists stand on it.</summary>
-    /// <param name="found">What they have in common there, ascending; it lives until the next call.</param>
+    /// <summary>
+    /// Moves to the next window with common entries and positions all lists on it; false if there is none.
+    /// </summary>
+    /// <param name="found">The common entries, ascending; valid until the next call.</param>
     public bool MoveNext(out Span<ushort> found)
     {
         PostingList lead = _lists[0];
@@ -96,7 +99,7 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
             _lists[1].At++;
     }
 
-    /// <summary>Writes what all lists have in common in the window; returns how many.</summary>
+    /// <summary>Writes the entries that all lists share in the window; returns how many.</summary>
     private readonly int Intersect()
     {
         int count = _lists.Length > 1 ? Meet(_lists[0], _lists[1]) : Copy(_lists[0]);
@@ -105,7 +108,9 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
         return count;
     }
 
-    /// <summary>Writes what two lists have in common. Mostly they have few entries there, and not many in common.</summary>
+    /// <summary>
+    /// Writes the entries that two lists share. Usually both have few entries in the window and share few of them.
+    /// </summary>
     private readonly int Meet(PostingList one, PostingList other)
     {
         int oneCount = one.Count, otherCount = other.Count;

@@ -4,13 +4,13 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Lists;
 
-/// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
+/// <summary>A term with a long list, whose windows are combined in place in the pages.</summary>
 internal sealed class LongListOperator(
     QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null,
     Tree? largest = null)
     : TermOperator(context)
 {
-    /// <summary>From so many entries a window on hardly any windows lie in one segment.</summary>
+    /// <summary>With at least this many entries per window, a segment holds only a few windows.</summary>
     private const int DenseEntries = PostingWindow.MinBitsCount / 2;
 
     private readonly PositionCursor? _positionCursor = positions is null ? null : new PositionCursor(positions, listId);
@@ -18,7 +18,7 @@ internal sealed class LongListOperator(
     private WindowsAhead? _ahead;
     private bool _isAnnounced;
 
-    /// <summary>The list: where its head is all that is asked for, none of its pages is looked at.</summary>
+    /// <summary>The list, opened on first use. No page of it is read if only its metadata is needed.</summary>
     private PostingCursor List => _opened ??= Open();
 
     public override long Estimate => count;
@@ -31,7 +31,7 @@ internal sealed class LongListOperator(
 
     protected override string Form => "term, long list";
 
-    /// <summary>Its windows that are known, and their positions; only where it was opened with them.</summary>
+    /// <summary>Located windows and their positions. Available only if the operator was opened with positions.</summary>
     private WindowsAhead Ahead => _ahead ??= OpenAhead();
 
     public override long Next(long from) => List.Next(from);
@@ -67,10 +67,12 @@ internal sealed class LongListOperator(
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
         TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
-    /// <summary>The list, for who looks single windows up.</summary>
+    /// <summary>The list, for looking up single windows.</summary>
     public PostingCursor Postings => List;
 
-    /// <summary>The list that a clause is, maybe with boosts or a constant score around it; null if it is more.</summary>
+    /// <summary>
+    /// Returns the long list that a clause is, possibly boosted or with a constant score; null for anything else.
+    /// </summary>
     public static LongListOperator? Of(Operator clause) => clause switch
     {
         TracedOperator traced => Of(traced.Inner),
@@ -229,7 +231,10 @@ internal sealed class LongListOperator(
         }
     }
 
-    /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
+    /// <summary>
+    /// Announces that the pages of the list are going to be read, so that the system reads them ahead. Later calls do
+    /// nothing.
+    /// </summary>
     public override void Announce()
     {
         if (_isAnnounced)

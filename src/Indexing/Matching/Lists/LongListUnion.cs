@@ -6,14 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Long lists that are written into one bitmap of all windows, one after the other when all are known: segments are asked for
-/// some before the one that is read, of the same list or of those that follow.
+/// Long lists written into one bitmap of all windows, one after the other once all are known. A few segments are prefetched
+/// before the one being read, from the same list or the next.
 /// </summary>
 /// <param name="context">The query.</param>
 internal sealed class LongListUnion(QueryContext context)
 {
     /// <summary>
-    /// Segments that are asked for at a time: of a list with some entries in each window, one has two to four KiB.
+    /// Number of segments prefetched at a time. A segment of a list with some entries in each window takes 2 to 4 KiB.
     /// </summary>
     private const int Ahead = 4;
 
@@ -22,10 +22,9 @@ internal sealed class LongListUnion(QueryContext context)
     private int _found;
     private int _read;
 
-    /// <summary>Adds a list.</summary>
     public void Add(Tree postings, long listId) => _lists.Add((postings, listId));
 
-    /// <summary>Sets the bits of all entries of the lists added.</summary>
+    /// <summary>Sets the bits of all entries of the lists.</summary>
     public void CopyTo(Span<ulong> bits)
     {
         Span<byte> key = stackalloc byte[sizeof(long)];
@@ -36,7 +35,7 @@ internal sealed class LongListUnion(QueryContext context)
             if (postings != tree)
                 cursor = (tree = postings).OpenCursor();
             BinaryPrimitives.WriteInt64BigEndian(key, listId);
-            // opened with its tree
+            // the cursor is opened together with its tree
             for (bool more = cursor!.Seek(key) && cursor.IsAt(key, out _); more; more = cursor.MoveNext(key, out _))
             {
                 context.Check();

@@ -7,7 +7,7 @@ using Treepie.Storage;
 
 namespace Treepie.Indexing.Matching.Lists;
 
-/// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="FlatPostings.MaxEntries"/>.</summary>
+/// <summary>A term with at most <see cref="FlatPostings.MaxEntries"/> entries, decoded when the query is compiled.</summary>
 internal sealed class ShortListOperator : TermOperator
 {
     private readonly Posting[] _room;
@@ -66,7 +66,7 @@ internal sealed class ShortListOperator : TermOperator
         set.SetOffsets(offsets[..CopyOffsets(window, offsets)]);
     }
 
-    /// <summary>Writes all entries, ascending; returns how many.</summary>
+    /// <summary>Writes the ids of all entries, ascending; returns how many.</summary>
     public int CopyIds(Span<ulong> ids)
     {
         for (int i = 0; i < _count; i++)
@@ -74,7 +74,7 @@ internal sealed class ShortListOperator : TermOperator
         return _count;
     }
 
-    /// <summary>Of ascending entries, keeps those that have the term, in place; returns how many.</summary>
+    /// <summary>Filters ascending ids in place to those that have the term; returns how many.</summary>
     public int KeepIds(Span<ulong> ids)
     {
         int kept = 0, next = 0;
@@ -89,7 +89,7 @@ internal sealed class ShortListOperator : TermOperator
         return kept;
     }
 
-    /// <summary>Writes the entries of a window; returns how many.</summary>
+    /// <summary>Writes the offsets of the entries in a window; returns how many.</summary>
     public int CopyOffsets(long window, Span<ushort> offsets)
     {
         ReadOnlySpan<Posting> mine = In(window);
@@ -204,8 +204,8 @@ internal sealed class ShortListOperator : TermOperator
     }
 
     /// <summary>
-    /// By posting, the part of BM25 that depends on the entry. Few entries are looked at once for what else many windows would be
-    /// looked at for.
+    /// By posting, the entry-dependent part of its BM25 score. Computed once for all postings, since they are few and their
+    /// bounds would be requested for many windows.
     /// </summary>
     private float[] Exact()
     {
@@ -220,7 +220,7 @@ internal sealed class ShortListOperator : TermOperator
         return _parts;
     }
 
-    /// <summary>Stands on the first posting that is not before the window.</summary>
+    /// <summary>Moves to the first posting in the window or after it.</summary>
     private void Seek(long window)
     {
         ReadOnlySpan<Posting> postings = Postings;
@@ -281,12 +281,12 @@ internal sealed class ShortListOperator : TermOperator
 
     public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
     {
-        // They ascend: what is between is passed over.
+        // Located postings ascend; the positions between them are skipped.
         ReadOnlySpan<byte> rest = _encoded.AsSpan(0, _encodedBytes);
         for (int i = 0, next = 0; i < _locatedCount; i++)
         {
             int passed = 0, last = 0;
-            while (next < _located![i]) // there are some
+            while (next < _located![i]) // not null when there are located postings
                 passed += CheckedFrequency(next++, _encodedBytes);
             rest = rest[VarintKernels.Skip(rest, passed)..];
             masks[i] = 0;
@@ -298,7 +298,10 @@ internal sealed class ShortListOperator : TermOperator
         _locatedCount = 0;
     }
 
-    /// <summary>The frequency of the entry at a place, which has as many positions in so many bytes or more.</summary>
+    /// <summary>
+    /// Returns the frequency of a posting, after checking that as many positions fit in the given bytes, at one or more
+    /// each.
+    /// </summary>
     private int CheckedFrequency(int place, int bytes) =>
         _room[place].Frequency <= bytes
             ? _room[place].Frequency
@@ -308,8 +311,8 @@ internal sealed class ShortListOperator : TermOperator
                     + $"it again.");
 
     /// <summary>
-    /// The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none
-    /// are.
+    /// Returns the positions of the posting at an index. All are decoded on first use: most phrases with a rare word never
+    /// need them.
     /// </summary>
     private ReadOnlySpan<int> PositionsAt(int place)
     {
@@ -323,7 +326,7 @@ internal sealed class ShortListOperator : TermOperator
         int[] starts = new int[_count + 1];
         for (int i = 0; i < _count; i++)
         {
-            // Each position takes a byte or more.
+            // Each position takes at least one byte.
             starts[i + 1] = starts[i] + CheckedFrequency(i, _encodedBytes - starts[i]);
         }
 

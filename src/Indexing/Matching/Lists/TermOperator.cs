@@ -4,109 +4,111 @@ using Treepie.Indexing.Ranking;
 
 namespace Treepie.Indexing.Matching.Lists;
 
-/// <summary>The entries of one term, which also knows where it stands in them.</summary>
+/// <summary>The entries of one term, with the positions of the term in them.</summary>
 internal abstract class TermOperator(QueryContext context) : Operator(context)
 {
-    /// <summary>The field, for the plan; null for lists that are of no field.</summary>
+    /// <summary>The field, for the plan; null for lists that belong to no field.</summary>
     public string? Field { get; init; }
 
     /// <summary>The term, for the plan.</summary>
     public string? Term { get; init; }
 
-    /// <summary>Scores its entries; null where a match counts the boost.</summary>
+    /// <summary>Scores the entries; null if each match scores the boost.</summary>
     public abstract TermScorer? Scorer { get; }
 
-    /// <summary>How its entries lie, for the plan.</summary>
+    /// <summary>The kind of posting list, for the plan.</summary>
     protected abstract string Form { get; }
 
     public override PlanNode Describe() => new(Form, Field, Term) { Estimate = Estimate, IsExact = true };
 
-    /// <summary>Opens its postings as a list.</summary>
+    /// <summary>Opens a <see cref="PostingList"/> over the term's postings.</summary>
     public abstract void Open(PostingList list);
 
     /// <summary>
-    /// The positions of the term in an entry that has it, ascending; they live until the next call. Only where the operator
-    /// was opened with positions. Entries are mostly asked for in ascending order, which is cheap.
+    /// Returns the positions of the term in an entry, ascending and valid until the next call; empty if the entry does not
+    /// have the term. Requires that the operator was opened with positions. Cheap in ascending order of entries.
     /// </summary>
     public abstract ReadOnlySpan<int> Positions(long id);
 
     /// <summary>
-    /// As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.
+    /// As <see cref="Positions"/>, for several ascending entries of a window. An entry without the term has no positions.
     /// </summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
     /// <summary>
-    /// Its windows, ascending, that <see cref="Expect"/> or <see cref="ExpectAll"/> has found; empty for a short list.
+    /// The windows located by <see cref="Expect"/> or <see cref="ExpectAll"/>, ascending; empty for a short list.
     /// </summary>
     public virtual ReadOnlySpan<HeldWindow> Windows => default;
 
     /// <summary>
-    /// Says that it is going to be asked about entries of a window, and others after it, which ascend: it looks for them now and
-    /// asks for what lies there. Others may be asked about as well.
+    /// Announces that entries of a window are going to be evaluated, so that it is located and its data prefetched. Windows
+    /// are announced in ascending order. Other windows may still be evaluated.
     /// </summary>
     /// <param name="window">The window.</param>
-    /// <param name="entries">The entries.</param>
+    /// <param name="entries">The entries, ascending.</param>
     public virtual void Expect(long window, ReadOnlySpan<ushort> entries)
     {
     }
 
     /// <summary>
-    /// Says that it is going to be asked about several windows, which ascend: it finds them together, before <see cref="Expect"/>
-    /// is called for each.
+    /// Announces several ascending windows, which are located together. Call before <see cref="Expect"/> for each of them.
     /// </summary>
     public virtual void ExpectEach(ReadOnlySpan<long> windows)
     {
     }
 
-    /// <summary>As <see cref="Expect"/>, of a window that somebody has found.</summary>
+    /// <summary>As <see cref="Expect"/>, for a window that has already been located.</summary>
     public virtual void Hold(in HeldWindow window)
     {
     }
 
     /// <summary>
-    /// Says that it is going to be asked for positions in a window, all of whose entries that are asked about have the term: see
+    /// Announces that positions in a window are going to be read, for entries that all have the term; see
     /// <see cref="LocatePositions"/>.
     /// </summary>
     public virtual void ExpectPositions(long window)
     {
     }
 
-    /// <summary>Says that it is going to be asked about most of its windows: it finds all of them now.</summary>
+    /// <summary>Announces that most windows are going to be evaluated, so that all of them are located now.</summary>
     public virtual void ExpectAll()
     {
     }
 
-    /// <summary>Forgets the windows it was going to be asked about.</summary>
+    /// <summary>Forgets the announced windows.</summary>
     public virtual void ExpectNone()
     {
     }
 
     /// <summary>
-    /// Looks for the positions of some entries of a window, which ascend and all have the term, and asks for them:
-    /// <see cref="ReadMasks"/> reads those of all calls before it.
+    /// Locates and prefetches the positions of ascending entries of a window, which all have the term. A later
+    /// <see cref="ReadMasks"/> reads those of all calls made before it.
     /// </summary>
     public abstract void LocatePositions(long window, ReadOnlySpan<ushort> entries);
 
     /// <summary>
-    /// Reads positions as masks, see <see cref="Kernels.PositionKernels"/>: those of all entries that were asked for by
-    /// <see cref="LocatePositions"/>, in that order.
+    /// Reads as masks (see <see cref="Kernels.PositionKernels"/>) the positions of all entries located by
+    /// <see cref="LocatePositions"/>, in the same order.
     /// </summary>
     public abstract void ReadMasks(Span<ulong> masks, Span<byte> isLong);
 
-    /// <summary>How many entries of a window have the term, where its positions can be copied as a whole; 0 otherwise.</summary>
+    /// <summary>
+    /// Number of entries in a window with the term if its positions can be copied as a whole, otherwise 0.
+    /// </summary>
     public virtual int PlacesIn(long window) => 0;
 
-    /// <summary>Copies the positions of all entries of a window; false where they are not for that.</summary>
+    /// <summary>Copies the positions of all entries of a window; false if they cannot be copied as a whole.</summary>
     public virtual bool TryCopyPlaces(long window, WindowPlaces places) => false;
 
     /// <summary>
-    /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where
-    /// nothing is known.
+    /// Writes, for each block of a window, an upper bound on the entry-dependent part of the BM25 score: 0 to 1 or slightly
+    /// above, or 1 if nothing is known.
     /// </summary>
     public abstract void Parts(long window, Span<float> parts);
 
     /// <summary>
-    /// By window of the index, the most that this part can be; <see cref="Operator.NoMatch"/> where no entry has the term.
+    /// Writes, for each window of the index, an upper bound on this part, or <see cref="Operator.NoMatch"/> if no entry has
+    /// the term.
     /// </summary>
     public abstract void PartBounds(Span<float> windows);
 }

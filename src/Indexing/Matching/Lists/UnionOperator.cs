@@ -7,19 +7,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared: from
-/// many entries on, in one bitmap of all windows, into which lists are written one after the other; few, or those of an index
-/// with very many windows, in a set for each window that has any. Memory: an eighth of a byte per entry of the index, or 512
-/// bytes per window that has any.
+/// The union of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is compiled. Many entries go
+/// into one bitmap of all windows, into which lists are written one after the other. Few entries, or those of an index with
+/// very many windows, go into one set per non-empty window. Memory: an eighth of a byte per entry of the index, or 512 bytes
+/// per non-empty window.
 /// </summary>
 internal sealed class UnionOperator : Operator
 {
     /// <summary>
-    /// From so many entries on, or from one for each window on, they are gathered in one bitmap of all windows,
+    /// With at least this many entries, or one per window if that is fewer, one bitmap of all windows is used.
     /// </summary>
     private const int ManyEntries = 1_024;
 
-    /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
+    /// <summary>Maximum number of windows for the bitmap of all windows: 2 MiB, 16 million entries.</summary>
     private const int MostFlatWindows = 4_096;
 
     private static readonly ulong[] _nothing = new ulong[BitmapKernels.Words];
@@ -53,7 +53,7 @@ internal sealed class UnionOperator : Operator
         Reserve(payload.EntryCount);
         if (payload.Kind == PostingKind.Long)
         {
-            // A dictionary with a long list has its postings tree.
+            // A dictionary with a long list has a postings tree.
             if (_flat is not null)
                 _longLists.Add(postings!, payload.ListId);
             else
@@ -74,7 +74,7 @@ internal sealed class UnionOperator : Operator
             Set(posting.Window).Add(posting.Offset);
     }
 
-    /// <summary>Adds one entry, in any order.</summary>
+    /// <summary>Adds one entry. Entries may be added in any order.</summary>
     public void Add(long id)
     {
         Reserve(1);
@@ -84,7 +84,7 @@ internal sealed class UnionOperator : Operator
             Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
     }
 
-    /// <summary>Ends the gathering.</summary>
+    /// <summary>Ends gathering. Must be called before the operator is evaluated.</summary>
     public void Seal()
     {
         if (_flat is null)
@@ -106,7 +106,7 @@ internal sealed class UnionOperator : Operator
         }
     }
 
-    /// <summary>What was gathered, for the plan: operation, field, label.</summary>
+    /// <summary>What was gathered, for the plan: operation, field and label.</summary>
     public (string Operation, string? Field, string? Label) Name { get; set; } = ("union", null, null);
 
     public override OperatorCost Cost => new(CostModel.UnionWindow, CostModel.UnionProbe);
@@ -126,7 +126,7 @@ internal sealed class UnionOperator : Operator
     {
         if (_position >= _windows.Count || _windows[_position] < from || (_position > 0 && _windows[_position - 1] >= from))
         {
-            // One step in ascending walks, a search otherwise.
+            // One step in ascending order, a search otherwise.
             if (_position + 1 < _windows.Count && _windows[_position] < from && _windows[_position + 1] >= from)
             {
                 _position++;
@@ -219,7 +219,7 @@ internal sealed class UnionOperator : Operator
         }
     }
 
-    /// <summary>The bitmap of a window, where there is one of all; those behind the last have none.</summary>
+    /// <summary>The words of a window in the bitmap of all windows; none are set behind the last window.</summary>
     private ReadOnlySpan<ulong> Words(long window) =>
         window < Context.View.WindowCount ? _flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : _nothing;
 
@@ -236,8 +236,8 @@ internal sealed class UnionOperator : Operator
     }
 
     /// <summary>
-    /// Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be
-    /// searched or moved.
+    /// Prepares for more entries. Switches to one bitmap of all windows once there are many, since that needs no searching
+    /// or moving.
     /// </summary>
     private void Reserve(long entries)
     {
@@ -261,7 +261,7 @@ internal sealed class UnionOperator : Operator
     private WindowSet Set(long window)
     {
         if (window == _lastWindow)
-            return _lastSet!; // set together with lastWindow
+            return _lastSet!; // set together with _lastWindow
 
         if (!_sets.TryGetValue(window, out WindowSet? set))
             _sets.Add(window, set = new WindowSet());

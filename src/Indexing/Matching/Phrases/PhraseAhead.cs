@@ -5,14 +5,15 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds where a phrase stands in the window that is asked for and in some that will be asked for next, all together: nearly all
-/// of the time goes into waiting for memory that lies somewhere else for each window, and so these waits overlap. What was found
-/// is kept until others are looked at. Words stand at fixed places to each other here.
+/// Finds an exact phrase (slop 0) in the requested window and in some of the windows requested next, all together. Nearly
+/// all of the time is spent waiting for memory scattered over the windows, so these waits overlap. Results are kept until
+/// <see cref="Begin"/> is called again.
 /// </summary>
 /// <param name="context">The query.</param>
-/// <param name="masks">Tests entries by masks.</param>
-/// <param name="finder">Tests those of which masks do not say all, and windows in which very many entries have all words.</param>
-/// <param name="factors">Lengths of the field where scores are wanted.</param>
+/// <param name="masks">Tests entries by position masks.</param>
+/// <param name="finder">Tests entries that masks cannot decide, and windows in which very many entries have all
+/// words.</param>
+/// <param name="factors">Lengths of the field if scores are wanted.</param>
 internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, PhraseFinder finder, LengthFactors? factors)
 {
     private const int RoomEntries = PostingWindow.Size + PhraseMasks.ManyEntries;
@@ -29,32 +30,34 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     private bool _isWhole;
     private bool _isNone;
 
-    /// <summary>Whether there is room for another window.</summary>
+    /// <summary>Whether another window can be added.</summary>
     public bool HasRoom => _count < PhraseMasks.MaxWindows && masks.EntryCount < PhraseMasks.ManyEntries;
 
-    /// <summary>Tests the entries of windows.</summary>
+    /// <summary>Tests the entries of the added windows.</summary>
     public PhraseMasks Masks => masks;
 
-    /// <summary>Of the window it stands on, the entries that have the phrase.</summary>
+    /// <summary>The entries of the current window that contain the phrase.</summary>
     public ReadOnlySpan<ushort> Found => _isNone ? default : _found.AsSpan(_ends[_current].._ends[_current + 1]);
 
-    /// <summary>How often each of these has it.</summary>
+    /// <summary>The phrase's frequency in each of <see cref="Found"/>.</summary>
     public ReadOnlySpan<float> Frequencies => _frequencies.AsSpan(_ends[_current].._ends[_current + 1]);
 
-    /// <summary>Forgets what was found, and goes on with other windows.</summary>
-    /// <param name="from">The first of them.</param>
-    /// <param name="isWhole">Whether all entries that have all words will be looked at.</param>
+    /// <summary>Discards the results and starts with other windows.</summary>
+    /// <param name="from">The first window.</param>
+    /// <param name="isWhole">Whether all entries that have all words will be tested.</param>
     public void Begin(long from, bool isWhole)
     {
-        (_from, _end, _isWhole) = (from, from, isWhole); // nothing is known before Find
+        (_from, _end, _isWhole) = (from, from, isWhole); // Find extends the end
         _count = _current = 0;
         masks.Clear();
     }
 
     /// <summary>
-    /// Adds a window, later than those before, so many entries of which, which stand in the room of <see cref="Masks"/>, have the
-    /// words that are looked for first. Where all entries are looked at, windows that are not added have none.
+    /// Adds a window after those added before. Its candidate entries, which have the leading words, must be in the room of
+    /// <see cref="Masks"/>. If all entries are tested, windows not added have no matches.
     /// </summary>
+    /// <param name="window">The window.</param>
+    /// <param name="entries">Number of candidate entries.</param>
     public void Add(long window, int entries)
     {
         if (_isWhole && entries == 0)
@@ -65,7 +68,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
         _count++;
     }
 
-    /// <summary>Adds a window, later than those before, that has to be looked at by itself.</summary>
+    /// <summary>Adds a window, after those added before, that has to be tested separately.</summary>
     public void AddOpen(long window)
     {
         _windows[_count] = window;
@@ -75,7 +78,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     }
 
     /// <summary>Finds the phrase in the windows added.</summary>
-    /// <param name="end">The first window behind those that were looked at.</param>
+    /// <param name="end">The first window after those covered.</param>
     public void Find(long end)
     {
         _end = end;
@@ -102,11 +105,12 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
         }
     }
 
-    /// <summary>Whether a window is among those that were looked at, or before one of them.</summary>
+    /// <summary>Whether a window is in the range covered by the last <see cref="Find"/>.</summary>
     public bool Covers(long window, bool wantsAll) => (_isWhole || !wantsAll) && window >= _from && window < _end;
 
     /// <summary>
-    /// Goes to a window, if it is known what it has; where not all entries were looked at, only if that is enough.
+    /// Moves to a window if its matches are known. If only some entries were tested, succeeds only if the caller does not
+    /// want all matches.
     /// </summary>
     public bool TryFind(long window, bool wantsAll)
     {
@@ -120,7 +124,10 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
         return _isNone ? _isWhole : !_areOpen[_current];
     }
 
-    /// <summary>The first window from one on that may have the phrase; false where nothing is known of it.</summary>
+    /// <summary>
+    /// Finds the first window at or after <paramref name="from"/> that may contain the phrase; false if that window is not
+    /// covered.
+    /// </summary>
     public bool TryNext(ref long from)
     {
         if (!Covers(from, wantsAll: true))
@@ -133,7 +140,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             return true;
         }
 
-        from = _end; // it has the words that are looked for first, if it is one
+        from = _end; // if it exists, it has the leading words
         return true;
     }
 }

@@ -6,33 +6,33 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds which entries of a window that have all words of a phrase have it, and how often:
+/// Finds which entries of a window that have all words of a phrase contain the phrase, and how often:
 /// <list type="number">
-/// <item>where a window has many such entries, and the words stand at fixed places to each other, the places of the two rarest
-/// words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
-/// <item>what is left, or is few, is tested by masks of places (<see cref="PositionKernels"/>), the rarest word first;</item>
-/// <item>only of entries that the masks leave, and of which they do not say all, are all places compared: long ones, and those of
-/// words that may be apart.</item>
+/// <item>if there are many candidate entries and the phrase is exact, the positions of the two rarest words are laid out for
+/// the whole window and compared at once (<see cref="PairKernels"/>);</item>
+/// <item>remaining or few candidates are tested by position masks (<see cref="PositionKernels"/>), rarest word first;</item>
+/// <item>all positions are compared only for entries that the masks keep but cannot decide: long ones, and those of phrases
+/// with slop.</item>
 /// </list>
-/// What was found in a window is kept while it is the current one, so that scoring does not look again.
+/// The results of the current window are kept, so that scoring does not compute them again.
 /// </summary>
 internal sealed class PhraseFinder
 {
-    /// <summary>What one entry that is located by itself costs, in postings of a window that is laid out as a whole.</summary>
+    /// <summary>Cost of locating a single entry, relative to one posting of a window that is laid out as a whole.</summary>
     private const int EntryCost = 32;
 
-    /// <summary>Up to so many entries of a window are always tested each by itself.</summary>
+    /// <summary>Up to this many entries of a window are always tested one by one.</summary>
     private const int FewEntries = 64;
 
-    /// <summary>From so many entries on it is asked whether laying out a window pays.</summary>
+    /// <summary>With at least this many entries, laying out the window is considered.</summary>
     private const int ManyEntries = 16;
 
     /// <summary>
-    /// Greatest slop up to which masks leave out enough of words that may be apart: what they leave is read once more.
+    /// Maximum slop for which masks exclude enough entries to pay. Those they keep are read a second time.
     /// </summary>
     private const int MostSlop = 3;
 
-    /// <summary>From so many entries of a window on they are asked about such words.</summary>
+    /// <summary>With slop, masks are used for at least this many entries of a window.</summary>
     private const int ManyNear = 64;
 
     private readonly QueryContext _context;
@@ -51,8 +51,8 @@ internal sealed class PhraseFinder
     private long _current = -1;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The different terms, opened with positions.</param>
-    /// <param name="matcher">Tells phrases from words that stand apart.</param>
+    /// <param name="terms">The distinct terms, opened with positions.</param>
+    /// <param name="matcher">Decides whether positions form the phrase.</param>
     public PhraseFinder(QueryContext context, TermOperator[] terms, PhraseMatcher matcher)
     {
         _context = context;
@@ -63,18 +63,18 @@ internal sealed class PhraseFinder
         Masks = new PhraseMasks(context, terms, _order, _places, matcher.Slop);
     }
 
-    /// <summary>Tests entries by masks.</summary>
+    /// <summary>Tests entries by position masks.</summary>
     public PhraseMasks Masks { get; }
 
-    /// <summary>The entries of the current window that were looked at and have the phrase, as a bitmap.</summary>
+    /// <summary>Bitmap of the tested entries of the current window that contain the phrase.</summary>
     public ReadOnlySpan<ulong> Matched => _matched;
 
-    /// <summary>How often each of these has it.</summary>
+    /// <summary>The phrase's frequency in each matched entry, by offset in the window.</summary>
     public ReadOnlySpan<float> Frequencies => _frequencies;
 
-    /// <summary>Looks at those entries of a window that were not looked at before; all have all words.</summary>
+    /// <summary>Tests the entries of a window that were not tested before. All of them must have all words.</summary>
     /// <param name="window">The window.</param>
-    /// <param name="asked">The entries, as a bitmap; scratch afterwards.</param>
+    /// <param name="asked">Bitmap of the entries; its contents are undefined afterwards.</param>
     public void Look(long window, Span<ulong> asked)
     {
         Enter(window);
@@ -92,7 +92,7 @@ internal sealed class PhraseFinder
         FindMany(window, asked, count);
     }
 
-    /// <summary>As <see cref="Look(long, Span{ulong})"/>, of few entries, which ascend.</summary>
+    /// <summary>As <see cref="Look(long, Span{ulong})"/>, for a list of ascending entries.</summary>
     public void Look(long window, ReadOnlySpan<ushort> asked)
     {
         Enter(window);
@@ -119,10 +119,10 @@ internal sealed class PhraseFinder
         FindMany(window, words, count);
     }
 
-    /// <summary>Whether so many entries of a window may be found at once, by laying out all of it.</summary>
+    /// <summary>Whether a window with this many entries may be laid out as a whole.</summary>
     public static bool IsForPairs(int count) => count > FewEntries;
 
-    /// <summary>How often one entry that has all words has the phrase.</summary>
+    /// <summary>Returns the frequency of the phrase in one entry that has all words.</summary>
     public float FrequencyOf(long id)
     {
         _context.Meter.Count.EntriesScanned++;
@@ -146,7 +146,7 @@ internal sealed class PhraseFinder
         return ordered;
     }
 
-    /// <summary>Of most phrases no entry is tested by all its positions.</summary>
+    /// <summary>Created on first use, since for most phrases no entry is tested by all its positions.</summary>
     private void MakeLists()
     {
         if (_positions.Length == 0)
@@ -181,7 +181,7 @@ internal sealed class PhraseFinder
             return;
         }
 
-        // The two words are all of it.
+        // The phrase consists of these two words only.
         for (int i = 0; i < asked.Length; i++)
             _matched[i] |= asked[i];
     }
@@ -195,8 +195,8 @@ internal sealed class PhraseFinder
     }
 
     /// <summary>
-    /// Leaves those entries in which the two rarest words stand as they have to; false, and all are left, where it does not pay
-    /// or their positions are not for that.
+    /// Keeps the entries in which the two rarest words are at the right distance. Returns false and keeps all if this does
+    /// not pay or the positions cannot be laid out.
     /// </summary>
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
@@ -219,7 +219,9 @@ internal sealed class PhraseFinder
             _context.RentWords(BitmapKernels.Words), _context.RentBytes(WindowPlaces.StartBytes),
             _context.RentBytes(WindowPlaces.RoomBytes));
 
-    /// <summary>Tests entries by Masks. Those of which masks do not say all stand first then; returns how many.</summary>
+    /// <summary>
+    /// Tests entries by masks. Moves those that masks cannot decide to the front and returns how many there are.
+    /// </summary>
     private int FindByMasks(long window, Span<ushort> asked)
     {
         Masks.Clear();
@@ -241,7 +243,7 @@ internal sealed class PhraseFinder
         return unsure;
     }
 
-    /// <summary>Tests entries by all their positions: those of each term are read in one pass.</summary>
+    /// <summary>Tests entries by all their positions, reading those of each term in one pass.</summary>
     private void FindByPositions(long window, ReadOnlySpan<ushort> asked)
     {
         MakeLists();

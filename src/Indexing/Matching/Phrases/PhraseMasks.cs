@@ -5,21 +5,21 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds by masks of places (<see cref="PositionKernels"/>) which entries of some windows may have a phrase, and from where on:
-/// term by term, each is read of the entries that are left. What has to be read for one term is asked for in all windows before
-/// the first of it is looked at.
+/// Finds by position masks (<see cref="PositionKernels"/>) which entries of some windows may contain a phrase, and at which
+/// start positions. Narrows term by term, reading each term only for the remaining entries. The data of one term is
+/// prefetched for all windows before any of it is read.
 /// </summary>
 internal sealed class PhraseMasks
 {
-    /// <summary>Most windows.</summary>
+    /// <summary>Maximum number of windows.</summary>
     public const int MaxWindows = 64;
 
-    /// <summary>So many entries are taken beside those of a whole window.</summary>
+    /// <summary>Maximum number of entries added before the last window, which may be full.</summary>
     public const int ManyEntries = PostingWindow.Size;
 
     private const int RoomEntries = PostingWindow.Size + ManyEntries;
 
-    /// <summary>The two rarest words are read together: one alone leaves hardly any entry out.</summary>
+    /// <summary>The two rarest words are read together, since one alone excludes hardly any entry.</summary>
     private const int FirstTerms = 2;
 
     private readonly QueryContext _context;
@@ -36,10 +36,10 @@ internal sealed class PhraseMasks
     private byte[]? _areLong;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The different terms.</param>
-    /// <param name="order">In which order they are read.</param>
-    /// <param name="places">By term, its places in the phrase.</param>
-    /// <param name="slop">How far words may be from their places: below <see cref="PositionKernels.MaskBits"/>.</param>
+    /// <param name="terms">The distinct terms.</param>
+    /// <param name="order">Indexes of the terms in the order in which they are read.</param>
+    /// <param name="places">For each term, its positions in the phrase.</param>
+    /// <param name="slop">How far words may be from their positions: below <see cref="PositionKernels.MaskBits"/>.</param>
     public PhraseMasks(QueryContext context, TermOperator[] terms, int[] order, int[][] places, int slop)
     {
         _context = context;
@@ -50,19 +50,21 @@ internal sealed class PhraseMasks
         _entries = context.RentOffsets(RoomEntries);
     }
 
-    /// <summary>Windows that were added.</summary>
+    /// <summary>Number of windows added.</summary>
     public int WindowCount { get; private set; }
 
-    /// <summary>Their entries, all together.</summary>
+    /// <summary>Number of entries of all windows together.</summary>
     public int EntryCount => _ends[WindowCount];
 
-    /// <summary>Room for the entries of the next window.</summary>
+    /// <summary>Buffer for the entries of the next window.</summary>
     public Span<ushort> Room => _entries.AsSpan(EntryCount);
 
-    /// <summary>Forgets all windows.</summary>
+    /// <summary>Removes all windows.</summary>
     public void Clear() => WindowCount = 0;
 
-    /// <summary>Adds a window, the entries of which have all words, ascend, and stand in <see cref="Room"/>.</summary>
+    /// <summary>
+    /// Adds a window whose entries have been written to <see cref="Room"/>, ascending; they must have all words.
+    /// </summary>
     public void Add(long window, int count)
     {
         _windows[WindowCount] = window;
@@ -70,7 +72,7 @@ internal sealed class PhraseMasks
         WindowCount++;
     }
 
-    /// <summary>Takes out the entries that do not have a term.</summary>
+    /// <summary>Removes the entries that do not have a term.</summary>
     public void Keep(TermOperator term)
     {
         Span<long> asked = stackalloc long[MaxWindows];
@@ -101,7 +103,7 @@ internal sealed class PhraseMasks
         }
     }
 
-    /// <summary>Leaves those entries that may have the phrase.</summary>
+    /// <summary>Keeps the entries that may contain the phrase.</summary>
     public void Run()
     {
         _begins ??= _context.RentWords(RoomEntries);
@@ -120,14 +122,14 @@ internal sealed class PhraseMasks
         }
     }
 
-    /// <summary>The entries of a window that are left.</summary>
+    /// <summary>The remaining entries of a window.</summary>
     public ReadOnlySpan<ushort> Entries(int window) => _entries.AsSpan(_ends[window].._ends[window + 1]);
 
-    /// <summary>By entry that is left, the places from where on it may have the phrase.</summary>
+    /// <summary>For each remaining entry, the possible start positions of the phrase, as a bitmap.</summary>
     public ReadOnlySpan<ulong> Begins(int window) => _begins.AsSpan(_ends[window].._ends[window + 1]);
 
     /// <summary>
-    /// By entry that is left, 1 where that is not sure: it has one of the words behind the places that masks tell apart.
+    /// For each remaining entry, 1 if the result is uncertain because a word occurs at positions beyond those a mask covers.
     /// </summary>
     public ReadOnlySpan<byte> AreLong(int window) => _areLong.AsSpan(_ends[window].._ends[window + 1]);
 
@@ -157,7 +159,7 @@ internal sealed class PhraseMasks
             areLong[i] |= isLong[i];
     }
 
-    /// <summary>Takes out the entries from nowhere in which the phrase may begin.</summary>
+    /// <summary>Removes the entries without a possible start position.</summary>
     private void Shrink()
     {
         (ulong[] begins, byte[] areLong) = (_begins!, _areLong!); // Run rents them

@@ -1,21 +1,22 @@
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Whether, and how well, the words of a phrase stand together in one entry. Word i of the phrase stands at query position q[i];
-/// an entry matches from a start m if every word i has a position p with m + q[i] ≤ p ≤ m + q[i] + slop, no position serving two
-/// words of the same term, and, where order counts, positions ascending. A start counts 1 / (1 + d), d being the smallest slop
-/// that would do; the phrase's frequency is the sum over all starts. Without slop that is the number of times the phrase stands
-/// there.
+/// Decides whether, and how closely, the words of a phrase occur together in one entry. Word i of the phrase has query
+/// position q[i]. An entry matches at a start m if every word i has a position p with m + q[i] ≤ p ≤ m + q[i] + slop, no
+/// position serves two words of the same term, and, if order matters, positions ascend. A start counts 1 / (1 + d), where d
+/// is the smallest slop that would suffice; the phrase's frequency is the sum over all starts. Without slop that is the
+/// number of occurrences.
 /// </summary>
 /// <remarks>
-/// For each start the words take, in order of q, the smallest position left to them. That is exact: the ranges of the words begin
-/// and end in the order of q, so a smaller position never takes anything from a later word that a greater one would leave.
+/// For each start the words take, in order of q, the smallest position left to them. That is exact: the ranges of the words
+/// begin and end in the order of q, so taking a smaller position never deprives a later word of one that a greater position
+/// would leave.
 /// </remarks>
 internal sealed class PhraseMatcher
 {
     /// <summary>
-    /// Words looked at between two looks at whether the query is still wanted: one entry may take a minute, of hundreds of words
-    /// that each stand there a hundred thousand times.
+    /// Words processed between two checks for cancellation: a single entry may take a minute if hundreds of words occur a
+    /// hundred thousand times each.
     /// </summary>
     private const int WordsBetweenChecks = 1 << 16;
 
@@ -29,10 +30,10 @@ internal sealed class PhraseMatcher
     private int _sinceCheck;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">By word of the phrase, which of the different terms it is.</param>
-    /// <param name="offsets">By word, its position in the query, ascending.</param>
-    /// <param name="slop">How far words may be from their places.</param>
-    /// <param name="ordered">Whether they have to keep their order.</param>
+    /// <param name="terms">For each word of the phrase, the index of its distinct term.</param>
+    /// <param name="offsets">For each word, its position in the query, ascending.</param>
+    /// <param name="slop">How far words may be from their positions.</param>
+    /// <param name="ordered">Whether words have to keep their order.</param>
     public PhraseMatcher(QueryContext context, int[] terms, int[] offsets, int slop, bool ordered)
     {
         _context = context;
@@ -44,10 +45,10 @@ internal sealed class PhraseMatcher
         _cursors = new int[terms.Length];
     }
 
-    /// <summary>How far words may be from their places.</summary>
+    /// <summary>How far words may be from their positions.</summary>
     public int Slop => _slop;
 
-    /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
+    /// <summary>Description of the slop for the plan; null without slop.</summary>
     public string? Distance =>
         _slop == 0
             ? null
@@ -55,7 +56,8 @@ internal sealed class PhraseMatcher
                 System.Globalization.CultureInfo.InvariantCulture, $"{(_ordered ? "in order, " : "")}up to {_slop:N0} apart");
 
     /// <summary>
-    /// The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.
+    /// Returns the frequency of the phrase in an entry, or 0 if it does not match. Positions are given for each distinct
+    /// term, ascending.
     /// </summary>
     public float Match(ReadOnlySpan<PositionList> positions)
     {
@@ -76,7 +78,7 @@ internal sealed class PhraseMatcher
         return frequency;
     }
 
-    /// <summary>Two words: both go forward together.</summary>
+    /// <summary>Counts an exact phrase of two different words by advancing through both lists.</summary>
     private int CountPairs(ReadOnlySpan<int> first, ReadOnlySpan<int> second)
     {
         int apart = _offsets[1] - _offsets[0], found = 0, last = -1;
@@ -89,7 +91,7 @@ internal sealed class PhraseMatcher
                 continue;
             }
 
-            // Several tokens at one position are one place; nothing stands before the first.
+            // Several tokens at one position count once, and no start is negative.
             if (second[j] == wanted && first[i] != last && first[i] >= _offsets[0])
                 found++;
             last = first[i++];
@@ -98,7 +100,7 @@ internal sealed class PhraseMatcher
         return found;
     }
 
-    /// <summary>By term, its positions in the query.</summary>
+    /// <summary>Returns, for each distinct term, its positions in the query.</summary>
     public int[][] Places()
     {
         int[][] places = new int[_lastOfTerm.Length][];
@@ -111,7 +113,7 @@ internal sealed class PhraseMatcher
         return places;
     }
 
-    /// <summary>Walks the rarest word and looks the others up: all cursors only go forward.</summary>
+    /// <summary>Iterates over the rarest word and looks up the others. All cursors only move forward.</summary>
     private int CountExact(ReadOnlySpan<PositionList> positions)
     {
         int lead = 0;
@@ -128,7 +130,7 @@ internal sealed class PhraseMatcher
         {
             int start = position - _offsets[lead];
             if (start == last || start < 0)
-                continue; // several tokens at one position are one place
+                continue; // several tokens at one position count once
             last = start;
             Visit();
             bool all = true;
@@ -148,7 +150,8 @@ internal sealed class PhraseMatcher
     }
 
     /// <summary>
-    /// The next place at which some word would stand at its own place; the cursors go to what is left from there on.
+    /// Moves to the next start at which some word is exactly at its position, and advances the cursors to the positions from
+    /// there on.
     /// </summary>
     private bool TryGetNextStart(ReadOnlySpan<PositionList> positions, ref int start)
     {
@@ -177,7 +180,7 @@ internal sealed class PhraseMatcher
     }
 
     /// <summary>
-    /// How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.
+    /// Returns the smallest slop that suffices at a start, or -1 if the slop is too small. Starts must ascend.
     /// </summary>
     private int DistanceAt(ReadOnlySpan<PositionList> positions, int start)
     {
@@ -188,7 +191,7 @@ internal sealed class PhraseMatcher
         {
             ReadOnlySpan<int> mine = positions[_terms[i]].Span;
 
-            // Words of one offset (synonyms) may share a position, others have to go up where order counts.
+            // Words at one query position (synonyms) may share a position; otherwise positions must ascend if order matters.
             int least = _lastOfTerm[_terms[i]] + 1;
             if (_ordered && last >= 0)
                 least = Math.Max(least, _offsets[i] > _offsets[i - 1] ? last + 1 : last);

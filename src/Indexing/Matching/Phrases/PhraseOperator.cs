@@ -7,12 +7,12 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words,
-/// and of no others, see <see cref="PhraseFinder"/>.
+/// Matches entries that contain a phrase. Positions are read only for entries that have all words, see
+/// <see cref="PhraseFinder"/>.
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
-    /// <summary>Up to so many entries found say what they score themselves.</summary>
+    /// <summary>Up to this many known matches, their exact scores are used as bounds.</summary>
     private const int FewFound = 10;
 
     private readonly TermOperator[] _terms;
@@ -30,11 +30,11 @@ internal sealed class PhraseOperator : Operator
     private long _expected = -1;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The different terms, opened with positions.</param>
-    /// <param name="matcher">Tells phrases from words that stand apart.</param>
-    /// <param name="factors">Lengths of the field where scores are wanted.</param>
+    /// <param name="terms">The distinct terms, opened with positions.</param>
+    /// <param name="matcher">Decides whether positions form the phrase.</param>
+    /// <param name="factors">Lengths of the field if scores are wanted.</param>
     /// <param name="idf">Sum over all words of the phrase.</param>
-    /// <param name="isExact">Whether its frequency is at most that of each word.</param>
+    /// <param name="isExact">Whether the phrase's frequency is at most that of each word.</param>
     public PhraseOperator(
         QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
         : base(context)
@@ -48,14 +48,14 @@ internal sealed class PhraseOperator : Operator
         _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
     }
 
-    /// <summary>Looks at positions: of many phrases no entry has all words, so that there is nothing to look at.</summary>
+    /// <summary>Reads positions. Created on first use, since for many phrases no entry has all words.</summary>
     private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _terms, _matcher);
 
     public override long Estimate => _byCost[0].Estimate;
 
     /// <summary>
-    /// An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its
-    /// score, so bounds pay late.
+    /// An eighth of the expected number of entries with all words if these were independent. Underestimates on purpose:
+    /// finding a match costs more than scoring it, so bounds pay late.
     /// </summary>
     public override double Likely
     {
@@ -91,7 +91,7 @@ internal sealed class PhraseOperator : Operator
     {
         if (IsKnown(window, threshold: 0, margin: 1))
         {
-            set.SetOffsets(_ahead!.Found); // it is known by it
+            set.SetOffsets(_ahead!.Found); // not null if the window is known
             return;
         }
 
@@ -99,7 +99,7 @@ internal sealed class PhraseOperator : Operator
         Verify(window, set);
     }
 
-    // it is known by it
+    // _ahead is not null if the window is known
     public override int Count(long window) =>
         IsKnown(window, threshold: 0, margin: 1) ? _ahead!.Found.Length : base.Count(window);
 
@@ -219,7 +219,9 @@ internal sealed class PhraseOperator : Operator
         BoundKernels.AddScaled(bounds, least, weight);
     }
 
-    /// <summary>Where matches need not be counted, positions are read only of entries in blocks that promise enough.</summary>
+    /// <summary>
+    /// If matches need not be counted, reads positions only for entries in blocks whose bounds reach the threshold.
+    /// </summary>
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
         if (counts || threshold <= 0 || _factors is null)
@@ -227,7 +229,7 @@ internal sealed class PhraseOperator : Operator
 
         if (IsKnown(window, threshold, margin))
         {
-            set.SetOffsets(_ahead!.Found); // it is known by it
+            set.SetOffsets(_ahead!.Found); // not null if the window is known
             return set.Count;
         }
 
@@ -237,7 +239,7 @@ internal sealed class PhraseOperator : Operator
         return set.Count;
     }
 
-    /// <summary>Of entries that have all words, keeps those in blocks that promise enough.</summary>
+    /// <summary>Keeps the entries in blocks whose bounds reach the threshold.</summary>
     private void NarrowByBlocks(long window, WindowSet set, float threshold, float margin)
     {
         if (set.IsEmpty)
@@ -258,7 +260,7 @@ internal sealed class PhraseOperator : Operator
         }
     }
 
-    /// <summary>The different terms, the rarest first; of those that are as rare the first one.</summary>
+    /// <summary>Sorts the distinct terms by estimate, rarest first. The sort is stable.</summary>
     private static TermOperator[] ByCost(TermOperator[] terms)
     {
         var ordered = new TermOperator[terms.Length];
@@ -273,7 +275,7 @@ internal sealed class PhraseOperator : Operator
         return ordered;
     }
 
-    /// <summary>The first window in which the words are that are looked for first, for who will go along all windows.</summary>
+    /// <summary>Returns the first window with the leading words, and prepares to visit all windows in order.</summary>
     private long FirstOfWords()
     {
         if (_words is null)
@@ -282,12 +284,12 @@ internal sealed class PhraseOperator : Operator
         return _words.Next(0);
     }
 
-    /// <summary>The first window from one on in which all words are.</summary>
+    /// <summary>Returns the first window at or after <paramref name="from"/> that has all words.</summary>
     private long NextOfWords(long from) => NextOfAll<TermOperator>(_byCost, from);
 
     /// <summary>
-    /// As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were
-    /// not asked for.
+    /// As <see cref="NextOfWords"/>; if bounds of windows are known, returns the first window not yet requested whose bound
+    /// reaches the threshold.
     /// </summary>
     private long NextToAsk(long from, float threshold, float margin)
     {
@@ -302,13 +304,15 @@ internal sealed class PhraseOperator : Operator
         return End;
     }
 
-    /// <summary>Whether a window may have a hit of at least so much and was not asked for, as far as that is known.</summary>
+    /// <summary>
+    /// Whether a window was not requested yet and may have a hit that reaches the threshold; true if bounds are not known.
+    /// </summary>
     private bool IsToAsk(long window, float threshold, float margin) =>
         _known is null || (_known[(int)window] >= 0 && _known[(int)window] * margin >= threshold);
 
     /// <summary>
-    /// Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for
-    /// one after the other it is found out, of some windows at once.
+    /// Whether the window's matches that may reach the threshold are known. If windows are requested in order, computes them
+    /// for several windows at once.
     /// </summary>
     private bool IsKnown(long window, float threshold, float margin)
     {
@@ -333,7 +337,7 @@ internal sealed class PhraseOperator : Operator
 
     private void LookAhead(long window, float threshold, float margin)
     {
-        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // who asks has looked whether they are there
+        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // checked by the caller
         bool isWhole = threshold <= 0;
         ahead.Begin(window, isWhole);
         words.Begin();
@@ -351,10 +355,10 @@ internal sealed class PhraseOperator : Operator
         ahead.Find(end: next);
     }
 
-    /// <summary>Looks which entries of a window have the words that are looked for first, and has them tested.</summary>
+    /// <summary>Finds the entries of a window with the leading words and adds them for testing.</summary>
     private void Add(long window, float threshold, float margin)
     {
-        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // as above
+        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // checked by the caller
         int count = words.Meet(window, ahead.Masks.Room);
         if (threshold > 0 && count != 0)
         {
@@ -384,10 +388,10 @@ internal sealed class PhraseOperator : Operator
         ahead.Add(window, count);
     }
 
-    /// <summary>Adds what the entries that were found score.</summary>
+    /// <summary>Adds the exact scores of the known matches to the bounds.</summary>
     private void AddFound(long window, Span<float> bounds, float boost)
     {
-        ReadOnlySpan<ushort> found = _ahead!.Found; // who asks has looked whether it is there
+        ReadOnlySpan<ushort> found = _ahead!.Found; // checked by the caller
         Span<float> scores = stackalloc float[FewFound];
         scores.Clear();
         if (_factors is null)
@@ -405,7 +409,7 @@ internal sealed class PhraseOperator : Operator
         BoundKernels.AddScaled(bounds, most, 1);
     }
 
-    /// <summary>The entries that have all words.</summary>
+    /// <summary>Replaces the set by the entries that have all words.</summary>
     private void FillWords(long window, WindowSet set)
     {
         _byCost[0].Fill(window, set);
@@ -413,7 +417,7 @@ internal sealed class PhraseOperator : Operator
             _byCost[i].And(window, set);
     }
 
-    /// <summary>Keeps what is a phrase of entries that have all its words.</summary>
+    /// <summary>Keeps the entries that contain the phrase, of those that have all its words.</summary>
     private void Verify(long window, WindowSet set)
     {
         if (set.IsEmpty)

@@ -8,29 +8,30 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one
-/// after the other, and met where they lie: of words with few entries a window, most of what is done window by window would be
-/// the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its
-/// entries are sought one by one in the lists of all others; where the rarest have few entries a window, their lists are merged:
-/// of these it is known which entries have them before the first window is asked for.
+/// Finds the entries of whole windows that have the rarest words of a phrase (the leading words). All windows of a leading
+/// word are located once, in one pass, and intersected in place: with few entries per window, locating each window
+/// separately would dominate. Other words are tested only for the remaining entries. If the rarest word has a short list,
+/// its entries are looked up in the lists of all others. If the rarest words have few entries per window, their lists are
+/// merged. In both cases the result is known before the first window is requested.
 /// </summary>
 internal sealed class PhraseWords
 {
-    /// <summary>In the place of a number: entries are <see cref="Bits"/>.</summary>
+    /// <summary>Returned instead of a count if the entries are in <see cref="Bits"/>.</summary>
     public const int Many = -1;
 
     /// <summary>
-    /// From this part of the windows of a list on, that are asked about, it is cheaper to go along it than to seek each.
+    /// If at least one in this many windows of a list is requested, reading the whole list is cheaper than seeking each
+    /// window.
     /// </summary>
     private const int WholeRatio = 2;
 
     /// <summary>
-    /// How many times the entries up to which lists are merged for other queries they may have here, where windows of each would
-    /// be found one by one otherwise.
+    /// Factor on the limit of entries per window up to which lists are merged: higher than for other queries, since here the
+    /// alternative is to locate the windows of each list separately.
     /// </summary>
     private const int MergedRatio = 2;
 
-    /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
+    /// <summary>Number of windows by which lookups are prefetched ahead.</summary>
     private const int Ahead = 4;
 
     private readonly QueryContext _context;
@@ -45,7 +46,7 @@ internal sealed class PhraseWords
     private int _announcedOther;
 
     /// <param name="context">The query.</param>
-    /// <param name="words">The different words, the rarest first.</param>
+    /// <param name="words">The distinct words, the rarest first.</param>
     public PhraseWords(QueryContext context, TermOperator[] words)
     {
         _context = context;
@@ -67,26 +68,28 @@ internal sealed class PhraseWords
         FirstCount = CountFirst(windows);
     }
 
-    /// <summary>How many words are met here.</summary>
+    /// <summary>Number of leading words.</summary>
     public int FirstCount { get; }
 
-    /// <summary>The others.</summary>
+    /// <summary>The words other than the leading ones.</summary>
     public ReadOnlySpan<TermOperator> Others => _words.AsSpan(FirstCount);
 
-    /// <summary>Entries of the window met last, as a bitmap, where they are many; scratch.</summary>
+    /// <summary>
+    /// Bitmap of the entries found by the last <see cref="Meet"/> that returned <see cref="Many"/>; may be overwritten.
+    /// </summary>
     public Span<ulong> Bits => _bits.AsSpan(0, BitmapKernels.Words);
 
-    /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others.</summary>
+    /// <summary>
+    /// Whether the rarest word has a short list, so that its entries are looked up in the lists of all others.
+    /// </summary>
     private bool IsShort => _words[0] is ShortListOperator;
 
-    /// <summary>
-    /// Whether all entries that have the words that are met here are found before the first window is asked for.
-    /// </summary>
+    /// <summary>Whether all entries with the leading words are found before the first window is requested.</summary>
     private bool AreKnown => IsShort || _merged > 0;
 
     private ReadOnlySpan<ulong> Few => _bits.AsSpan(0, _fewCount);
 
-    /// <summary>Begins at a window.</summary>
+    /// <summary>Starts a pass over the windows.</summary>
     public void Begin()
     {
         _fewPlace = 0;
@@ -107,8 +110,8 @@ internal sealed class PhraseWords
     }
 
     /// <summary>
-    /// The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are
-    /// met here; <see cref="Operator.End"/> if there is none.
+    /// Returns the first window at or after <paramref name="from"/> that has all leading words, or
+    /// <see cref="Operator.End"/>. Calls since <see cref="Begin"/> must ascend.
     /// </summary>
     public long Next(long from)
     {
@@ -130,7 +133,7 @@ internal sealed class PhraseWords
         }
     }
 
-    /// <summary>Says that positions of the window met last are going to be asked for.</summary>
+    /// <summary>Announces that positions of the window found last are going to be read.</summary>
     public void ExpectPositions(long window)
     {
         for (int i = 0; i < FirstCount; i++)
@@ -138,7 +141,7 @@ internal sealed class PhraseWords
     }
 
     /// <summary>
-    /// Writes the entries of the window found last that have all these words; returns how many, or <see cref="Many"/>.
+    /// Writes the entries of the window found last that have all leading words; returns how many, or <see cref="Many"/>.
     /// </summary>
     /// <param name="window">The window.</param>
     /// <param name="room">Room for all entries of a window.</param>
@@ -165,7 +168,7 @@ internal sealed class PhraseWords
 
     private static ushort OffsetOf(ulong id) => (ushort)(id & (PostingWindow.Size - 1));
 
-    /// <summary>Of the entries of the rarest word, keeps those that all others have.</summary>
+    /// <summary>Finds the entries of the rarest word, which has a short list, that all other words have.</summary>
     private void FindFew()
     {
         _fewCount = ((ShortListOperator)_words[0]).CopyIds(_bits);
@@ -173,7 +176,7 @@ internal sealed class PhraseWords
             _fewCount = _words[i] is ShortListOperator other ? other.KeepIds(_bits.AsSpan(0, _fewCount)) : KeepFew(i);
     }
 
-    /// <summary>Finds the entries that all words have whose lists are merged.</summary>
+    /// <summary>Finds the entries that all words with merged lists share.</summary>
     private void Merge()
     {
         var lists = new PostingList[_merged];
@@ -208,8 +211,8 @@ internal sealed class PhraseWords
     }
 
     /// <summary>
-    /// Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is
-    /// looked at.
+    /// Keeps the entries that a word with a long list has; returns how many. All lookups are prefetched before the first is
+    /// made.
     /// </summary>
     private int KeepFew(int word)
     {
@@ -264,7 +267,9 @@ internal sealed class PhraseWords
         return place < mine.Length ? mine[place].Window : Operator.End;
     }
 
-    /// <summary>Of the rarest word here, which has a list, keeps what the others have.</summary>
+    /// <summary>
+    /// Keeps the entries of the rarest leading word, which are a list in this window, that the other leading words have.
+    /// </summary>
     private int MeetLists(int rarest, Span<ushort> room)
     {
         HeldWindow lead = _words[rarest].Windows[_places[rarest]];
@@ -306,7 +311,7 @@ internal sealed class PhraseWords
         const int Lanes = 16;
         ReadOnlySpan<ushort> left = one.PaddedOffsets, right = other.PaddedOffsets;
         if (other.Count <= OffsetKernels.Few && left.Length >= OffsetKernels.Few && right.Length >= OffsetKernels.Few)
-            return OffsetKernels.IntersectFew(right, other.Count, left, one.Count, room); // the one is not longer
+            return OffsetKernels.IntersectFew(right, other.Count, left, one.Count, room); // one is not longer
         if (right.Length >= other.Count + Lanes)
             return OffsetKernels.Intersect(right, other.Count, left[..one.Count], room);
         left[..one.Count].CopyTo(room);
@@ -327,7 +332,7 @@ internal sealed class PhraseWords
         return PhraseFinder.IsForPairs(BitmapKernels.Count(Bits)) ? Many : BitmapKernels.Decode(Bits, room);
     }
 
-    /// <summary>Asks for what tells which entries of the windows that come soon have the second word.</summary>
+    /// <summary>Prefetches what decides which entries of the next windows have the second word.</summary>
     private void Announce()
     {
         ReadOnlySpan<HeldWindow> mine = _words[0].Windows;
@@ -353,7 +358,9 @@ internal sealed class PhraseWords
         }
     }
 
-    /// <summary>How many words have lists that are intersected where they lie; 0 where the rarest has a short one.</summary>
+    /// <summary>
+    /// Returns the number of words whose lists are merged; 0 if the rarest has a short list or only one qualifies.
+    /// </summary>
     private int CountMerged()
     {
         if (IsShort || _context.Hints.Rank == RankHint.Windows)
@@ -372,7 +379,10 @@ internal sealed class PhraseWords
         return count > 1 ? count : 0;
     }
 
-    /// <summary>Where few entries have the first two, others are asked about such entries alone.</summary>
+    /// <summary>
+    /// Returns the number of leading words. If the first has few entries per window, the words after the second are tested
+    /// only for the remaining entries.
+    /// </summary>
     private int CountFirst(double windows)
     {
         const int FewInWindow = WindowSet.MaxListCount / 2;

@@ -3,8 +3,7 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// The positions of one term in one entry, those of several terms being looked at together: a part of a
-/// <see cref="PositionTable"/>, or a copy. Scratch.
+/// The positions of one term in one entry: a slice of a <see cref="PositionTable"/>, or a copy. Reused for each entry.
 /// </summary>
 internal sealed class PositionList
 {
@@ -16,7 +15,7 @@ internal sealed class PositionList
 
     public ReadOnlySpan<int> Span => _source.AsSpan(_start, Count);
 
-    /// <summary>Copies positions.</summary>
+    /// <summary>Holds a copy of positions.</summary>
     public void Set(ReadOnlySpan<int> ascending)
     {
         if (_copy.Length < ascending.Length)
@@ -25,7 +24,7 @@ internal sealed class PositionList
         (_source, _start, Count) = (_copy, 0, ascending.Length);
     }
 
-    /// <summary>Stands for the positions of one of the entries of a table, as long as that is not filled anew.</summary>
+    /// <summary>Refers to the positions of one entry of a table, valid until the table is refilled.</summary>
     public void Set(PositionTable table, int entry)
     {
         _source = table.Values;

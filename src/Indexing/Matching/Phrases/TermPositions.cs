@@ -4,10 +4,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Matching.Phrases;
 
-/// <summary>Where a term of a full-text field stands in one entry.</summary>
+/// <summary>Reads the positions of a term of a full-text field in one entry.</summary>
 internal static class TermPositions
 {
-    /// <summary>The positions, ascending; empty if the entry has not the term.</summary>
+    /// <summary>Returns the positions, ascending; empty if the entry does not have the term.</summary>
     public static int[] Of(IndexView view, string dictionary, ReadOnlySpan<byte> form, long id)
     {
         if (!view.TryGetTerm(dictionary, form, out TermPayload payload))
@@ -15,7 +15,7 @@ internal static class TermPositions
         if (payload.Kind == PostingKind.Flat)
             return OfFlat(payload.Flat, id);
 
-        using var cursor = new PostingCursor(view.Postings(dictionary)!, payload.ListId); // long lists lie there
+        using var cursor = new PostingCursor(view.Postings(dictionary)!, payload.ListId); // a long list has a postings tree
         if (view.Positions(dictionary) is not { } places || !cursor.TryHold(id >> PostingWindow.SizeBits, out HeldWindow held))
             return [];
         int rank = held.Postings.Rank((int)(id & (PostingWindow.Size - 1)));

@@ -6,25 +6,27 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// What scores are reckoned from when an index and a tail of changes answer as one: counts of both, without the entries of the
-/// index that the tail has put anew or removed. They are those that one index of the newer state would have, so scores are the
-/// same to the last bit.
+/// Statistics for scoring an index combined with a tail of changes not yet indexed: the sums of both, less the entries that
+/// the tail replaces or removes. They equal those of a single index of the newer state, so scores are identical to the last
+/// bit.
 /// </summary>
 /// <param name="main">The index.</param>
 /// <param name="tail">The changes.</param>
-/// <param name="gone">Entries of the index that are no more, ascending.</param>
+/// <param name="gone">Replaced or removed entries of the index, ascending.</param>
 internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] gone)
 {
     private readonly Dictionary<int, FieldStatistics> _goneOf = [];
     private Dictionary<int, GoneTerms>? _goneTerms;
 
-    /// <summary>Entries of both.</summary>
+    /// <summary>Number of entries of both sides.</summary>
     public long EntryCount => main.State.EntryCount + tail.State.EntryCount - gone.Length;
 
-    /// <summary>Whether an entry of the index is no more.</summary>
+    /// <summary>Whether an entry of the index was replaced or removed.</summary>
     public bool IsGone(long id) => Array.BinarySearch(gone, id) >= 0;
 
-    /// <summary>Sums over a field of both, with the reference of the one whose entries are scored.</summary>
+    /// <summary>
+    /// Statistics of a field over both sides, with the reference length of the side whose entries are scored.
+    /// </summary>
     public FieldStatistics Of(int field, FieldStatistics own)
     {
         FieldStatistics index = main.Statistics(field), changes = tail.Statistics(field), lost = Gone(field);
@@ -38,7 +40,7 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         };
     }
 
-    /// <summary>Entries of both that have a term.</summary>
+    /// <summary>Number of entries of both sides that have a term.</summary>
     public long EntriesWith(int field, ReadOnlySpan<byte> form)
     {
         long count = main.TryGetText(field, form, out TermPayload payload) ? payload.EntryCount : 0;
@@ -47,7 +49,7 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         return count - GoneWith(field, form);
     }
 
-    /// <summary>Entries of the index that had a term and are no more.</summary>
+    /// <summary>Number of replaced or removed entries that had a term.</summary>
     private int GoneWith(int field, ReadOnlySpan<byte> form)
     {
         _goneTerms ??= CountGone();
@@ -94,7 +96,9 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         }
     }
 
-    /// <summary>How many entries had each term of a field. An entry may have one as a text and as a number.</summary>
+    /// <summary>
+    /// Number of entries that had each term of a field. An entry with a term both as a text and as a number counts once.
+    /// </summary>
     private sealed class GoneTerms
     {
         private readonly TermTable _terms = new();

@@ -6,7 +6,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// The texts of a field in their order: those of its dictionary, or, where it has numbers alone, those that its numbers have. See
+/// The texts of a field in order: those of its dictionary, or the text forms of its numbers if it has only numbers. See
 /// <see cref="IndexView.HasNumbersAlone"/>.
 /// </summary>
 internal sealed class FieldTexts : IDisposable
@@ -21,16 +21,16 @@ internal sealed class FieldTexts : IDisposable
         Postings = postings;
     }
 
-    /// <summary>The text it stands on, in its stored form; it lives until this moves.</summary>
-    public ReadOnlySpan<byte> Key => _numbers is null ? _terms!.Key : _numbers.Key; // one of them is there
+    /// <summary>The current text in its stored form, valid until the cursor moves.</summary>
+    public ReadOnlySpan<byte> Key => _numbers is null ? _terms!.Key : _numbers.Key; // exactly one cursor is set
 
-    /// <summary>Entries that have it.</summary>
+    /// <summary>The entries that have the current text.</summary>
     public TermPayload Payload => new(_numbers is null ? _terms!.Value : _numbers.Value); // as above
 
-    /// <summary>Where long lists lie.</summary>
+    /// <summary>The postings tree of the dictionary, which holds long lists.</summary>
     public Tree? Postings { get; }
 
-    /// <summary>Opens them before the first; null if there is none.</summary>
+    /// <summary>Opens the texts, positioned before the first; null if there are none.</summary>
     public static FieldTexts? Open(IndexView view, int field)
     {
         string dictionary = view.TextDictionary(field);
@@ -43,10 +43,10 @@ internal sealed class FieldTexts : IDisposable
             : new FieldTexts(null, new NumberTextCursor(tree, back: false), postings);
     }
 
-    /// <summary>Goes to the first text that is not before one; false if there is none.</summary>
+    /// <summary>Moves to the first text at or after the given one; false if there is none.</summary>
     public bool Seek(ReadOnlySpan<byte> text) => _numbers is null ? _terms!.Seek(text) : _numbers.Seek(text); // as above
 
-    /// <summary>Goes to the next text; false behind the last.</summary>
+    /// <summary>Moves to the next text; false after the last.</summary>
     public bool MoveNext() => _numbers is null ? _terms!.MoveNext() : _numbers.MoveNext(); // as above
 
     public void Dispose()

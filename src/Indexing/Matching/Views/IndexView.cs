@@ -12,16 +12,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// An index in one state: its figures, and its trees, each looked up when first asked for. One thread at a time. Nothing of it
-/// depends on what was asked before, but the time that takes: so it is kept, see <see cref="KeptViews"/>, for the next who reads
-/// the same state.
+/// An index in one state: its statistics and trees, each looked up on first use. One thread at a time. Apart from speed,
+/// nothing depends on earlier queries, so a view is kept for the next reader of the same state; see <see cref="KeptViews"/>.
 /// </summary>
 internal sealed class IndexView
 {
-    /// <summary>Lists that are remembered as announced, a bit each: a power of 2.</summary>
+    /// <summary>Number of bits, a power of 2, that remember which lists were announced.</summary>
     private const int AnnouncedLists = 32 * 1024;
 
-    /// <summary>Queries that pages are asked for ahead for.</summary>
+    /// <summary>Number of queries for which pages are announced ahead.</summary>
     private const int QueriesAhead = 16;
 
     private readonly PageVisits _visits = new();
@@ -54,38 +53,38 @@ internal sealed class IndexView
             Read();
     }
 
-    /// <summary>The analyzers that its fields name.</summary>
+    /// <summary>The analyzers available to the fields.</summary>
     public AnalyzerSet AnalyzerSet { get; }
 
-    /// <summary>Its fields; read with the state when one of them is first asked for, where it was opened with fields.</summary>
+    /// <summary>The fields. Read with the state on first use if the view was opened with known fields.</summary>
     public IndexSchema Schema
     {
         get
         {
             if (_schema is null)
                 Read();
-            return _schema!; // just read
+            return _schema!; // read above
         }
     }
 
     /// <summary>
-    /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see
-    /// <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many queries were run that those who
-    /// find nothing in memory are over.
+    /// Returns the actual fields, or the expected ones if they have not been read yet, for announcing pages; see
+    /// <see cref="QueryAhead"/>. Null if announcing is pointless: the fields are unknown, or enough queries have run that
+    /// pages are likely to be in memory.
     /// </summary>
     public IndexSchema? TakeExpected() => _queriesAhead > 0 && _queriesAhead-- > 0 ? _schema ?? _known : null;
 
-    /// <summary>The analyzers of fields it is thought to have.</summary>
-    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    /// <summary>The analyzers of actual or expected fields.</summary>
+    /// <exception cref="IndexSchemaException">A field names an analyzer that this searcher was not given.</exception>
     public FieldAnalyzers AnalyzersOf(IndexSchema expected) =>
         ReferenceEquals(expected, _schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
 
-    /// <summary>The records of its entries.</summary>
+    /// <summary>Reads the records of the entries.</summary>
     public EntryReader Entries => _entries ??= new EntryReader(Tree);
 
     /// <summary>
-    /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that
-    /// every query on a view has the same count.
+    /// Pages visited so far, see <see cref="ReadTransaction.PageVisits"/>. Excludes pages read once and cached, so that
+    /// every query on a view reports the same count.
     /// </summary>
     public long PageVisits => _visits.Count - _visitsOnce;
 
@@ -95,11 +94,13 @@ internal sealed class IndexView
         {
             if (_state is null)
                 Read();
-            return _state!; // just read
+            return _state!; // read above
         }
     }
 
-    /// <summary>Fields that every entry has that has them at all: those before the first that entries are being given.</summary>
+    /// <summary>
+    /// Number of leading fields that are complete: fields before the first one that is still being backfilled.
+    /// </summary>
     public int CompleteFields
     {
         get
@@ -117,16 +118,16 @@ internal sealed class IndexView
         }
     }
 
-    /// <summary>Windows from the first entry to the last that was ever added.</summary>
+    /// <summary>Number of windows from the first entry to the last ever added.</summary>
     public long WindowCount => (State.NextEntryId + PostingWindow.Size - 1) >> PostingWindow.SizeBits;
 
-    /// <summary>The analyzers of its full-text fields.</summary>
-    /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
+    /// <summary>The analyzers of the full-text fields.</summary>
+    /// <exception cref="IndexSchemaException">A field names an analyzer that this searcher was not given.</exception>
     public FieldAnalyzers Analyzers => _analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
 
     /// <summary>
-    /// The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the
-    /// transaction belongs to.
+    /// Opens the state that a transaction reads: takes a kept view or creates one. The owner of the transaction must return
+    /// it with <see cref="Close"/>.
     /// </summary>
     public static IndexView Open(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
@@ -139,8 +140,7 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Leaves it to the next reader of the same state; unless somebody has forgotten to end a query on it, which may still be
-    /// asked.
+    /// Keeps the view for the next reader of the same state, unless a query on it was not ended and may still be used.
     /// </summary>
     public void Close()
     {
@@ -149,8 +149,8 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others
-    /// for those that run meanwhile.
+    /// Takes the temporary state for a query; return it with <see cref="Return"/>. One instance is kept for the next query,
+    /// and others are created for queries that run at the same time.
     /// </summary>
     public QueryScratch RentScratch()
     {
@@ -166,7 +166,9 @@ internal sealed class IndexView
         _scratch = rented;
     }
 
-    /// <summary>Pages that were found may go: queries that are still running find them again.</summary>
+    /// <summary>
+    /// Makes running queries forget page addresses, which may become invalid. They look the pages up again.
+    /// </summary>
     public void ForgetPages()
     {
         foreach (QueryScratch rented in _running)
@@ -175,9 +177,9 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several, and was not asked for before:
-    /// pages that nobody looked at, as few of the list were needed, would be announced each time, which takes longer than such a
-    /// query. (Of lists that share a bit all but the first are read page by page.)
+    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several and was not announced
+    /// before. Pages that a query did not need would otherwise be announced again each time, which takes longer than such a
+    /// query. (If lists share a bit, all but the first are read page by page.)
     /// </summary>
     public void Announce(Tree postings, long listId, long entries)
     {
@@ -191,17 +193,17 @@ internal sealed class IndexView
         postings.Announce(from, to);
     }
 
-    /// <summary>Reads the state; a query in which that happens has not read it.</summary>
+    /// <summary>Reads the state. The page visits are not counted for the query that causes it.</summary>
     private void Read()
     {
         long before = _visits.Count;
         Tree? index = Tree(TreeNames.Index);
-        _state = IndexState.Read(index); // first, as it refuses other formats
+        _state = IndexState.Read(index); // read first, since it rejects other formats
         _schema = SchemaRecord.Read(index, _known) ?? new IndexSchema([]);
         _visitsOnce += _visits.Count - before;
     }
 
-    /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
+    /// <summary>Statistics of a field, read on first use. Immutable.</summary>
     public FieldStatistics Statistics(int field)
     {
         if (_statistics.Length == 0)
@@ -225,7 +227,7 @@ internal sealed class IndexView
         return _norms[field] ??= new ChunkPlaces(Tree(TreeNames.Norms(field)));
     }
 
-    /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
+    /// <summary>Returns the tree of a name, or null if nothing was ever stored in it.</summary>
     public Tree? Tree(string name)
     {
         if (!_trees.TryGetValue(name, out Tree? tree))
@@ -233,10 +235,10 @@ internal sealed class IndexView
         return tree;
     }
 
-    /// <summary>The dictionary of that name; null if nothing was ever put into it.</summary>
+    /// <summary>Returns the dictionary of a name, or null if nothing was ever stored in it.</summary>
     public TermTree? Dictionary(string name) => Of(name).Terms;
 
-    /// <summary>Terms of a dictionary, read when first asked for.</summary>
+    /// <summary>Number of terms of a dictionary, read on first use.</summary>
     public long TermCount(string dictionary)
     {
         DictionaryTrees of = Of(dictionary);
@@ -251,24 +253,26 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Whether the texts of a field are those of its numbers and are not kept: a field of whole values without text, whose
-    /// numbers all have plain text, has no dictionary of texts. Who looks for texts asks the numbers then:
-    /// <see cref="TryGetText"/>, <see cref="FieldTexts"/>.
+    /// Whether the texts of a field are those of its numbers and are not stored: a field of whole values that never had a
+    /// text, and whose numbers all have plain text forms, has no dictionary of texts. Texts are then looked up among the
+    /// numbers, see <see cref="TryGetText"/> and <see cref="FieldTexts"/>.
     /// </summary>
     public bool HasNumbersAlone(int field) => TermCount(TreeNames.Terms(field)) == 0 && TermCount(TreeNames.Numbers(field)) > 0;
 
-    /// <summary>The dictionary in which the texts of a field stand, as texts or as numbers.</summary>
+    /// <summary>Name of the dictionary that holds the texts of a field, as texts or as numbers.</summary>
     public string TextDictionary(int field) => HasNumbersAlone(field) ? TreeNames.Numbers(field) : TreeNames.Terms(field);
 
-    /// <summary>Different texts of a field, as above.</summary>
+    /// <summary>Number of distinct texts of a field, as texts or as numbers.</summary>
     public long TextCount(int field) => TermCount(TextDictionary(field));
 
-    /// <summary>Whether values of a field are so long that its dictionary has them cut, and so not all in their order.</summary>
+    /// <summary>
+    /// Whether some values of a field are so long that its dictionary holds them truncated, and so not fully in order.
+    /// </summary>
     public bool HasLongTexts(int field) => Tree(TreeNames.LongTexts(field)) is { Count: > 0 };
 
     /// <summary>
-    /// The whole text of a stored form: itself, or what it was cut from. A word of a full-text field, of which no more is
-    /// kept, stays cut. Lives as long as the form, and as the pages of the transaction.
+    /// Returns the whole text of a stored form, which is the form itself unless it was truncated. A word of a full-text
+    /// field, of which no more is stored, stays truncated. Valid as long as the form and the pages of the transaction.
     /// </summary>
     public ReadOnlySpan<byte> WholeText(int field, ReadOnlySpan<byte> form)
     {
@@ -281,7 +285,7 @@ internal sealed class IndexView
                 + "Reset the index to build it again.");
     }
 
-    /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
+    /// <summary>Returns the list of all entries if it is a long list. Read on first use.</summary>
     public bool TryGetAll(out long listId)
     {
         if (_allEntries is not { } known)
@@ -298,7 +302,7 @@ internal sealed class IndexView
         return known >= 0;
     }
 
-    /// <summary>Whether any entry has a field, read when first asked for.</summary>
+    /// <summary>Whether any entry has a field. Read on first use.</summary>
     public bool HasEntries(int field)
     {
         if (_hasEntries.Length == 0)
@@ -316,7 +320,7 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// The number of the compound key of two fields; -1: there is none that has all entries. Read when first asked for.
+    /// Returns the number of the compound key of two fields, or -1 if there is none that has all entries. Read on first use.
     /// </summary>
     public int Compound(int equal, int order, CompoundOrder kind)
     {
@@ -365,8 +369,8 @@ internal sealed class IndexView
         return of;
     }
 
-    /// <summary>Position of a field.</summary>
-    /// <exception cref="UnknownFieldException">There is none of that name.</exception>
+    /// <summary>Returns the index of a field.</summary>
+    /// <exception cref="UnknownFieldException">There is no field of that name.</exception>
     public int Field(string name)
     {
         int field = Schema.IndexOf(name);
@@ -377,13 +381,13 @@ internal sealed class IndexView
                     + $"{string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
     }
 
-    /// <summary>The entry of a key; -1 if there is none.</summary>
+    /// <summary>Returns the entry with a key, or -1.</summary>
     public long Find(ReadOnlySpan<byte> key) =>
         key.Length is > 0 and <= IndexBatch.MaxKeyBytes
             && Dictionary(TreeNames.Keys) is { } keys
             && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
 
-    /// <summary>Entries that have the term.</summary>
+    /// <summary>Finds the entries that have a term.</summary>
     public bool TryGetTerm(string dictionary, scoped ReadOnlySpan<byte> term, out TermPayload payload)
     {
         if (Dictionary(dictionary) is { } terms && terms.TryGet(term, out ReadOnlySpan<byte> value))
@@ -396,7 +400,7 @@ internal sealed class IndexView
         return false;
     }
 
-    /// <summary>Entries that have a text, in its stored form, as a text or as a number.</summary>
+    /// <summary>Finds the entries that have a text, given in its stored form, as a text or as a number.</summary>
     public bool TryGetText(int field, scoped ReadOnlySpan<byte> form, out TermPayload payload)
     {
         if (!HasNumbersAlone(field))
@@ -408,13 +412,13 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.
+    /// The trees of a dictionary, looked up on first use. A missing tree is looked up again each time, which is rare.
     /// </summary>
     private sealed class DictionaryTrees(TermTree? terms)
     {
         public TermTree? Terms => terms;
 
-        /// <summary>Its terms; -1: not known yet.</summary>
+        /// <summary>Number of terms; -1 if not read yet.</summary>
         public long Count { get; set; } = -1;
 
         public Tree? Postings { get; set; }

@@ -3,13 +3,13 @@ using Treepie.Indexing.Analysis;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// Views of one state of an index that nobody reads through at the moment, for those who come next: opening trees and making
-/// buffers anew is most of what a small query would cost. They lie with the state itself, and go with it when a commit has made
-/// another and the last reader has ended. Any number of threads.
+/// Unused views of one state of an index, kept for the next readers: opening trees and allocating buffers is most of the
+/// cost of a small query. They are stored with the state itself and are released with it, once a commit has replaced it and
+/// its last reader has ended. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Memory: at most <see cref="Most"/> views with their buffers, some 20 KiB each and what they remember of places (400 KiB where
-/// phrases of many words were asked for), and only as many as there were readers at once.
+/// Memory: at most <see cref="Most"/> views and only as many as there were concurrent readers, with buffers of some 20 KiB
+/// each and cached page addresses (400 KiB after phrases of many words).
 /// </remarks>
 internal sealed class KeptViews
 {
@@ -17,7 +17,7 @@ internal sealed class KeptViews
 
     private readonly IndexView?[] _views = new IndexView?[Most];
 
-    /// <summary>One with these analyzers, for the caller alone; null if there is none.</summary>
+    /// <summary>Takes a view with these analyzers for exclusive use; null if there is none.</summary>
     public IndexView? Take(AnalyzerSet analyzers)
     {
         foreach (ref IndexView? place in _views.AsSpan())
@@ -25,7 +25,7 @@ internal sealed class KeptViews
             if (Volatile.Read(ref place) is not { } seen || seen.AnalyzerSet != analyzers)
                 continue;
 
-            // Another thread may have exchanged it for another one meanwhile.
+            // Another thread may have exchanged it in the meantime.
             if (Interlocked.CompareExchange(ref place, null, seen) == seen)
                 return seen;
         }
@@ -33,7 +33,7 @@ internal sealed class KeptViews
         return null;
     }
 
-    /// <summary>Takes one back; it is dropped where there are enough.</summary>
+    /// <summary>Returns a view, which is dropped if enough are kept.</summary>
     public void Give(IndexView view)
     {
         foreach (ref IndexView? place in _views.AsSpan())

@@ -2,10 +2,10 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching.Views;
 
-/// <summary>How often a term of a full-text field stands in one entry.</summary>
+/// <summary>Reads the frequency of a term of a full-text field in one entry.</summary>
 internal static class TermFrequency
 {
-    /// <summary>The frequency; 0 if the entry has not the term.</summary>
+    /// <summary>Returns the frequency, or 0 if the entry does not have the term.</summary>
     public static int Of(IndexView view, string dictionary, ReadOnlySpan<byte> form, long id)
     {
         if (!view.TryGetTerm(dictionary, form, out TermPayload payload))
@@ -22,7 +22,7 @@ internal static class TermFrequency
             return 0;
         }
 
-        using var cursor = new PostingCursor(view.Postings(dictionary)!, payload.ListId); // long lists lie there
+        using var cursor = new PostingCursor(view.Postings(dictionary)!, payload.ListId); // a long list has a postings tree
         if (!cursor.TryGet(id >> PostingWindow.SizeBits, out PostingWindow window))
             return 0;
         int rank = window.Rank((int)(id & (PostingWindow.Size - 1)));
