@@ -87,11 +87,11 @@ public sealed class DatabaseSorters
         }
     }
 
-    /// <summary>The sorters of a dump that can be used here.</summary>
+    /// <summary>Returns the sorters of a dump that are valid on this machine.</summary>
     internal static NamedCode Usable(NamedCode given) =>
         given.Where(static (name, code) => NamedCode.IsName(name) && TryMake(name, code) is not null);
 
-    /// <summary>Adds those of an import, as far as there is room for all of them.</summary>
+    /// <summary>Adds imported sorters; adds none if the total would exceed <see cref="MaxCount"/>.</summary>
     internal void Merge(ReadOnlyMemory<byte> json)
     {
         lock (_changing)
@@ -102,7 +102,7 @@ public sealed class DatabaseSorters
         }
     }
 
-    /// <summary>The orders of the program, and those that are stored now.</summary>
+    /// <summary>Returns the orders that the program defines and those that are stored now.</summary>
     internal IReadOnlyDictionary<string, ICustomOrder> Orders()
     {
         byte[]? json = Setting();
