@@ -2,7 +2,7 @@ using ZstdSharp.Unsafe;
 
 namespace Treepie.Compression;
 
-/// <summary>zstd in managed code (the package ZstdSharp.Port): what there is on any system. Thread-safe.</summary>
+/// <summary>zstd in managed code (the package ZstdSharp.Port), available on every system. Thread-safe.</summary>
 internal sealed unsafe class ManagedZstd : ZstdLibrary
 {
     internal override void Free(nint context, bool compresses) =>

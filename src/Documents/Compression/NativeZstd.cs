@@ -5,9 +5,8 @@ namespace Treepie.Compression;
 
 /// <summary>The zstd library of the system, bound at run time. Thread-safe.</summary>
 /// <remarks>
-/// Functions are looked up in the loaded library, not declared as imports: the library has another file name on every system, an
-/// import knows one, and the hook that would map it can be set once in a process only, which is not this library's to take. It
-/// works the same in natively compiled programs.
+/// Functions are resolved from the loaded library rather than declared as imports: the file name differs between systems, an
+/// import has only one, and the hook that could map it can be set only once. This also works in natively compiled programs.
 /// </remarks>
 internal sealed unsafe class NativeZstd : ZstdLibrary
 {
@@ -38,14 +37,14 @@ internal sealed unsafe class NativeZstd : ZstdLibrary
         _decompress = (delegate* unmanaged[Cdecl]<nint, ZstdBuffer*, ZstdBuffer*, nuint>)Function("ZSTD_decompressStream");
     }
 
-    /// <summary>The file's names on this system.</summary>
+    /// <summary>The library's file names on this system.</summary>
     public static IReadOnlyList<string> NamesOfSystem =>
         OperatingSystem.IsWindows() ? ["zstd.dll", "libzstd.dll"]
         : OperatingSystem.IsMacOS() ? ["libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"]
         : ["libzstd.so.1"];
 
     /// <summary>
-    /// Loads the first of these files that is there; null where none is, or where it is too old to have every function.
+    /// Loads the first of these files that exists. Returns null if there is none, or if it is too old to have all functions.
     /// </summary>
     public static NativeZstd? TryLoad(params IReadOnlyList<string> names)
     {

@@ -1,6 +1,6 @@
 namespace Treepie.Compression;
 
-/// <summary>A buffer as the library takes it, for both directions.</summary>
+/// <summary>An input or output buffer in the library's format.</summary>
 internal unsafe struct ZstdBuffer(byte* start, nuint length)
 {
     public byte* Start = start;

@@ -2,7 +2,7 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Compression;
 
-/// <summary>State of one compression or decompression inside the library; freed with its last user.</summary>
+/// <summary>A compression or decompression context of the library. Freed when it is disposed and no longer in use.</summary>
 internal sealed class ZstdContext : SafeHandle
 {
     private readonly ZstdLibrary _library;
@@ -20,7 +20,7 @@ internal sealed class ZstdContext : SafeHandle
 
     public override bool IsInvalid => handle == 0;
 
-    /// <summary>Where it is. One caller at a time, who keeps it alive.</summary>
+    /// <summary>Its address. The caller must keep this object alive while using it. Not thread-safe.</summary>
     public nint Address
     {
         get
@@ -37,12 +37,12 @@ internal sealed class ZstdContext : SafeHandle
     }
 }
 
-/// <summary>What is asked of a compressor beside taking input.</summary>
+/// <summary>What a compressor does in addition to consuming input.</summary>
 internal enum ZstdOperation
 {
-    /// <summary>Nothing: it keeps what it likes.</summary>
+    /// <summary>Nothing: it may buffer input.</summary>
     Continue = 0,
 
-    /// <summary>The end of the frame.</summary>
+    /// <summary>Ends the frame.</summary>
     End = 2,
 }

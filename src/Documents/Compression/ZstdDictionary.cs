@@ -5,13 +5,14 @@ using ZstdSharp.Unsafe;
 namespace Treepie.Compression;
 
 /// <summary>
-/// What texts of one kind have in common, trained on some of them (COVER: Liao, Petri, Moffat, Wirth, WWW 2016), so that each
-/// can be compressed by itself and is small nevertheless: see <see cref="ZstdFrames"/>. Thread-safe; its memory goes with its
-/// last user.
+/// A compression dictionary, trained on samples of similar texts (COVER: Liao, Petri, Moffat, Wirth, WWW 2016), so that each text
+/// compresses well by itself: see <see cref="ZstdFrames"/>. Thread-safe; its memory is freed after its last use.
 /// </summary>
 internal sealed unsafe class ZstdDictionary : SafeHandle
 {
-    /// <summary>Bytes of a dictionary: more make frames hardly smaller, and memory to look through larger.</summary>
+    /// <summary>
+    /// The maximum size of a dictionary. Larger ones hardly make frames smaller, but increase the memory to search.
+    /// </summary>
     public const int MostBytes = 64 * 1024;
 
     private const int Level = 3;
@@ -21,7 +22,7 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     private readonly byte[] _bytes;
     private ZSTD_CDict_s* _compressing;
 
-    /// <summary>Makes ready what <see cref="Train"/> gave.</summary>
+    /// <summary>Creates a dictionary from the result of <see cref="Train"/>.</summary>
     public ZstdDictionary(ReadOnlySpan<byte> bytes)
         : base(0, ownsHandle: true)
     {
@@ -35,11 +36,12 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     /// <inheritdoc/>
     public override bool IsInvalid => handle == 0;
 
-    /// <summary>For decompressing; who uses it keeps this alive.</summary>
+    /// <summary>The dictionary for decompression. The caller must keep this object alive while using it.</summary>
     public ZSTD_DDict_s* Decompressing => (ZSTD_DDict_s*)handle;
 
     /// <summary>
-    /// For compressing. It is the larger of the two and is made on first use: most dictionaries are only read with.
+    /// The dictionary for compression. It is the larger of the two and created on first use, because most dictionaries are only
+    /// used to decompress.
     /// </summary>
     public ZSTD_CDict_s* Compressing
     {
@@ -55,7 +57,9 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
         }
     }
 
-    /// <summary>A dictionary for texts like these; empty where they are too few, or have nothing in common.</summary>
+    /// <summary>
+    /// Trains a dictionary on samples. Returns an empty array if they are too few or have too little in common.
+    /// </summary>
     public static byte[] Train(IReadOnlyList<byte[]> samples)
     {
         try

@@ -3,20 +3,21 @@ using ZstdSharp.Unsafe;
 namespace Treepie.Compression;
 
 /// <summary>
-/// Compresses and decompresses short texts, a frame each, with dictionaries. Frames have no magic number, length, dictionary
-/// number or checksum: who keeps them knows these. What a call works with is kept for the next one, of any dictionary.
-/// Thread-safe.
+/// Compresses and decompresses short texts with dictionaries, one frame each. Frames have no magic number, length, dictionary id
+/// or checksum: the caller must store these. Contexts are pooled and reused with any dictionary. Thread-safe.
 /// </summary>
 internal sealed unsafe class ZstdFrames
 {
     private const int Magicless = 1;
 
-    /// <summary>States kept, some hundred KB each; there are more while more callers are at work.</summary>
+    /// <summary>
+    /// The maximum number of pooled contexts, a few hundred KB each. More callers at a time create temporary ones.
+    /// </summary>
     private const int MostIdle = 16;
 
     private readonly State?[] _idle = new State?[MostIdle];
 
-    /// <summary>Compresses; gives the bytes written, 0 where they do not fit.</summary>
+    /// <summary>Compresses a text. Returns the number of bytes written, or 0 if they do not fit.</summary>
     public int Compress(ZstdDictionary dictionary, ReadOnlySpan<byte> source, Span<byte> destination)
     {
         State state = Take();
@@ -36,7 +37,7 @@ internal sealed unsafe class ZstdFrames
         }
     }
 
-    /// <summary>Decompresses into room of exactly the length of what was compressed; false where it is no such frame.</summary>
+    /// <summary>Decompresses into a buffer of exactly the original length. Returns false if the frame is not valid.</summary>
     public bool TryDecompress(ZstdDictionary dictionary, ReadOnlySpan<byte> source, Span<byte> destination)
     {
         State state = Take();
@@ -72,7 +73,7 @@ internal sealed unsafe class ZstdFrames
         state.Dispose();
     }
 
-    /// <summary>What one caller at a time needs; each half is made by its first use.</summary>
+    /// <summary>The contexts of one caller at a time, each created on first use.</summary>
     private sealed class State : IDisposable
     {
         private ZSTD_CCtx_s* _compressor;
@@ -91,7 +92,7 @@ internal sealed unsafe class ZstdFrames
                 Set(ZSTD_cParameter.ZSTD_c_experimentalParam2, Magicless);
             }
 
-            // a frame that did not fit is still under way
+            // a previous frame that did not fit may be unfinished
             Check(Methods.ZSTD_CCtx_reset(_compressor, ZSTD_ResetDirective.ZSTD_reset_session_only));
             Check(Methods.ZSTD_CCtx_refCDict(_compressor, dictionary));
             return _compressor;

@@ -4,24 +4,24 @@ using Treepie.Storage.Files;
 namespace Treepie.Compression;
 
 /// <summary>
-/// The level of a stream, chosen by its beginning: the first of some that makes a sample of it smaller than so much of what gzip
-/// at its best does, else the last. So what is promised of sizes holds for content that a quick level is bad at (very short
-/// documents), and all other content keeps the quick one. Costs some hundredths of a second, once.
+/// Chooses the compression level of a stream by its beginning: the first level that compresses a sample to at most a given
+/// fraction of gzip's size, otherwise the last. This keeps the promised size for content that a fast level compresses badly (very
+/// short documents), and the fast level for all other content. Costs a few hundredths of a second, once.
 /// </summary>
-/// <param name="Choices">Levels, the quickest first; with one nothing is tried.</param>
-/// <param name="MostOfGzip">Greatest share of gzip's length that is good enough.</param>
+/// <param name="Choices">The levels, fastest first. With a single level, nothing is sampled.</param>
+/// <param name="MostOfGzip">The maximum size, as a fraction of gzip's (<see cref="CompressionLevel.Optimal"/>).</param>
 internal sealed record ZstdLevels(IReadOnlyList<int> Choices, double MostOfGzip)
 {
-    /// <summary>Bytes that are tried: enough to tell levels apart, and compressed in no time.</summary>
+    /// <summary>The size of a sample: enough to tell levels apart, and quick to compress.</summary>
     public const int SampleBytes = 1 << 20;
 
-    /// <summary>Less than this says nothing, and whatever is chosen saves nothing.</summary>
+    /// <summary>Smaller samples are not conclusive, and their compression saves too little to matter.</summary>
     private const int LeastBytes = 64 * 1024;
 
-    /// <summary>A level whatever comes.</summary>
+    /// <summary>A fixed level.</summary>
     public static ZstdLevels Only(int level) => new([level], 1);
 
-    /// <summary>The level for content that begins so.</summary>
+    /// <summary>Returns the level for content that begins with the sample.</summary>
     public int Choose(ZstdLibrary library, ReadOnlySpan<byte> sample)
     {
         if (Choices.Count == 1 || sample.Length < LeastBytes)

@@ -1,26 +1,27 @@
 namespace Treepie.Compression;
 
 /// <summary>
-/// Front door of the room: zstd. <see cref="OfSystem"/> is the library of the system where there is one (libzstd 1.4 or later:
-/// faster at the higher levels), else the managed one of this program: both write the same format. Thread-safe.
+/// The entry point of this folder: zstd. <see cref="OfSystem"/> is the system's library if there is one (libzstd 1.4 or later,
+/// faster at higher levels), otherwise a managed implementation; both write the same format. Thread-safe.
 /// </summary>
 internal abstract unsafe class ZstdLibrary
 {
     /// <summary>
-    /// Largest window that is decompressed: 128 MiB, what the library's own tool takes. What asks for more was made to exhaust
+    /// The maximum window size for decompression: 128 MiB, the limit of zstd's own tool. Data that needs more was made to exhaust
     /// memory.
     /// </summary>
     public const int MaxWindowLog = 27;
 
     /// <summary>
-    /// Bytes that a thread compresses at once. The library's own choice is four windows, 8 MiB, of which it keeps three for two
-    /// threads, and as much of output; half of it with more of the window before it known to each job (<see cref="JobOverlap"/>)
-    /// is as small in the end.
+    /// The size of a worker thread's compression job, in bytes. The library's default is four windows, 8 MiB, of which it buffers
+    /// three for two threads, plus as much output. Half of that compresses equally well if each job sees more of the window
+    /// before it (<see cref="JobOverlap"/>).
     /// </summary>
     public const int JobBytes = 4 << 20;
 
     /// <summary>
-    /// Half a window of what comes before a job is read into it first: 9 would be all, 6 (an eighth) is what the library takes.
+    /// Each job first loads half a window of the preceding data. 9 would be the whole window; the library's default, 6, is an
+    /// eighth.
     /// </summary>
     private const int JobOverlap = 8;
 
@@ -34,15 +35,15 @@ internal abstract unsafe class ZstdLibrary
     private static readonly Lazy<ZstdLibrary> _ofSystem = new(
         static () => NativeZstd.TryLoad(NativeZstd.NamesOfSystem) ?? (ZstdLibrary)new ManagedZstd());
 
-    /// <summary>The fastest that there is.</summary>
+    /// <summary>The fastest available library.</summary>
     public static ZstdLibrary OfSystem => _ofSystem.Value;
 
-    /// <summary>What begins a frame.</summary>
+    /// <summary>The first bytes of a frame.</summary>
     public static ReadOnlySpan<byte> Magic => [0x28, 0xB5, 0x2F, 0xFD];
 
     /// <summary>
-    /// A compressor. <paramref name="workers"/> is what came of the number of threads that was asked for: 0 where the library has
-    /// none.
+    /// Creates a compressor. <paramref name="workers"/> is the requested number of threads, and becomes 0 if the library does not
+    /// support threads.
     /// </summary>
     public ZstdContext CreateCompressor(int level, ref int workers)
     {
@@ -52,7 +53,7 @@ internal abstract unsafe class ZstdLibrary
             Check(SetCompressor(context.Address, CompressionLevel, level));
             Check(SetCompressor(context.Address, ChecksumFlag, 1));
             if (workers > 0 && IsError(SetCompressor(context.Address, WorkerCount, workers)))
-                workers = 0; // built without threads: it says so, and goes on with one
+                workers = 0; // the library is built without threads: compress on the caller's
             if (workers > 0)
             {
                 Check(SetCompressor(context.Address, JobSize, JobBytes));
@@ -68,17 +69,17 @@ internal abstract unsafe class ZstdLibrary
         }
     }
 
-    /// <summary>Sets the level of a compressor that has compressed nothing yet.</summary>
+    /// <summary>Sets the level of a compressor that has not compressed anything yet.</summary>
     public void SetLevel(ZstdContext context, int level) => Check(SetCompressor(context.Address, CompressionLevel, level));
 
-    /// <summary>Sets the number of threads of a compressor that has compressed nothing yet, and gives it.</summary>
+    /// <summary>Sets the number of threads of a compressor that has not compressed anything yet, and returns it.</summary>
     public int SetWorkers(ZstdContext context, int workers)
     {
-        _ = SetCompressor(context.Address, WorkerCount, workers); // refused only where there are none
+        _ = SetCompressor(context.Address, WorkerCount, workers); // fails only if the library does not support threads
         return workers;
     }
 
-    /// <summary>A decompressor that takes windows up to <see cref="MaxWindowLog"/>.</summary>
+    /// <summary>Creates a decompressor for windows up to <see cref="MaxWindowLog"/>.</summary>
     public ZstdContext CreateDecompressor()
     {
         var context = new ZstdContext(NewDecompressor(), this, compresses: false);
@@ -87,7 +88,7 @@ internal abstract unsafe class ZstdLibrary
     }
 
     /// <summary>
-    /// Goes on compressing; gives what is still inside when <paramref name="operation"/> asks for it to come out.
+    /// Continues compressing. Returns how much output is still buffered if <paramref name="operation"/> flushes it.
     /// </summary>
     public long Compress(
         ZstdContext context, ReadOnlySpan<byte> input, Span<byte> output, ZstdOperation operation, out int consumed,
@@ -103,7 +104,7 @@ internal abstract unsafe class ZstdLibrary
         }
     }
 
-    /// <summary>Goes on decompressing; gives 0 when a frame is at its end.</summary>
+    /// <summary>Continues decompressing. Returns 0 at the end of a frame.</summary>
     public long Decompress(ZstdContext context, ReadOnlySpan<byte> input, Span<byte> output, out int consumed, out int produced)
     {
         fixed (byte* source = input, destination = output)
@@ -116,7 +117,7 @@ internal abstract unsafe class ZstdLibrary
         }
     }
 
-    /// <summary>Frees what <see cref="CreateCompressor"/> or <see cref="CreateDecompressor"/> made.</summary>
+    /// <summary>Frees what <see cref="CreateCompressor"/> or <see cref="CreateDecompressor"/> created.</summary>
     internal abstract void Free(nint context, bool compresses);
 
     private protected abstract nint NewCompressor();

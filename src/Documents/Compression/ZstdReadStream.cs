@@ -3,8 +3,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Compression;
 
 /// <summary>
-/// Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early
-/// end. One caller at a time.
+/// Decompresses one or more consecutive zstd frames. A damaged or truncated frame causes an exception rather than an early end of
+/// the stream. Not thread-safe.
 /// </summary>
 internal sealed class ZstdReadStream : ForwardStream
 {
@@ -21,7 +21,7 @@ internal sealed class ZstdReadStream : ForwardStream
     private bool _withinFrame = true;
     private bool _mayHoldMore;
 
-    /// <summary>Leaves the source open.</summary>
+    /// <summary>Creates the stream; disposing it leaves the source open.</summary>
     public ZstdReadStream(Stream source, ZstdLibrary library)
     {
         _source = source;
@@ -80,7 +80,7 @@ internal sealed class ZstdReadStream : ForwardStream
             _context, _input.AsSpan(_at, _filled - _at), buffer, out int consumed, out int produced);
         _at += consumed;
         _withinFrame = wanted != 0;
-        _mayHoldMore = produced == buffer.Length && _withinFrame; // a full output may have left some inside
+        _mayHoldMore = produced == buffer.Length && _withinFrame; // if the output is full, more may be buffered inside
         return produced;
     }
 }

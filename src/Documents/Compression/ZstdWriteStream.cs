@@ -5,9 +5,9 @@ namespace Treepie.Compression;
 
 /// <summary>
 /// Compresses what is written to it as one zstd frame with a checksum. <see cref="CompleteAsync"/> ends the frame; without it the
-/// frame stays without an end, and who reads it learns that it was broken off. Its threads are quiet ones: who serves others at
-/// the same time goes first. The beginning is kept until there is enough of it to choose a level by. Memory: what the library
-/// takes for its threads (see <see cref="ZstdLibrary.JobBytes"/>), and until the choice 1 MiB. One caller at a time.
+/// frame stays incomplete, which its reader detects. Compresses on low-priority threads, so that threads that serve requests go
+/// first. Buffers the beginning until it is long enough to choose a level. Memory: that of the library for its threads (see
+/// <see cref="ZstdLibrary.JobBytes"/>), and 1 MiB until the level is chosen. Not thread-safe.
 /// </summary>
 internal sealed class ZstdWriteStream : ForwardStream
 {
@@ -24,8 +24,8 @@ internal sealed class ZstdWriteStream : ForwardStream
     private int _sampled;
 
     /// <summary>
-    /// Compresses at one of some levels (1 fastest, up to 19), by other threads if <paramref name="workers"/> is not 0 and the
-    /// library has them. Leaves the destination open.
+    /// Compresses at one of several levels (1 is the fastest, up to 19), on other threads if <paramref name="workers"/> is not 0
+    /// and the library supports threads. Disposing the stream leaves the destination open.
     /// </summary>
     public ZstdWriteStream(Stream destination, ZstdLibrary library, ZstdLevels levels, int workers)
     {
@@ -40,10 +40,10 @@ internal sealed class ZstdWriteStream : ForwardStream
             Begin();
     }
 
-    /// <summary>Threads that compress beside the caller's; none for what ends within the sample.</summary>
+    /// <summary>The number of compression threads besides the caller's; 0 if the content ends within the sample.</summary>
     public int Workers { get; private set; }
 
-    /// <summary>The level, when it is chosen.</summary>
+    /// <summary>The level, once it is chosen.</summary>
     public int Level { get; private set; }
 
     public override void Write(ReadOnlySpan<byte> buffer)
@@ -77,7 +77,7 @@ internal sealed class ZstdWriteStream : ForwardStream
     {
         if (_sample is not null)
         {
-            Workers = _library.SetWorkers(_context, 0); // all of it is here already
+            Workers = _library.SetWorkers(_context, 0); // all content is buffered already
             await CompressAsync(Chosen(), cancellationToken).ConfigureAwait(false);
         }
 
@@ -99,13 +99,13 @@ internal sealed class ZstdWriteStream : ForwardStream
 
     private int Sample(ReadOnlySpan<byte> buffer)
     {
-        int taken = Math.Min(buffer.Length, _sample!.Length - _sampled); // asked before
+        int taken = Math.Min(buffer.Length, _sample!.Length - _sampled); // not null: checked by the caller
         buffer[..taken].CopyTo(_sample.AsSpan(_sampled));
         _sampled += taken;
         return taken;
     }
 
-    /// <summary>Chooses the level; gives what was kept until now.</summary>
+    /// <summary>Chooses the level and returns the buffered beginning.</summary>
     private ReadOnlyMemory<byte> Chosen()
     {
         ReadOnlyMemory<byte> sample = _sample.AsMemory(0, _sampled);
@@ -116,7 +116,10 @@ internal sealed class ZstdWriteStream : ForwardStream
         return sample;
     }
 
-    /// <summary>The library begins its threads with the first call.</summary>
+    /// <summary>
+    /// Makes the first call of the library on a low-priority thread: the library starts its threads in that call, and they
+    /// inherit the priority.
+    /// </summary>
     private void Begin()
     {
         if (Workers > 0)

@@ -3,9 +3,10 @@ using System.Text.Unicode;
 namespace Treepie.Json;
 
 /// <summary>
-/// Front door of the room: takes one document as it came (UTF-8 JSON), says precisely what is wrong with it, or hands back its
-/// two halves minified: the body, and <c>@metadata</c> without the keys the database gives itself. One pass without recursion, so
-/// neither depth nor size can harm; numbers and strings are kept as they were written. Buffers are reused: one thread at a time.
+/// The entry point of this folder: validates a document as received (UTF-8 JSON), with precise error messages, and splits it into
+/// two minified parts: the body, and <c>@metadata</c> without the keys that the database sets itself. Works in one pass without
+/// recursion, so neither depth nor size can do harm; numbers and strings keep their spelling. Reuses its buffers; not
+/// thread-safe.
 /// </summary>
 internal sealed class DocumentParser
 {
@@ -22,12 +23,12 @@ internal sealed class DocumentParser
     public int MaxDepth { get; }
 
     /// <summary>
-    /// Name of the collection found by the last parse, UTF-8, unescaped; empty where none was given. Lives until the next parse.
+    /// The collection name found by the last parse, in UTF-8, unescaped; empty if there was none. Valid until the next parse.
     /// </summary>
     public ReadOnlySpan<byte> Collection => CollectionBuffer.AsSpan(0, CollectionLength);
 
     /// <summary>
-    /// Whether <c>@flags</c> is left out of the metadata: what clients send of it is what they were given before.
+    /// Whether <c>@flags</c> is dropped from the metadata, because clients send back the flags that they received.
     /// </summary>
     public bool DropsFlags { get; set; }
 
@@ -42,10 +43,11 @@ internal sealed class DocumentParser
     internal int CollectionLength { get; set; }
 
     /// <summary>
-    /// Parses <paramref name="json"/> into <paramref name="output"/>, which has at least its length.
-    /// <paramref name="id"/> is for messages; <paramref name="dropRootMember"/> names a member of the document to leave out.
+    /// Parses <paramref name="json"/> into <paramref name="output"/>, which must be at least as long. <paramref name="id"/> is
+    /// used in error messages; <paramref name="dropRootMember"/> names a member of the document to drop.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">Says what is wrong, where, and what to do.</exception>
+    /// <exception cref="InvalidDocumentException">The document is not valid; the message says what is wrong, where, and what
+    /// to do.</exception>
     public ParsedDocument Parse(
         string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember = default)
     {

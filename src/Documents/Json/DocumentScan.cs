@@ -5,13 +5,13 @@ using System.Text;
 namespace Treepie.Json;
 
 /// <summary>
-/// One pass over one document. Text goes to the output in runs, a run ends where white space is left out or where the output
-/// changes: <c>@metadata</c> goes to a buffer of its own, members that are dropped go nowhere.
+/// A single pass over a document. Text is copied to the output in runs; a run ends at white space, which is dropped, and where
+/// the output changes: <c>@metadata</c> goes to a separate buffer, and dropped members are not copied.
 /// </summary>
 /// <remarks>
 /// Invariants: (1) all text before <see cref="_runStart"/> has been written or dropped; (2) <see cref="_depth"/> counts open
-/// objects and arrays; (3) output is the metadata only inside the root's <c>@metadata</c>, and nothing only inside a dropped
-/// member.
+/// objects and arrays; (3) the output is the metadata buffer only inside the root's <c>@metadata</c>, and none only inside a
+/// dropped member.
 /// </remarks>
 internal ref struct DocumentScan
 {
@@ -30,7 +30,7 @@ internal ref struct DocumentScan
     private int _metadataLength;
     private Sink _sink;
     private bool _capturesCollection;
-    private bool _memberDropped; // the member just ended was taken out: its comma goes too
+    private bool _memberDropped; // the member that just ended was removed, and so is its comma
 
     public DocumentScan(
         DocumentParser parser, string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember)
@@ -65,7 +65,7 @@ internal ref struct DocumentScan
     public ParsedDocument Run()
     {
         if (_json.StartsWith("\uFEFF"u8))
-            _position = _runStart = 3; // a byte order mark, as some editors write it
+            _position = _runStart = 3; // a byte order mark, which some editors write
         SkipWhiteSpace();
         if (_position == _json.Length)
             Fail(_position, "there is no document. Send one JSON object; {} is the empty one.");
@@ -136,7 +136,7 @@ internal ref struct DocumentScan
             Redirect(start, keyEnd);
     }
 
-    /// <summary>Looks whether the member whose key was read goes elsewhere than to where the members around it go.</summary>
+    /// <summary>Checks whether the member whose key was read has another output than its parent.</summary>
     private void Redirect(int keyStart, int keyEnd)
     {
         if (_depth == 1)
@@ -161,7 +161,7 @@ internal ref struct DocumentScan
     {
         if (_runStart <= keyStart)
             Flush(keyStart);
-        // white space between key and colon has ended the run: the key is in the output and goes again
+        // white space before the colon ended the run, so the key is already in the output: remove it
         else if (_sink == Sink.Body)
             _bodyLength -= keyEnd - keyStart;
         else
@@ -222,7 +222,7 @@ internal ref struct DocumentScan
             _position++;
             if (_memberDropped)
             {
-                _memberDropped = false; // the comma before the member serves the next one
+                _memberDropped = false; // the comma before the removed member precedes the next one
                 _runStart = _position;
             }
 
@@ -272,7 +272,7 @@ internal ref struct DocumentScan
         return State.CommaOrEnd;
     }
 
-    /// <summary>Ends a diversion where its member ends.</summary>
+    /// <summary>Restores the output at the end of a member that was redirected or dropped.</summary>
     private void EndOfValue()
     {
         if (_sink == Sink.Body)
@@ -292,7 +292,7 @@ internal ref struct DocumentScan
         }
     }
 
-    /// <summary>Passes a string, quotes included; true if it holds escapes.</summary>
+    /// <summary>Skips a string, including its quotes. Returns whether it contains escapes.</summary>
     private bool String()
     {
         Pass(JsonTokens.String(_json, _position, out bool hasEscapes));
@@ -378,7 +378,7 @@ internal ref struct DocumentScan
 
     private readonly ParsedDocument Finish()
     {
-        int metadataLength = _metadataLength <= 2 ? 0 : _metadataLength; // {} is not kept
+        int metadataLength = _metadataLength <= 2 ? 0 : _metadataLength; // an empty object is not stored
         Debug.Assert(_bodyLength + metadataLength <= _json.Length, "halves are never longer than the whole");
         _parser.MetadataBuffer.AsSpan(0, metadataLength).CopyTo(_body[_bodyLength..]);
         return new ParsedDocument(_bodyLength, metadataLength, _deepest);
@@ -409,12 +409,12 @@ internal ref struct DocumentScan
     }
 
     /// <summary>An open object or array.</summary>
-    /// <param name="isArray">Which of the two.</param>
+    /// <param name="isArray">Whether it is an array.</param>
     internal struct Scope(bool isArray)
     {
         public readonly bool IsArray = isArray;
 
-        /// <summary>Values begun in it.</summary>
+        /// <summary>The number of values begun in it.</summary>
         public int Index;
     }
 }

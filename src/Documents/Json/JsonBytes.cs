@@ -3,10 +3,10 @@ using System.Text.Json;
 
 namespace Treepie.Json;
 
-/// <summary>JSON that is kept as bytes.</summary>
+/// <summary>Creates JSON as bytes.</summary>
 internal static class JsonBytes
 {
-    /// <summary>What a function writes, minified UTF-8.</summary>
+    /// <summary>Returns what a function writes, as minified UTF-8.</summary>
     public static byte[] Of(Action<Utf8JsonWriter> write)
     {
         var output = new ArrayBufferWriter<byte>();

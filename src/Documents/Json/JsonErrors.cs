@@ -3,7 +3,7 @@ using System.Text;
 namespace Treepie.Json;
 
 /// <summary>
-/// What is said about a document that is not valid: what, where by line, column, byte and path, and the remedy.
+/// Error messages about invalid documents: what is wrong, where (line, column, byte and path), and the remedy.
 /// </summary>
 internal static class JsonErrors
 {
@@ -26,7 +26,7 @@ internal static class JsonErrors
             $"the byte 0x{json[offset]:X2} does not belong to a UTF-8 character. Send the document encoded as UTF-8.");
     }
 
-    /// <summary>A byte of the input in words, for messages.</summary>
+    /// <summary>Describes a byte of the input, for messages.</summary>
     public static string Describe(ReadOnlySpan<byte> json, int offset)
     {
         if (offset >= json.Length)
@@ -37,7 +37,7 @@ internal static class JsonErrors
             : $"the byte 0x{json[offset]:X2}";
     }
 
-    /// <summary>Cuts a path in the middle of nowhere: nobody reads a million brackets.</summary>
+    /// <summary>Truncates a path for a message.</summary>
     public static string Shorten(StringBuilder path) =>
         path.Length <= MaxPathLength ? path.ToString() : string.Concat(path.ToString(0, MaxPathLength), "…");
 
@@ -50,7 +50,7 @@ internal static class JsonErrors
         int lineStart = before.LastIndexOf((byte)'\n') + 1;
         int column = 1;
         foreach (byte value in before[lineStart..])
-            if ((value & 0xC0) != 0x80) // a column is a character, not a byte
+            if ((value & 0xC0) != 0x80) // columns count characters, not bytes
                 column++;
         return (line, column);
     }

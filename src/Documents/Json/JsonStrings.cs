@@ -4,23 +4,25 @@ using System.Text;
 
 namespace Treepie.Json;
 
-/// <summary>JSON strings in UTF-8, without their quotes: escaping and unescaping with as little change as JSON allows.</summary>
+/// <summary>Escapes and unescapes JSON strings in UTF-8. Escapes only what JSON requires.</summary>
 internal static class JsonStrings
 {
-    /// <summary>A backslash, <c>u</c>, four digits.</summary>
+    /// <summary>The length of an escape: a backslash, <c>u</c>, four digits.</summary>
     private const int EscapeBytes = 6;
 
     private static readonly SearchValues<byte> _mustBeEscaped = SearchValues.Create(
         [.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
-    /// <summary>Writes a JSON string with its quotes: of something short, an id or a name.</summary>
+    /// <summary>Writes a short JSON string, such as an id or a name, with its quotes.</summary>
     public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8) =>
         output.Advance(Write(output.GetSpan(MostBytes(utf8)), utf8));
 
-    /// <summary>Most bytes that a JSON string takes with its quotes: each may be six.</summary>
+    /// <summary>The maximum length of a JSON string with its quotes: each byte may become six.</summary>
     public static int MostBytes(ReadOnlySpan<byte> utf8) => (EscapeBytes * utf8.Length) + 2;
 
-    /// <summary>Writes a JSON string with its quotes where there is room for <see cref="MostBytes"/>; gives its length.</summary>
+    /// <summary>
+    /// Writes a JSON string with its quotes to a buffer of at least <see cref="MostBytes"/> bytes. Returns its length.
+    /// </summary>
     public static int Write(Span<byte> room, ReadOnlySpan<byte> utf8)
     {
         room[0] = (byte)'"';
@@ -38,7 +40,7 @@ internal static class JsonStrings
         return at + 1;
     }
 
-    /// <summary>Unescapes the inside of a valid JSON string; the result is never longer. Returns its length.</summary>
+    /// <summary>Unescapes the content of a valid JSON string; the result is never longer. Returns its length.</summary>
     public static int Unescape(ReadOnlySpan<byte> escaped, Span<byte> destination)
     {
         int length = 0;
@@ -67,7 +69,7 @@ internal static class JsonStrings
         }
     }
 
-    /// <summary>The UTF-16 unit of four hexadecimal digits, or -1.</summary>
+    /// <summary>Returns the UTF-16 code unit of four hexadecimal digits, or -1.</summary>
     public static int HexUnit(ReadOnlySpan<byte> digits) =>
         digits.Length >= 4
         && char.IsAsciiHexDigit((char)digits[0]) && char.IsAsciiHexDigit((char)digits[1])
@@ -98,7 +100,7 @@ internal static class JsonStrings
         if (!char.IsSurrogate((char)unit))
             return new Rune((char)unit).EncodeToUtf8(destination);
 
-        consumed = 12; // the scan has seen to it that the other half follows
+        consumed = 12; // the scan checked that the low surrogate follows
         return new Rune((char)unit, (char)HexUnit(escape[8..])).EncodeToUtf8(destination);
     }
 

@@ -2,18 +2,18 @@ using System.Buffers;
 
 namespace Treepie.Json;
 
-/// <summary>Where a token ends; or, with an error in words, where it is wrong.</summary>
-/// <param name="Position">Byte after the token, or the byte at fault.</param>
-/// <param name="Error">What is wrong; null if nothing is.</param>
+/// <summary>The end of a token, or the position of an error and its description.</summary>
+/// <param name="Position">The position after the token, or of the error.</param>
+/// <param name="Error">What is wrong; null if the token is valid.</param>
 internal readonly record struct TokenEnd(int Position, string? Error = null);
 
-/// <summary>The tokens of JSON that are longer than a byte, as the grammar has them and not an inch wider.</summary>
+/// <summary>The multi-byte tokens of JSON, strictly as its grammar defines them.</summary>
 internal static class JsonTokens
 {
     private static readonly SearchValues<byte> _stringStops =
         SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
-    /// <summary>A string that begins with the quote at a position.</summary>
+    /// <summary>Finds the end of the string that begins with the quote at a position.</summary>
     public static TokenEnd String(ReadOnlySpan<byte> json, int start, out bool hasEscapes)
     {
         hasEscapes = false;
@@ -39,7 +39,7 @@ internal static class JsonTokens
         }
     }
 
-    /// <summary>A word that is expected at a position.</summary>
+    /// <summary>Finds the end of a literal that is expected at a position.</summary>
     public static TokenEnd Literal(ReadOnlySpan<byte> json, int start, ReadOnlySpan<byte> literal) =>
         json[start..].StartsWith(literal)
             ? new TokenEnd(start + literal.Length)
@@ -47,7 +47,7 @@ internal static class JsonTokens
                 start,
                 $"a value is expected, found {JsonErrors.Describe(json, start)}; true, false and null are the only words.");
 
-    /// <summary>A number that begins with the digit or minus at a position.</summary>
+    /// <summary>Finds the end of the number that begins with the digit or minus at a position.</summary>
     public static TokenEnd Number(ReadOnlySpan<byte> json, int start)
     {
         int position = json[start] == (byte)'-' ? start + 1 : start;

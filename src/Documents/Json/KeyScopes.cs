@@ -3,21 +3,21 @@ using System.Buffers.Binary;
 namespace Treepie.Json;
 
 /// <summary>
-/// The keys of every object that is open during a scan, to find a key that stands twice in one object. A chained hash table whose
-/// entries come and go like a stack: closing an object takes its keys off in reverse order, so each is the head of its chain and
-/// memory holds open objects only. One million keys in one object, or in a million objects, cost the same per key.
+/// The keys of every object that is open during a scan, to detect duplicate keys in an object. A chained hash table whose entries
+/// form a stack: closing an object removes its keys in reverse order, so that each is the head of its chain, and only keys of
+/// open objects are held. The cost per key is the same for a million keys in one object and in a million objects.
 /// </summary>
 internal sealed class KeyScopes
 {
     private const int InitialEntries = 64;
     private const int KeptEntries = 64 * 1024;
 
-    // From the seed that the runtime draws for each process, so that nobody can prepare keys which all fall into one chain.
+    // Derived from the runtime's random seed of the process, so that nobody can craft keys that all fall into one chain.
     // Results never depend on it.
     private readonly ulong _seed = (ulong)(uint)HashCode.Combine(1) << 32 | (uint)HashCode.Combine(2);
 
     private Entry[] _entries = new Entry[InitialEntries];
-    // index of an entry plus one; 0: empty. A power of two, never fewer than entries
+    // Index of an entry plus one; 0 if empty. The length is a power of two and at least that of the entries.
     private int[] _buckets = new int[InitialEntries];
     private int[] _scopeStarts = new int[16];
     private byte[] _unescaped = [];
@@ -25,10 +25,12 @@ internal sealed class KeyScopes
     private int _depth;
     private int _unescapedLength;
 
-    /// <summary>Open objects.</summary>
+    /// <summary>The number of open objects.</summary>
     public int Depth => _depth;
 
-    /// <summary>Forgets everything, also what a failed scan left behind; gives back the room of an outsized document.</summary>
+    /// <summary>
+    /// Removes everything, including what a failed scan left behind, and frees the memory of an unusually large document.
+    /// </summary>
     public void Reset()
     {
         if (_entries.Length > KeptEntries)
@@ -47,7 +49,7 @@ internal sealed class KeyScopes
         _unescapedLength = 0;
     }
 
-    /// <summary>An object begins.</summary>
+    /// <summary>Begins an object.</summary>
     public void Open()
     {
         if (_depth == _scopeStarts.Length)
@@ -55,7 +57,7 @@ internal sealed class KeyScopes
         _scopeStarts[_depth++] = _count;
     }
 
-    /// <summary>The innermost object ends.</summary>
+    /// <summary>Ends the innermost object.</summary>
     public void Close()
     {
         int start = _scopeStarts[--_depth];
@@ -69,7 +71,8 @@ internal sealed class KeyScopes
     }
 
     /// <summary>
-    /// Adds a key of the innermost object, <paramref name="json"/> at offset and length; false if it has that key already.
+    /// Adds a key of the innermost object, given by its position in <paramref name="json"/>. Returns false if the object already
+    /// has the key.
     /// </summary>
     public bool TryAdd(ReadOnlySpan<byte> json, int offset, int length, bool hasEscapes)
     {
@@ -99,7 +102,9 @@ internal sealed class KeyScopes
         return true;
     }
 
-    /// <summary>The key the open object at <paramref name="depth"/> (from 0) is at; empty before its first.</summary>
+    /// <summary>
+    /// Returns the current key of the open object at <paramref name="depth"/> (from 0); empty before its first key.
+    /// </summary>
     public ReadOnlySpan<byte> CurrentKey(int depth, ReadOnlySpan<byte> json)
     {
         int end = depth + 1 < _depth ? _scopeStarts[depth + 1] : _count;
@@ -120,7 +125,7 @@ internal sealed class KeyScopes
     {
         Array.Resize(ref _entries, _entries.Length * 2);
         _buckets = new int[_entries.Length];
-        for (int index = 0; index < _count; index++) // from the oldest: heads stay the youngest
+        for (int index = 0; index < _count; index++) // from the oldest, so that the newest become the heads
         {
             ref int bucket = ref _buckets[_entries[index].Hash & (uint)(_buckets.Length - 1)];
             _entries[index].Next = bucket;

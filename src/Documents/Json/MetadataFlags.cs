@@ -3,14 +3,15 @@ using System.Text.Json;
 namespace Treepie.Json;
 
 /// <summary>
-/// Takes <c>@flags</c> out of metadata that clients send back as they were given it. Flags of other programs stay.
+/// Removes the database's own <c>@flags</c> from metadata that clients send back as they received it. Flags of other programs are
+/// kept.
 /// </summary>
 internal static class MetadataFlags
 {
     private static readonly byte[][] _given =
         ["HasAttachments"u8.ToArray(), "HasCounters"u8.ToArray(), "HasRevisions"u8.ToArray(), "HasTimeSeries"u8.ToArray()];
 
-    /// <summary>Removes, in place, the flags that the database itself gives; returns the length that is left.</summary>
+    /// <summary>Removes, in place, the flags that the database sets. Returns the remaining length.</summary>
     public static int RemoveGiven(Span<byte> metadata)
     {
         if (!TryFind(metadata, out ReadOnlySpan<byte> flags))
@@ -42,7 +43,7 @@ internal static class MetadataFlags
         return rest.Length;
     }
 
-    /// <summary>The flags of metadata, as text within a JSON string; false where it has none.</summary>
+    /// <summary>Finds the flags of metadata, as the content of a JSON string. Returns false if there are none.</summary>
     public static bool TryFind(ReadOnlySpan<byte> metadata, out ReadOnlySpan<byte> flags)
     {
         flags = default;

@@ -1,22 +1,22 @@
 namespace Treepie.Json;
 
-/// <summary>Keys of <c>@metadata</c> that the database itself gives and therefore never keeps from the input.</summary>
+/// <summary>Keys of <c>@metadata</c>, some of which the database sets itself and therefore drops from the input.</summary>
 internal static class MetadataKeys
 {
-    /// <summary>The member of a document that holds its metadata.</summary>
+    /// <summary>The member of a document that contains its metadata.</summary>
     public static ReadOnlySpan<byte> Metadata => "@metadata"u8;
 
     /// <summary>The member of the metadata that names the collection.</summary>
     public static ReadOnlySpan<byte> Collection => "@collection"u8;
 
-    /// <summary>The member of the metadata that says what a document has beside its body.</summary>
+    /// <summary>The member of the metadata that states which related data a document has.</summary>
     public static ReadOnlySpan<byte> Flags => "@flags"u8;
 
-    /// <summary>Whether a key names what a document has beside its body; <c>@flags</c> then stands beside it.</summary>
+    /// <summary>Whether a key lists related data of a document, in which case <c>@flags</c> is present too.</summary>
     public static bool IsBeside(ReadOnlySpan<byte> key) =>
         key.SequenceEqual("@attachments"u8) || key.SequenceEqual("@counters"u8) || key.SequenceEqual("@timeseries"u8);
 
-    /// <summary>Whether a key is said anew with every answer: kept, it would be stale at once.</summary>
+    /// <summary>Whether a key is set in every response; a stored value would be outdated immediately.</summary>
     public static bool IsGivenByDatabase(ReadOnlySpan<byte> key) =>
         key.Length >= 3 && key[0] == (byte)'@'
         && (key.SequenceEqual("@id"u8)

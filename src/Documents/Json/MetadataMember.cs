@@ -2,11 +2,12 @@ using System.Text.Json;
 
 namespace Treepie.Json;
 
-/// <summary>Takes a member out of minified metadata.</summary>
+/// <summary>Removes a member from minified metadata.</summary>
 internal static class MetadataMember
 {
     /// <summary>
-    /// The metadata without a member; itself where it has none, empty where it has no other. Allocates only where there is one.
+    /// Returns the metadata without a member: unchanged if it does not have it, empty if it has no other. Allocates only if it
+    /// has it.
     /// </summary>
     public static ReadOnlySpan<byte> Without(ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> name)
     {
@@ -26,7 +27,7 @@ internal static class MetadataMember
 
             int end = (int)reader.BytesConsumed;
             if (metadata[end] == (byte)',')
-                end++; // minified: the comma stands beside it
+                end++; // the metadata is minified: the comma follows directly
             else if (metadata[start - 1] == (byte)',')
                 start--;
             byte[] rest = [.. metadata[..start], .. metadata[end..]];

@@ -3,15 +3,15 @@ using System.Text.Json;
 namespace Treepie.Json;
 
 /// <summary>
-/// Definitions by name, in the form of database records: <c>{"Names":{"Name":"Names","Code":"{…}"}}</c>. Names are not
+/// A set of named definitions, in the format of database records: <c>{"Names":{"Name":"Names","Code":"{…}"}}</c>. Names are not
 /// case-sensitive. Immutable.
 /// </summary>
 internal sealed class NamedCode
 {
-    /// <summary>Longest name, in characters.</summary>
+    /// <summary>The maximum length of a name, in characters.</summary>
     public const int MaxNameLength = 256;
 
-    /// <summary>What is said where <see cref="IsName"/> is false.</summary>
+    /// <summary>The error message if <see cref="IsName"/> is false.</summary>
     public const string NameRule = "a name has 1 to 256 letters, digits, '_', '-' and dots.";
 
     private readonly SortedDictionary<string, string> _byName = new(StringComparer.OrdinalIgnoreCase);
@@ -20,7 +20,7 @@ internal sealed class NamedCode
     {
         foreach ((string name, string code) in definitions)
         {
-            _byName.Remove(name); // the new one may be spelled in another way
+            _byName.Remove(name); // the new name may differ in case
             _byName[name] = code;
         }
 
@@ -29,10 +29,10 @@ internal sealed class NamedCode
 
     public static NamedCode Empty { get; } = new([]);
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>All definitions, ordered by name.</summary>
     public IReadOnlyList<(string Name, string Code)> All { get; }
 
-    /// <summary>Whether it can be the name of a definition.</summary>
+    /// <summary>Whether a definition can have this name.</summary>
     public static bool IsName(string name) =>
         name.Length is > 0 and <= MaxNameLength && name.All(static c => char.IsLetterOrDigit(c) || c is '_' or '-' or '.');
 
@@ -42,7 +42,7 @@ internal sealed class NamedCode
         return Read(document.RootElement);
     }
 
-    /// <summary>Reads definitions; what is none is passed over.</summary>
+    /// <summary>Reads definitions; skips members that are not definitions.</summary>
     public static NamedCode Read(JsonElement json) => new(
         json.ValueKind != JsonValueKind.Object
             ? []
@@ -53,7 +53,7 @@ internal sealed class NamedCode
                     && code.ValueKind == JsonValueKind.String)
                 .Select(static member => (member.Name, member.Value.GetProperty("Code"u8).GetString() ?? "")));
 
-    /// <summary>As <see cref="Read"/> reads them; null where there are none.</summary>
+    /// <summary>Returns the form that <see cref="Read"/> accepts, or null if there are no definitions.</summary>
     public byte[]? ToJson() => All.Count == 0 ? null : JsonBytes.Of(Write);
 
     public void Write(Utf8JsonWriter json)
@@ -70,14 +70,14 @@ internal sealed class NamedCode
         json.WriteEndObject();
     }
 
-    /// <summary>These and others, which replace those of their names.</summary>
+    /// <summary>Returns this set and others, which replace definitions of the same name.</summary>
     public NamedCode With(IEnumerable<(string Name, string Code)> others) => new(All.Concat(others));
 
-    /// <summary>These without the one of a name; null if there is none.</summary>
+    /// <summary>Returns this set without a definition, or null if there is none of this name.</summary>
     public NamedCode? Without(string name) => _byName.ContainsKey(name)
         ? Where((known, _) => !string.Equals(known, name, StringComparison.OrdinalIgnoreCase))
         : null;
 
-    /// <summary>Those that satisfy a condition.</summary>
+    /// <summary>Returns the definitions that satisfy a condition.</summary>
     public NamedCode Where(Func<string, string, bool> condition) => new(All.Where(one => condition(one.Name, one.Code)));
 }

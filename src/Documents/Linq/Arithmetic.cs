@@ -4,7 +4,7 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// The built-in operators of C# on boxed values. The compiler has already converted both operands to one type.
+/// The built-in operators of C# on boxed values. The compiler has already converted both operands to the same type.
 /// </summary>
 internal static class Arithmetic
 {

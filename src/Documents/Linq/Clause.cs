@@ -40,11 +40,11 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
                 Check = new ElementCheck(
                     And(parts.Select(part => part.Least)),
                     And(parts.Select(part => part.Filter)),
-                    And(parts.Where(part => part.Check is not null).Select(part => part.Check!.Rest)), // as looked at
+                    And(parts.Where(part => part.Check is not null).Select(part => part.Check!.Rest)), // filtered by Where
                     first.Quoted)
             };
 
-        // A negation cannot come first.
+        // RQL does not allow a condition to begin with a negation.
         IEnumerable<string> texts = parts.OrderBy(part => part.Kind == ClauseKind.Not).Select(part => part.Kind switch
         {
             ClauseKind.Or => $"({part.Text})",
@@ -113,6 +113,8 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
     private Clause Checked(Clause least, Clause whole, ElementCheck origin) =>
         this with { Check = new ElementCheck(least, whole, whole, origin.Quoted) };
 
-    /// <summary>Parentheses after <c>not</c> contain a combination, which keeps them when it is taken out.</summary>
+    /// <summary>
+    /// Parentheses after <c>not</c> contain a combination, which must keep them when the negation is removed.
+    /// </summary>
     private static ClauseKind KindBehindNot(string text) => text.StartsWith('(') ? ClauseKind.Or : ClauseKind.Single;
 }

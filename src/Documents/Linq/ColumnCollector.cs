@@ -10,7 +10,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
     private readonly ParameterExpression _document;
     private readonly Dictionary<Expression, string> _names = new(ReferenceEqualityComparer.Instance);
     private readonly List<Column> _columns = [];
-    private readonly List<ParameterExpression> _elements = []; // of functions over lists
+    private readonly List<ParameterExpression> _elements = []; // parameters of lambdas over lists
 
     public ColumnCollector(PathTranslator paths, DocumentLambda projection)
     {
@@ -54,7 +54,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
         {
             IsComputed = true;
             Visit(call.Arguments[0]);
-            var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+            var function = (LambdaExpression)call.Arguments[1]; // checked by Takes
             _elements.Add(function.Parameters[0]);
             Visit(function.Body);
             return node;

@@ -71,7 +71,7 @@ internal sealed class ConditionTranslator
                 Of(convert.Operand),
             BinaryExpression { NodeType: >= ExpressionType.Equal } or BinaryExpression when IsComparison(expression.NodeType) =>
                 OfComparison((BinaryExpression)expression),
-            // an instance member
+            // not null: an instance member
             MemberExpression { Member.Name: "HasValue" } member
                 when Nullable.GetUnderlyingType(member.Expression!.Type) is not null =>
                 Equality(Paths.Of(member.Expression), null, isEqual: false, expression),
@@ -90,12 +90,12 @@ internal sealed class ConditionTranslator
         };
     }
 
-    /// <summary>Translates the comparison of a path with a value for equality.</summary>
+    /// <summary>Translates an equality comparison of a path with a value.</summary>
     public Clause Equality(DocumentPath path, object? value, bool isEqual, Expression quoted)
     {
         if (path.IsId)
             return OfId(path, value, isEqual);
-        // nothing in a single case equals it
+        // the member is folded to one case, so a mixed-case text cannot equal it
         if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper))
             return Clause.Of(!isEqual);
         if (path is { IsOfElements: true } && !isEqual)
@@ -333,8 +333,8 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
-    /// Translates that some element differs from a value. An index can only tell that no element has it, so less and greater
-    /// values are searched for.
+    /// Translates that some element differs from a value. An index can only tell that no element equals it, so the condition
+    /// searches for smaller and greater values.
     /// </summary>
     private Clause Different(DocumentPath path, object? value, Expression quoted)
     {
@@ -357,7 +357,7 @@ internal sealed class ConditionTranslator
         return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
     }
 
-    /// <summary>Translates the year, or day, of a time to the range from its beginning to the next.</summary>
+    /// <summary>Translates a comparison with the year or day of a time to a range of times.</summary>
     private Clause? OfYear(Expression left, ExpressionType type, object? value, Expression node)
     {
         if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part

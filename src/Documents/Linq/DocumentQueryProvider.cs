@@ -48,7 +48,7 @@ internal sealed class DocumentQueryProvider : IQueryProvider
         };
     }
 
-    // the result of an operator has its type
+    // null only if TResult allows it
     public TResult Execute<TResult>(Expression expression) => (TResult)Execute(expression)!;
 
     /// <summary>Returns advice on what to write instead of an unsupported operator.</summary>

@@ -15,7 +15,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         "An index has the values of all elements of an array together: it cannot tell whether one element meets two conditions. "
         + "Write 'x.List.Any(e => a && b)'.";
 
-    private int _depth; // of arrays inside of one another
+    private int _depth; // nesting of arrays
 
     /// <summary>Translates that an element of an array matches a condition.</summary>
     /// <param name="array">The array.</param>
@@ -93,7 +93,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
                 when Opposite(not.Operand) is var opposite && opposite is not UnaryExpression { NodeType: ExpressionType.Not }:
                 return Some(opposite, element, array);
             case UnaryExpression { NodeType: ExpressionType.Not, Operand: MemberExpression }:
-                return conditions.Of(condition); // a boolean
+                return conditions.Of(condition); // a negated boolean member
             case UnaryExpression { NodeType: ExpressionType.Not }:
                 throw Refusal.Of(
                     condition,

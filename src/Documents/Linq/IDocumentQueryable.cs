@@ -23,8 +23,7 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 
     /// <summary>
     /// Filters the results by evaluating a condition on each document that the other conditions match, without creating an index
-    /// for
-    /// it. It can compare members of a document with each other.
+    /// for it. It can compare members of a document with each other.
     /// </summary>
     /// <param name="predicate">The condition.</param>
     /// <param name="limit">The maximum number of documents to evaluate.</param>

@@ -25,7 +25,7 @@ internal sealed record IncludePart(BesideIncludeKind? Kind, DocumentLambda? Owne
         switch (Kind)
         {
             case null:
-                return owner ?? ""; // documents stand at a member
+                return owner ?? ""; // not null: documents are included by member
             case BesideIncludeKind.CompareExchange:
                 return $"cmpxchg({owner})";
             case BesideIncludeKind.Revision:

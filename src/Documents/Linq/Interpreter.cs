@@ -163,7 +163,7 @@ internal sealed class Interpreter(
 
     private object Initialize(MemberInitExpression node)
     {
-        object made = Evaluate(node.NewExpression)!; // a constructor gives an object
+        object made = Evaluate(node.NewExpression)!; // not null: a constructor call
         foreach (MemberBinding binding in node.Bindings)
         {
             if (binding is not MemberAssignment assignment)
@@ -172,7 +172,7 @@ internal sealed class Interpreter(
             if (assignment.Member is PropertyInfo property)
                 Unwrapped(() => { property.SetValue(made, value); return null; });
             else
-                ((FieldInfo)assignment.Member).SetValue(made, value); // members that can be set are properties and fields
+                ((FieldInfo)assignment.Member).SetValue(made, value); // an assignable member is a property or a field
         }
 
         return made;
@@ -180,7 +180,7 @@ internal sealed class Interpreter(
 
     private object Initialize(ListInitExpression node)
     {
-        object made = Evaluate(node.NewExpression)!; // a constructor gives an object
+        object made = Evaluate(node.NewExpression)!; // not null: a constructor call
         foreach (ElementInit element in node.Initializers)
         {
             object?[] arguments = [.. element.Arguments.Select(Evaluate)];

@@ -17,7 +17,7 @@ internal static class MemberNames
     /// <summary>Returns the name of a member of a type; null if it is not serialized.</summary>
     public static string? Of(MemberInfo member, JsonTypeInfo owner)
     {
-        string? written = null; // found by reflection, which most types can do without
+        string? written = null; // computed lazily: it needs reflection, which most types do without
         foreach (JsonPropertyInfo property in owner.Properties)
             if (property.AttributeProvider is MemberInfo own
                 ? own.Name == member.Name

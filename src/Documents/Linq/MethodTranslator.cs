@@ -50,7 +50,7 @@ internal sealed class MethodTranslator
             return OfRegex(call);
         if (name == "Equals" && OperandsOf(call) is { } equal)
             return Equal(equal.Left, equal.Right, call);
-        // arrays are converted to spans
+        // the compiler may convert arrays to spans and choose the method of MemoryExtensions
         if (owner == typeof(LinqExtensions)
             || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2))
             return OfList(call);
@@ -151,7 +151,7 @@ internal sealed class MethodTranslator
 
     private Clause Affix(MethodCallExpression call, string name)
     {
-        Expression subject = call.Object!; // an instance method
+        Expression subject = call.Object!; // not null: an instance method
         string text = Text(call.Arguments[0], call);
         if (!Paths.DependsOnDocument(subject))
             throw Refusal.Of(
@@ -194,7 +194,7 @@ internal sealed class MethodTranslator
         {
             pattern = Text(call.Arguments[1], call);
         }
-        else if (Interpreter.ValueOf(call.Object!) is Regex regex) // not static
+        else if (Interpreter.ValueOf(call.Object!) is Regex regex) // not null: not static
         {
             (pattern, options) = (regex.ToString(), regex.Options & ~RegexOptions.Compiled);
         }

@@ -28,7 +28,7 @@ internal sealed class ParameterBag : IDisposable
     /// <summary>Adds a value and returns its name in the text.</summary>
     public string Add(object? value) => Add(string.Create(CultureInfo.InvariantCulture, $"p{_count++}"), value);
 
-    /// <summary>Adds JSON; gives the name by which the text calls it.</summary>
+    /// <summary>Adds JSON and returns its name in the text.</summary>
     public string AddJson(JsonNode value)
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"p{_count++}");

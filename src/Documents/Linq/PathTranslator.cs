@@ -74,7 +74,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     {
         ConstantExpression => false,
         ParameterExpression parameter => _scope.ContainsKey(parameter),
-        MemberExpression member => member.Expression is { } owner && DependsOnDocument(owner), // a chain of members is common
+        MemberExpression member => member.Expression is { } owner && DependsOnDocument(owner), // fast path for chains of members
         _ => Search.Any(
             expression, node => node is GroupValue || (node is ParameterExpression other && _scope.ContainsKey(other))),
     };
@@ -123,7 +123,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         if (Nullable.GetUnderlyingType(node.Expression.Type) is { } underlying)
             return node.Member.Name == "Value" ? owner with { Type = underlying } : null;
         if (JsonOf(owner.Type) is { Kind: not JsonTypeInfoKind.Object } or null && !owner.IsRoot)
-            return null; // Count of a list, Year of a time: no members of JSON
+            return null; // such as Count of a list or Year of a time, which JSON lacks
 
         string name = NameOf(node, owner.Type);
         if (owner.IsRoot && session.IdMemberOf(documentType) is { } id && id == name)

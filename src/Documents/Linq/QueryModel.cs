@@ -143,7 +143,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public QueryModel Distinct()
     {
         RequireUnpaged("Distinct");
-        return this with { IsDistinct = Projection is not null || Into is not null }; // documents differ from one another
+        return this with { IsDistinct = Projection is not null || Into is not null }; // documents are distinct
     }
 
     /// <summary>Converts a lambda on rows to one on documents.</summary>

@@ -30,7 +30,7 @@ internal static class QueryRun
             }
 
             take--;
-            yield return (T)row!; // null where T admits it
+            yield return (T)row!; // null only if T allows it
         }
 
         model.Session.KeepIncludes(results);
@@ -59,7 +59,7 @@ internal static class QueryRun
         RqlStatement statement = model.Translate(_ => " limit 0");
         using QueryResults results = await model.Session.QueryAsync(model.Request(statement, counts: true), cancellationToken)
             .ConfigureAwait(false);
-        results.MoveNext(); // to the end, as there is no page: what filter lets pass is counted on the way
+        results.MoveNext(); // reaches the end at once, and counts the documents that pass filter
         foreach (Action<QueryResults> observer in model.Observers)
             observer(results);
         return Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);

@@ -71,7 +71,7 @@ internal sealed class RowReader
                 values[node] = value;
         }
 
-        return new Interpreter(values, documents).Evaluate(_model.Projection!.Body); // columns without Into come of a projection
+        return new Interpreter(values, documents).Evaluate(_model.Projection!.Body); // columns without Into are of a projection
     }
 
     private object? ReadInto(JsonElement row, Type into)

@@ -16,8 +16,7 @@ public static class RqlMethods
 
     /// <summary>
     /// Matches if the member contains at least one of the words (all of them with <paramref name="allWords"/>). <c>*</c> is a
-    /// wildcard;
-    /// double quotes enclose a phrase.
+    /// wildcard; double quotes enclose a phrase.
     /// </summary>
     public static bool Search(object? member, string words, bool allWords = false) => throw Outside(nameof(Search));
 

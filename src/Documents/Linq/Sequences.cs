@@ -21,7 +21,7 @@ internal sealed class Sequences(Interpreter interpreter)
 
     public object? Of(MethodCallExpression call)
     {
-        var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+        var function = (LambdaExpression)call.Arguments[1]; // checked by Takes
         object? Value(object? item) => interpreter.Apply(function, item);
         bool Holds(object? item) => Value(item) is true;
         if (call.Method.Name.StartsWith("OrderBy", StringComparison.Ordinal)
@@ -79,7 +79,7 @@ internal sealed class Sequences(Interpreter interpreter)
 
     private IOrderedEnumerable<object?> Ordered(MethodCallExpression call)
     {
-        var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+        var function = (LambdaExpression)call.Arguments[1]; // checked by Takes
         object? Key(object? item) => interpreter.Apply(function, item);
         bool isDescending = call.Method.Name.EndsWith("Descending", StringComparison.Ordinal);
         if (call.Method.Name.StartsWith("OrderBy", StringComparison.Ordinal))
@@ -105,7 +105,7 @@ internal sealed class Sequences(Interpreter interpreter)
     private static Array Typed(IEnumerable<object?> items, MethodCallExpression call)
     {
         object?[] values = [.. items];
-        var typed = Array.CreateInstance(call.Type.GenericTypeArguments[0], values.Length); // all give IEnumerable<T>
+        var typed = Array.CreateInstance(call.Type.GenericTypeArguments[0], values.Length); // all return IEnumerable<T>
         Array.Copy(values, typed, values.Length);
         return typed;
     }

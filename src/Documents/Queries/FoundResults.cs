@@ -4,36 +4,35 @@ using Treepie.Store;
 
 namespace Treepie.Queries;
 
-/// <summary>What was found, before anything of it is read. Whoever has it disposes snapshot and source.</summary>
+/// <summary>What a query found, before any result is read. The owner must dispose the snapshot and the source.</summary>
 internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Source, string IndexName)
 {
-    /// <summary>The index that answers, and how far it is; null where none does.</summary>
+    /// <summary>The index that answers and its progress, or null if no index is used.</summary>
     public IndexAnswer? Answer { get; init; }
 
-    /// <summary>Takes notes of results where the query asks for them.</summary>
+    /// <summary>Collects highlights and score explanations, if the query requests them.</summary>
     public ResultNotes? Notes { get; init; }
 
     /// <summary>
-    /// What the answer is where it is no documents: a JSON object for each facet or list of suggestions; null where it is
-    /// documents.
+    /// The rows of a computed result: a JSON object for each facet or list of suggestions. Null if the results are documents.
     /// </summary>
     public IReadOnlyList<byte[]>? ComputedRows { get; init; }
 
-    /// <summary>Terms that may have been meant, where the query asks for them.</summary>
+    /// <summary>The suggestions, if the query requests them.</summary>
     public IReadOnlyList<SuggestionResult> Suggestions { get; init; } = [];
 
-    /// <summary>How the index found them; null where it was not asked, or nobody wants to know.</summary>
+    /// <summary>The plan that the index executed. Null if no index was used or no plan was requested.</summary>
     public Indexing.Plans.PlanNode? Plan { get; init; }
 
-    /// <summary>How the documents themselves answer; null where an index does, or nobody wants to know.</summary>
+    /// <summary>The plan of a scan of documents. Null if an index was used or no plan was requested.</summary>
     public Plans.ScanPlan? Scan { get; init; }
 
-    /// <summary>What that took.</summary>
+    /// <summary>The work that the search did.</summary>
     public Indexing.QueryCounters Counters { get; init; }
 
-    /// <summary>What is said beside the answer.</summary>
+    /// <summary>Warnings that are returned with the results.</summary>
     public IReadOnlyList<string> Warnings { get; init; } = [];
 
-    /// <summary>The position behind the page; null where there is none.</summary>
+    /// <summary>The position to continue after this page, or null if there is none.</summary>
     public byte[]? Position { get; init; }
 }

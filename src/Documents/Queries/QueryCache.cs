@@ -5,18 +5,19 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Queries that were asked lately, by their text: as they were parsed, and prepared to be bound again. Bounded: beside those of
-/// now there are those of before, and when the first are as many as may be they become the others. Thread-safe.
+/// Caches recent queries by their text: their syntax trees and reusable bindings. Bounded by two generations: when the current
+/// generation is full, it replaces the previous one, and entries of the previous one that are used again move to the current one.
+/// Thread-safe.
 /// </summary>
 internal sealed class QueryCache
 {
-    /// <summary>Longest text that is kept, in characters.</summary>
+    /// <summary>The maximum length of a cached query, in characters.</summary>
     private const int MaxLength = 32 * 1_024;
 
-    /// <summary>Characters of all texts of now; those of before have as many.</summary>
+    /// <summary>The maximum number of characters of all queries in a generation.</summary>
     private const int MostCharacters = 1 << 20;
 
-    /// <summary>Queries of now; of those of before there are as many.</summary>
+    /// <summary>The maximum number of queries in a generation.</summary>
     private const int Most = 512;
 
     private readonly Lock _lock = new();
@@ -24,12 +25,12 @@ internal sealed class QueryCache
     private ConcurrentDictionary<string, Entry> _before = new(StringComparer.Ordinal);
     private int _characters;
 
-    /// <summary>Queries that are kept.</summary>
+    /// <summary>The number of cached queries.</summary>
     public int Count => Volatile.Read(ref _now).Count + Volatile.Read(ref _before).Count;
 
-    /// <summary>A query as it was parsed; null where it was not.</summary>
+    /// <summary>Returns the syntax tree of a query, or null if it is not cached.</summary>
     /// <param name="text">The query.</param>
-    /// <param name="prepared">As it was prepared; null where it was not, or is another each time.</param>
+    /// <param name="prepared">The prepared query, or null if it is not cached or cannot be reused.</param>
     public RqlQuery? Parsed(string text, out PreparedQuery? prepared)
     {
         Entry? found = Find(text);
@@ -37,7 +38,7 @@ internal sealed class QueryCache
         return found?.Parsed;
     }
 
-    /// <summary>Keeps a query.</summary>
+    /// <summary>Caches a query.</summary>
     public void Keep(RqlQuery parsed, PreparedQuery? prepared)
     {
         string text = parsed.Text;
@@ -67,7 +68,7 @@ internal sealed class QueryCache
         lock (_lock)
         {
             if (_now.Count < Most && _characters + text.Length <= MostCharacters)
-                Add(text, entry); // what is still asked is not of before
+                Add(text, entry); // move it to the current generation
         }
 
         return entry;

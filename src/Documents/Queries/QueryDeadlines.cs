@@ -3,22 +3,21 @@ using System.Collections.Concurrent;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Ends queries after the time that they may take, or when their caller wants it. One timer serves one query after the other: it
-/// is set anew and not made anew. Thread-safe.
+/// Cancels queries when their time limit expires or their caller cancels. Timers are reused from query to query. Thread-safe.
 /// </summary>
-/// <param name="longest">How long a query may take.</param>
+/// <param name="longest">The time limit of a query.</param>
 /// <param name="clock">The clock.</param>
 internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
 {
-    /// <summary>Timers that wait for the next query; more are left to the collector.</summary>
+    /// <summary>The maximum number of pooled timers.</summary>
     private const int MostKept = 64;
 
     private readonly ConcurrentStack<CancellationTokenSource> _free = [];
 
-    /// <summary>Begins the time of a query, to be disposed at its end.</summary>
+    /// <summary>Starts the time limit of a query. Must be disposed when the query ends.</summary>
     public Deadline Begin(CancellationToken cancellationToken)
     {
-        bool isKept = clock == TimeProvider.System; // others cannot be set anew
+        bool isKept = clock == TimeProvider.System; // timers of other clocks cannot be reset
         if (!isKept || !_free.TryPop(out CancellationTokenSource? source))
             source = new CancellationTokenSource(longest, clock);
         else
@@ -26,7 +25,7 @@ internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
         return new Deadline(this, source, isKept, cancellationToken);
     }
 
-    /// <summary>The time of one query.</summary>
+    /// <summary>The time limit of one query.</summary>
     internal readonly struct Deadline : IDisposable
     {
         private readonly QueryDeadlines _of;
@@ -37,19 +36,19 @@ internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
         public Deadline(QueryDeadlines of, CancellationTokenSource source, bool isKept, CancellationToken cancellationToken)
         {
             (_of, _source, _isKept) = (of, source, isKept);
-            // given here
+            // not null: passed as the state below
             _caller = cancellationToken.CanBeCanceled
                 ? cancellationToken.UnsafeRegister(static state => ((CancellationTokenSource)state!).Cancel(), source)
                 : default;
         }
 
-        /// <summary>Cancelled at its end, or by the caller.</summary>
+        /// <summary>Cancelled when the time limit expires or the caller cancels.</summary>
         public CancellationToken Token => _source.Token;
 
         /// <inheritdoc/>
         public void Dispose()
         {
-            _caller.Dispose(); // waits for a call that is running, so that nothing cancels the next query
+            _caller.Dispose(); // waits for a running callback, so that it cannot cancel the next query
             if (_isKept && _of._free.Count < MostKept && _source.TryReset())
                 _of._free.Push(_source);
             else

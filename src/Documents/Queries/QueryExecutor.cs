@@ -18,15 +18,15 @@ using Treepie.Store;
 namespace Treepie.Queries;
 
 /// <summary>
-/// The front door of this room: runs queries. A query is parsed, bound to a way of finding its documents, and answered from one
-/// snapshot of the documents and one view of the index that is never newer than it. Finding is limited in time; reading the
-/// results takes as long as the reader does. Thread-safe.
+/// The entry point of this folder: runs queries. A query is parsed, bound, and answered from one snapshot of the documents and
+/// one view of the index that is never newer than the snapshot. Finding results has a time limit; reading them has none.
+/// Thread-safe.
 /// </summary>
 internal sealed class QueryExecutor(
     IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options,
     Func<IReadOnlyDictionary<string, ICustomOrder>> orders, string database = "")
 {
-    /// <summary>Spellings of collections that are remembered.</summary>
+    /// <summary>The maximum number of cached spellings of collection names.</summary>
     private const int MostNames = 1_024;
 
     private readonly QueryCache _cache = new();
@@ -56,7 +56,7 @@ internal sealed class QueryExecutor(
 
     private async Task<QueryResults> RunAsync(QueryRequest request, CancellationToken cancellationToken)
     {
-        // From here on the time counts: also for what it takes to understand the query, which may hold shapes.
+        // The time limit covers binding too, which may have to parse shapes.
         long started = options.TimeProvider.GetTimestamp();
         using QueryDeadlines.Deadline deadline = _deadlines.Begin(cancellationToken);
         CancellationToken end = deadline.Token;
@@ -88,7 +88,7 @@ internal sealed class QueryExecutor(
     }
 
     /// <summary>
-    /// Which index would answer a query, first, and why others would not. Nothing is run, and no index is made.
+    /// Returns the index that would answer a query, first, and why the others would not. Runs nothing and creates no index.
     /// </summary>
     public IReadOnlyList<IndexChoice> Choices(QueryRequest request, CancellationToken cancellationToken)
     {
@@ -104,7 +104,7 @@ internal sealed class QueryExecutor(
         if (query.Collection is { } collection && snapshot.Collection(collection) is null)
             return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
 
-        // the collection was just looked up
+        // not null: the collection was looked up above
         if (query.Groups is { } groups)
             return GroupIndexChoice.Explain(
                 indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups);
@@ -142,7 +142,7 @@ internal sealed class QueryExecutor(
         return bound;
     }
 
-    /// <summary>The body of a document, for what a query refers to; null where it is not there.</summary>
+    /// <summary>Returns the body of a document that a query refers to, or null if it does not exist.</summary>
     private byte[]? Load(string id)
     {
         using DatabaseSnapshot snapshot = beginRead();
@@ -196,7 +196,7 @@ internal sealed class QueryExecutor(
         while (true)
         {
             if (context.Request.Admission is { } admission)
-                await admission.TakeAsync(cancellationToken).ConfigureAwait(false); // a wait that failed gave it back
+                await admission.TakeAsync(cancellationToken).ConfigureAwait(false); // a failed wait released it
             BoundQuery query = context.Query;
             DocumentIndex? index = ChooseIndex(context, out bool created);
             if (index is null)
@@ -217,12 +217,13 @@ internal sealed class QueryExecutor(
 
                 if (!index.TryHold())
                     continue;
-                long reached = index.Progress.Etag; // before it is looked at: what comes after that is waited for
+                long reached = index.Progress.Etag; // before opening the view: CatchUpAsync waits for any later batch
                 if (ExecuteOn(
                     index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
                     return results;
 
-                // It is too far behind to be caught up with in passing, or has more fields than the query knows.
+                // The unindexed changes are too many to search them in place, or documents added fields since the query was
+                // bound.
                 if (IsOutOfDate(query, index))
                     context = context with
                     {
@@ -233,24 +234,27 @@ internal sealed class QueryExecutor(
             }
             catch (CorruptionException) when (!wasReset)
             {
-                // An index is made of documents and can be made of them again.
+                // An index can be rebuilt from the documents.
                 wasReset = true;
                 indexes.Reset(index);
             }
             catch (ObjectDisposedException)
             {
-                // The index was replaced or deleted meanwhile: choose again. A database that is closing says so there.
+                // The index was replaced or deleted meanwhile: choose again. If the database is closing, choosing fails.
             }
         }
     }
 
-    /// <summary>Waits for an index to begin with so many fields, and, but not for ever, to be done with them.</summary>
-    /// <exception cref="TimeoutException">It does not begin.</exception>
+    /// <summary>
+    /// Waits until an index begins to fill the first <paramref name="fields"/> fields, and then, up to a limit, until it has
+    /// filled them.
+    /// </summary>
+    /// <exception cref="TimeoutException">The index did not begin.</exception>
     private async Task WaitForFieldsAsync(
         DocumentIndex index, QueryContext context, int fields, TimeSpan longest, CancellationToken cancellationToken)
     {
         bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
-        TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
+        TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a running index begins within one batch
         await WaitAsync(
             context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience,
             cancellationToken).ConfigureAwait(false);
@@ -263,10 +267,8 @@ internal sealed class QueryExecutor(
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>
-    /// Waits for the index to go on from an etag; for all of the query no longer than it may wait.
-    /// </summary>
-    /// <exception cref="TimeoutException">It is still too far behind.</exception>
+    /// <summary>Waits until the index progresses beyond an etag, up to the query's total wait time.</summary>
+    /// <exception cref="TimeoutException">The index did not progress.</exception>
     private async Task CatchUpAsync(
         DocumentIndex index, QueryContext context, long etag, string? refusal, CancellationToken cancellationToken)
     {
@@ -301,15 +303,15 @@ internal sealed class QueryExecutor(
         for (int i = 0; i < fields.Length; i++)
             fields[i] = query.Fields[i].Field;
 
-        // Whoever asks for collections that do not exist leaves no index behind.
+        // A query on a collection that does not exist must not create an index.
         string? collection = query.Collection is null ? AutoIndexDefinition.AllDocuments : NameOf(query.Collection);
         return collection is null ? null : indexes.FindOrCreate(collection, fields, out created);
     }
 
-    /// <summary>A collection as it was first written; null where there is none.</summary>
+    /// <summary>Returns the name of a collection as it was first written, or null if it does not exist.</summary>
     private string? NameOf(string collection)
     {
-        // once it is there, it stays there
+        // can be cached: a collection never disappears
         if (_collections.TryGetValue(collection, out string? name))
             return name;
         using DatabaseSnapshot snapshot = beginRead();
@@ -328,13 +330,13 @@ internal sealed class QueryExecutor(
     }
 
     /// <summary>
-    /// Whether documents have given the index fields since the query was bound: what it took for a field without values may be
-    /// one of these.
+    /// Whether documents have added fields to the index since the query was bound. Then a field that was bound as having no
+    /// values may have some.
     /// </summary>
     private static bool IsOutOfDate(BoundQuery query, DocumentIndex index) =>
         query.Learning is { } known && known != index.Definition;
 
-    /// <summary>Between binding and now the index may have been defined anew.</summary>
+    /// <summary>Checks the fields again: the index may have been redefined since the query was bound.</summary>
     private static void RequireFields(DocumentIndex index, QueryContext context)
     {
         foreach (FieldUse use in context.Query.Fields)
@@ -342,7 +344,7 @@ internal sealed class QueryExecutor(
                 throw FieldBinder.NoSuchField(context.Request.Text, use.Position, index.Definition, use.Field);
     }
 
-    /// <summary>How many fields of the index must be complete for the query: all up to the last that it uses.</summary>
+    /// <summary>Returns how many fields of the index must be complete: all up to the last one that the query uses.</summary>
     private static int FieldsNeeded(DocumentIndex index, BoundQuery query)
     {
         int last = -1;
@@ -351,7 +353,9 @@ internal sealed class QueryExecutor(
         return last + 1;
     }
 
-    /// <summary>Whether every entry of a view has all fields of the query; an index that is being widened may not.</summary>
+    /// <summary>
+    /// Whether every entry of a view has all fields of the query. False while fields are being added to the index.
+    /// </summary>
     private static bool IsWhole(IndexSearcher searcher, BoundQuery query)
     {
         for (int i = 0; i < query.Fields.Count; i++)
@@ -360,7 +364,7 @@ internal sealed class QueryExecutor(
         return true;
     }
 
-    /// <summary>Waits, but not for ever: an answer that is stale says so.</summary>
+    /// <summary>Waits up to a limit. If it expires, the result is marked as stale.</summary>
     private async Task WaitAsync(
         QueryContext context, Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest,
         CancellationToken cancellationToken)
@@ -371,14 +375,14 @@ internal sealed class QueryExecutor(
         if (waiting.IsCompletedSuccessfully)
             return;
 
-        context.Request.Admission?.Release(); // others work meanwhile
+        context.Request.Admission?.Release(); // let other queries run meanwhile
         try
         {
             await waiting.ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (limit.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
-            // The caller sees IsStale.
+            // The limit expired: the result has IsStale set.
         }
 
         if (context.Request.Admission is { } admission)
@@ -403,8 +407,9 @@ internal sealed class QueryExecutor(
     }
 
     /// <summary>
-    /// The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer
-    /// that is never stale, or has fields that the query does not know of.
+    /// Takes over the caller's hold on the index and passes it to the results. Returns null, and releases the hold, if a result
+    /// that is never stale cannot be given because the index is too far behind, or if it has fields that were unknown when the
+    /// query was bound.
     /// </summary>
     private QueryResults? ExecuteOn(
         DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
@@ -416,14 +421,15 @@ internal sealed class QueryExecutor(
         IndexTail? tail = null;
         try
         {
-            // In this order: then the index knows nothing that the snapshot does not.
+            // The order matters: the view of the index must not be newer than the snapshot.
             searcher = index.OpenSearcher();
             bool isWhole = IsWhole(searcher, context.Query);
-            bool isOutOfDate = IsOutOfDate(context.Query, index); // of a view taken before, as fields are there before entries
+            bool isOutOfDate = IsOutOfDate(context.Query, index); // after the view: fields precede their entries
             snapshot = beginRead();
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
-            // How much waits beyond what the caller wanted to see is not said to be stale; that hits may be gone counts from all.
+            // A result is not stale for lack of changes after the cutoff, but any change of the snapshot can cause missing
+            // hits.
             bool mayMissHits = index.IsStale(searcher.LastEtag, snapshot, long.MaxValue);
             bool isStale = !isWhole
                 || (mayMissHits && (cutoff == long.MaxValue || index.IsStale(searcher.LastEtag, snapshot, cutoff)));
@@ -466,7 +472,7 @@ internal sealed class QueryExecutor(
         }
     }
 
-    /// <summary>What is said beside an answer of an index.</summary>
+    /// <summary>Returns the warnings of an answer from an index.</summary>
     private static IReadOnlyList<string> WarningsOf(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
     {
@@ -512,7 +518,7 @@ internal sealed class QueryExecutor(
         };
     }
 
-    /// <summary>Facets and suggestions are computed at once.</summary>
+    /// <summary>Computes facets or suggestions immediately.</summary>
     private FoundResults Compute(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         CancellationToken cancellationToken)
@@ -538,7 +544,7 @@ internal sealed class QueryExecutor(
         FacetResults facets = tail is null
             ? searcher.Facets(request, Options(context), cancellationToken)
             : searcher.Facets(request, tail, Options(context), cancellationToken);
-        tail?.Dispose(); // all is counted
+        tail?.Dispose(); // no longer needed: everything is counted
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
         return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
         {

@@ -3,7 +3,7 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Queries;
 
-/// <summary>How long each part of a query took, one after the other; as spans too, if the query has one.</summary>
+/// <summary>Measures the consecutive phases of a query, and records them as child spans if the query is traced.</summary>
 internal sealed class QueryPhases(TimeProvider clock, long started, Activity? query = null)
 {
     private const int Most = 8;
@@ -13,17 +13,17 @@ internal sealed class QueryPhases(TimeProvider clock, long started, Activity? qu
     private readonly long _started = started;
     private long _last = started;
 
-    /// <summary>Parts that have ended.</summary>
+    /// <summary>The completed phases.</summary>
     public ReadOnlySpan<(string Name, TimeSpan Elapsed)> Ended => ((ReadOnlySpan<(string, TimeSpan)>)_phases)[.._count];
 
-    /// <summary>Adds what a part of other parts took.</summary>
+    /// <summary>Adds a phase with a given duration.</summary>
     public void Add(string name, TimeSpan elapsed)
     {
-        if (_count < Most) // whoever writes the times again and again gets the first
+        if (_count < Most) // times that are written repeatedly keep the first values
             _phases[_count++] = (name, elapsed);
     }
 
-    /// <summary>Ends a part; the next begins.</summary>
+    /// <summary>Ends the current phase and begins the next.</summary>
     public void End(string name)
     {
         long now = clock.GetTimestamp();
@@ -38,7 +38,7 @@ internal sealed class QueryPhases(TimeProvider clock, long started, Activity? qu
         _last = now;
     }
 
-    /// <summary>Places for the parts, in the object itself: every query has them.</summary>
+    /// <summary>Inline storage for the phases, which avoids an allocation per query.</summary>
     [InlineArray(Most)]
     private struct Room
     {

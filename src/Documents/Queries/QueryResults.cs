@@ -26,7 +26,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
-    private ArrayBufferWriter<byte>? _document; // that a filter looks at
+    private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly long _begun;
     private long? _etag;
     private long _toSkip;
@@ -243,8 +243,8 @@ public sealed class QueryResults : IDisposable
 
             if (!SelectsByScript)
                 return true;
-            TakeDocument(); // it may give no row or many; what is asked for is so many documents
-            _script!.Begin(_source); // what selects by script has one
+            TakeDocument(); // the page limits documents, not rows: a script may return any number of rows
+            _script!.Begin(_source); // not null: SelectsByScript
         }
     }
 
@@ -331,7 +331,7 @@ public sealed class QueryResults : IDisposable
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         _context.Phases.End("Results");
         if (_script is not null)
-            _context.Phases.Add("Script", _script.Elapsed); // of the times before
+            _context.Phases.Add("Script", _script.Elapsed); // part of the phases above
         using var json = new Utf8JsonWriter(
             output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
         PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);
@@ -390,9 +390,7 @@ public sealed class QueryResults : IDisposable
         return _projected.WrittenSpan;
     }
 
-    /// <summary>
-    /// Writes the additional metadata of a result: its score, and its distance from the centre of an order.
-    /// </summary>
+    /// <summary>Writes the additional metadata of a result: its score, and its distance if sorted by distance.</summary>
     private ReadOnlySpan<byte> WriteExtraMetadata(Span<byte> scratch)
     {
         int length = 0;
@@ -424,7 +422,7 @@ public sealed class QueryResults : IDisposable
 
     private static void Append(double value, Span<byte> output, ref int length)
     {
-        // The longest double has 24 characters: there is space for the maximum of four.
+        // A double has at most 24 characters, so the maximum of four fits into the buffer.
         Utf8Formatter.TryFormat(value, output[length..], out int written);
         length += written;
     }

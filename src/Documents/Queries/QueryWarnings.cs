@@ -8,15 +8,15 @@ using Treepie.Store;
 
 namespace Treepie.Queries;
 
-/// <summary>
-/// What is said beside an answer: that it is about a collection or a field that no document has, which is mostly a misspelt name.
-/// </summary>
+/// <summary>Warnings about collections and fields that no document has, usually because of a misspelled name.</summary>
 internal static class QueryWarnings
 {
-    /// <summary>Members of a document that are looked at for a name that may have been meant.</summary>
+    /// <summary>
+    /// The maximum number of members of a document that are considered as suggestions for a misspelled name.
+    /// </summary>
     private const int MostMembers = 256;
 
-    /// <summary>About the collection of a query.</summary>
+    /// <summary>Returns warnings about the collection of a query.</summary>
     public static IReadOnlyList<string> OfCollection(string? collection, DatabaseSnapshot snapshot)
     {
         if (collection is null)
@@ -31,7 +31,7 @@ internal static class QueryWarnings
         };
     }
 
-    /// <summary>About the fields of a query that an index answers which has seen all of the snapshot.</summary>
+    /// <summary>Returns warnings about the fields of a query. The index must have processed the whole snapshot.</summary>
     public static IReadOnlyList<string> OfFields(
         BoundQuery query, DocumentIndex index, IndexSearcher searcher, DatabaseSnapshot snapshot)
     {
@@ -61,7 +61,7 @@ internal static class QueryWarnings
             + $"'{field.Path}'.{RqlAdvice.DidYouMean(field.Path, known.Concat(Members(definition, snapshot)).Distinct())}";
     }
 
-    /// <summary>Names of members of the document that was not changed for longest.</summary>
+    /// <summary>Returns member names of the least recently changed document.</summary>
     private static List<string> Members(AutoIndexDefinition definition, DatabaseSnapshot snapshot)
     {
         var names = new List<string>();
@@ -72,10 +72,10 @@ internal static class QueryWarnings
             return names;
 
         var reader = new Utf8JsonReader(cursor.Current.Body);
-        reader.Read(); // the object
+        reader.Read(); // the start of the object
         while (names.Count < MostMembers && reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            names.Add(reader.GetString()!); // a name is a text
+            names.Add(reader.GetString()!); // not null: a property name
             reader.Skip();
         }
 

@@ -5,11 +5,11 @@ using Treepie.Queries.Binding;
 
 namespace Treepie.Queries;
 
-/// <summary>What a request wants of the answer to a query: which hits, after which position, at which cost.</summary>
+/// <summary>Applies the options of a request to a query: page, continuation and budget.</summary>
 internal static class RequestedPage
 {
-    /// <summary>The query as it is run for a request.</summary>
-    /// <exception cref="InvalidQueryException">What the request asks does not go with the query.</exception>
+    /// <summary>Returns the query as it runs for a request.</summary>
+    /// <exception cref="InvalidQueryException">An option cannot be combined with the query.</exception>
     public static BoundQuery Of(BoundQuery query, QueryRequest request)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
@@ -31,12 +31,12 @@ internal static class RequestedPage
         };
     }
 
-    /// <summary>What it may cost; null: whatever it takes.</summary>
+    /// <summary>Returns the budget of a request, or null if it is unlimited.</summary>
     public static QueryBudget? BudgetOf(QueryRequest request) => request is { MaxPages: null, MaxEntries: null, MaxTime: null }
         ? null
         : new QueryBudget(request.MaxPages, request.MaxEntries, request.MaxTime);
 
-    /// <summary>The position that a client gives back.</summary>
+    /// <summary>Decodes the continuation of a request; empty if it has none.</summary>
     public static ReadOnlyMemory<byte> Position(QueryRequest request)
     {
         if (request.Continuation is not { Length: > 0 } text)
@@ -48,7 +48,7 @@ internal static class RequestedPage
             : throw new InvalidQueryException("The continuation is not one that an answer ended with.");
     }
 
-    /// <summary>The same query, of which nothing is asked but the hits.</summary>
+    /// <summary>Returns the query reduced to its hits, without projection, includes and annotations.</summary>
     private static BoundQuery AsEntries(BoundQuery query)
     {
         if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex))

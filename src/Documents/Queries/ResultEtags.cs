@@ -11,8 +11,8 @@ using Treepie.Store;
 namespace Treepie.Queries;
 
 /// <summary>
-/// A number for an answer: equal when nothing the answer depends on has changed. That is the question, the last change of its
-/// collection (of all, where documents are included), and how far an index is that is not up with it.
+/// Computes the etag of a result, which changes when something that the result depends on changes: the request, the last change
+/// of the collection (of the database, if documents or other data are included), and the progress of an index that lags behind.
 /// </summary>
 internal static class ResultEtags
 {
@@ -26,7 +26,7 @@ internal static class ResultEtags
             || context.Query.ReadsBeside
             || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
         ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
-            name = MemoryMarshal.AsBytes((index?.Folder ?? "").AsSpan()); // one built anew has the name of the one before
+            name = MemoryMarshal.AsBytes((index?.Folder ?? "").AsSpan()); // the folder, as a rebuilt index keeps its name
         ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined
             ? default
             : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
@@ -34,7 +34,7 @@ internal static class ResultEtags
         byte[] question = ArrayPool<byte>.Shared.Rent(FigureBytes + text.Length + parameters.Length + name.Length + seeds);
         Span<byte> figures = question.AsSpan(0, FigureBytes);
         figures.Clear();
-        // not null: else it depends on all
+        // not null: otherwise dependsOnAll is set
         BinaryPrimitives.WriteInt64LittleEndian(
             figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0);
         BinaryPrimitives.WriteInt64LittleEndian(figures[8..], answer is { MayMissHits: true } ? answer.Etag : -1);
@@ -44,7 +44,7 @@ internal static class ResultEtags
         figures[33] = (byte)context.Request.ProjectionBehavior;
         figures[34] = context.Request.CountsResults ? (byte)1 : (byte)0;
         if (context.Query.Script is not null)
-            // it looks at loaded documents, counters, the clock: no answer is that of another time
+            // a script may read loaded documents, counters or the clock, so no two runs share an etag
             BinaryPrimitives.WriteInt64LittleEndian(figures[8..], context.Started);
         int length = FigureBytes;
         Add(text, question, ref length);
@@ -53,7 +53,7 @@ internal static class ResultEtags
         if (seeds > 0)
         {
             foreach (SortKey key in context.Query.Sort)
-                // without a seed of its own, each run of random() is another question
+                // random() without a seed gets a new one in each run, and so another etag
                 Add(MemoryMarshal.AsBytes(key.Seed.AsSpan()), question, ref length);
         }
 

@@ -4,20 +4,20 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Rql;
 
 /// <summary>
-/// Conditions, values, paths and calls. AND binds tighter than OR; NOT stands only directly after AND or OR and negates the one
-/// term behind it. Depth is limited, so no text can exhaust the stack.
+/// Parses conditions, values, paths and calls. AND binds tighter than OR; NOT is allowed only directly after AND or OR and
+/// negates the next term. The depth is limited, so that no text can overflow the stack.
 /// </summary>
 internal sealed class ExpressionParser(RqlLexer lexer)
 {
-    /// <summary>Deepest nesting of parentheses and calls. A chain of ANDs or ORs is one level, however long.</summary>
+    /// <summary>The maximum nesting of parentheses and calls. A chain of ANDs or ORs is one level, however long.</summary>
     public const int MaxDepth = 128;
 
     private int _depth;
 
-    /// <summary>A condition.</summary>
+    /// <summary>Parses a condition.</summary>
     public Expression ParseCondition() => ParseOr(asArgument: false);
 
-    /// <summary>A path or a call.</summary>
+    /// <summary>Parses a path or a call.</summary>
     public Expression ParseOperand(string what)
     {
         if (!StartsOperand())
@@ -27,7 +27,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return lexer.Is(RqlTokenKind.OpenParenthesis) ? ParseCall(path) : path;
     }
 
-    /// <summary>A literal or a parameter; null where neither stands.</summary>
+    /// <summary>Parses a literal or a parameter. Returns null if there is neither.</summary>
     public Expression? TryParseValue()
     {
         RqlToken token = lexer.Current;
@@ -49,7 +49,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
     public Expression ParseValue(string what) => TryParseValue() ?? throw lexer.Expected(what);
 
-    /// <summary>A value, a path or a call, as SELECT, GROUP BY and INCLUDE take them. A string is a value here.</summary>
+    /// <summary>Parses a value, path or call of SELECT, GROUP BY or INCLUDE, where a string is a value.</summary>
     public Expression ParseValueOrOperand(string what)
     {
         bool isQuotedPath = lexer.Is(RqlTokenKind.String) && lexer.Peek().Kind is RqlTokenKind.Dot or RqlTokenKind.OpenBracket;
@@ -175,7 +175,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return operand;
     }
 
-    /// <summary>Refuses a number or a parameter that stands where the field of a comparison does.</summary>
+    /// <summary>Rejects a comparison with the value on the left and the field on the right.</summary>
     private void RefuseSwappedSides(RqlToken value)
     {
         if (value.Kind is not (RqlTokenKind.Number or RqlTokenKind.Parameter) || Operator(lexer.Peek().Kind) is null)
@@ -189,8 +189,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         lexer.MoveTo(value.Start);
     }
 
-    /// <param name="operand">What stands before the comparison.</param>
-    /// <param name="quoted">Its first token: a string that is its name, where it is in quotes.</param>
+    /// <param name="operand">The left operand.</param>
+    /// <param name="quoted">Its first token: the string with its name, if the name is quoted.</param>
     private Expression? TryParseComparison(Expression operand, RqlToken quoted)
     {
         RqlAdvice.RefuseForeignOperator(lexer, operand);
@@ -257,10 +257,10 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return new MethodExpression(name.Position, name.ToString(), arguments);
     }
 
-    /// <param name="isNamed">Whether a path can be given a name, as a call can.</param>
+    /// <param name="isNamed">Whether a path may have an alias, as a call may.</param>
     private MethodArgument ParseArgument(bool isNamed)
     {
-        // search(F, 'a b', and): the operator stands as a word.
+        // search(F, 'a b', and): the operator is a bare word.
         if ((lexer.IsWord("and") || lexer.IsWord("or")) && StartsArgumentEnd(lexer.Peek()))
         {
             RqlToken word = lexer.Next();
@@ -294,7 +294,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         LiteralExpression? first = null;
         foreach (Expression value in values)
         {
-            // Parameters are looked at when they are bound; null goes with everything.
+            // Parameters are checked when they are bound; null goes with any kind.
             if (value is not LiteralExpression { Kind: not LiteralKind.Null } literal)
                 continue;
 

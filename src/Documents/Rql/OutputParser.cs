@@ -2,7 +2,9 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Rql;
 
-/// <summary>The clauses that say what comes out: GROUP BY, ORDER BY, SELECT, INCLUDE, UPDATE, LIMIT and its like.</summary>
+/// <summary>
+/// Parses the clauses for the output: GROUP BY, ORDER BY, SELECT, INCLUDE, UPDATE, LIMIT, OFFSET and FILTER_LIMIT.
+/// </summary>
 internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
 {
     public IReadOnlyList<AliasedExpression> ParseGroupKeys()
@@ -95,7 +97,7 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
         if (!lexer.IsWord("timeseries") || lexer.Peek().Kind != RqlTokenKind.OpenParenthesis)
             return false;
 
-        // timeseries(from …) has a grammar of its own; timeseries(name) calls what was declared.
+        // timeseries(from …) has a grammar of its own; timeseries(name) calls a declared function.
         RqlToken word = lexer.Next();
         bool isOwnGrammar = RqlKeywords.Is(lexer.Peek().Text, "from");
         lexer.MoveTo(word.Start);
@@ -148,7 +150,9 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
         return new ScriptBlock(start, lexer.Text[start..end]);
     }
 
-    /// <summary>LIMIT take · LIMIT skip, take · OFFSET skip · FILTER_LIMIT n, each once and in any order.</summary>
+    /// <summary>
+    /// Parses LIMIT take, LIMIT skip, take, OFFSET skip and FILTER_LIMIT n, each at most once and in any order.
+    /// </summary>
     public RqlQuery ParsePaging(RqlQuery query)
     {
         while (true)

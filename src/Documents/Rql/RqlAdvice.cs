@@ -2,14 +2,14 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Rql;
 
-/// <summary>What to write instead of words and signs of other languages, and of names that are nearly right.</summary>
+/// <summary>Suggests what to write instead of operators of other languages and of misspelled names.</summary>
 internal static class RqlAdvice
 {
-    /// <summary>Longest name that is compared with others: more is no misspelt name.</summary>
+    /// <summary>Longer names are not compared with others, in characters.</summary>
     private const int MaxNameLength = 64;
 
-    /// <summary>Refuses an operator of another language that stands behind a field; returns where none does.</summary>
-    /// <exception cref="InvalidQueryException">One does.</exception>
+    /// <summary>Rejects an operator of another language after a field.</summary>
+    /// <exception cref="InvalidQueryException">There is one.</exception>
     public static void RefuseForeignOperator(RqlLexer lexer, Expression operand)
     {
         RqlToken token = lexer.Current;
@@ -38,7 +38,7 @@ internal static class RqlAdvice
             throw lexer.Error(token.Start, advice);
     }
 
-    /// <summary>The error of a comparison whose value stands left and whose field right.</summary>
+    /// <summary>The error for a comparison with the value on the left and the field on the right.</summary>
     public static InvalidQueryException Swapped(RqlLexer lexer, RqlToken value, RqlToken comparison, Expression field)
     {
         string sign = lexer.Text[comparison.Start..comparison.End];
@@ -50,7 +50,9 @@ internal static class RqlAdvice
             + $"Write '{field} {turned} {lexer.Text[value.Start..value.End]}'.");
     }
 
-    /// <summary>A question for the name that was meant, with a blank before it; empty where none there is near.</summary>
+    /// <summary>
+    /// Returns a suggestion for a misspelled name, with a leading space; empty if no known name is similar.
+    /// </summary>
     public static string DidYouMean(string name, IEnumerable<string> known)
     {
         if (name.Length > MaxNameLength)
@@ -71,7 +73,9 @@ internal static class RqlAdvice
         return best is null ? "" : $" Did you mean '{best}'?";
     }
 
-    /// <summary>Characters put in, left out, replaced, or exchanged with their neighbour.</summary>
+    /// <summary>
+    /// Returns the number of insertions, deletions, replacements and transpositions of neighbouring characters.
+    /// </summary>
     private static int Edits(string left, string right)
     {
         int[,] edits = new int[left.Length + 1, right.Length + 1];
@@ -104,7 +108,7 @@ internal static class RqlAdvice
         return $"There is no 'not like': write true and not startsWith({field}, {stem}).";
     }
 
-    /// <summary>The value of an operator, without the wildcards of another language.</summary>
+    /// <summary>Returns the operand without the wildcards of other languages.</summary>
     private static string Stem(RqlToken value) => value.Kind switch
     {
         RqlTokenKind.String => $"'{value.Text?.Trim('%', '*').Replace("'", "''", StringComparison.Ordinal)}'",

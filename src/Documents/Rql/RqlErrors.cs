@@ -1,12 +1,12 @@
 namespace Treepie.Rql;
 
-/// <summary>Errors about the text of a query: line, column, and the line itself with a mark below the place.</summary>
+/// <summary>Errors in the text of a query, with line, column, and the line itself with a marker below the position.</summary>
 internal static class RqlErrors
 {
-    /// <summary>Longest part of a line that is shown.</summary>
+    /// <summary>The maximum length of the quoted part of a line.</summary>
     private const int ExcerptLength = 120;
 
-    /// <summary>An error at a character of the text.</summary>
+    /// <summary>Returns an error at a position of the text.</summary>
     public static InvalidQueryException At(string text, int position, string problem)
     {
         position = Math.Clamp(position, 0, text.Length);
@@ -19,14 +19,14 @@ internal static class RqlErrors
             $"{problem} (line {line}, column {column})\n{Excerpt(text, lineStart, lineEnd, position)}", line, column);
     }
 
-    /// <summary>Line and column of a character, from 1 on.</summary>
+    /// <summary>Returns the line and column of a position, both starting at 1.</summary>
     public static (int Line, int Column) PlaceOf(string text, int position)
     {
         int lineStart = position == 0 ? 0 : text.LastIndexOf('\n', position - 1) + 1;
         return (1 + text.AsSpan(0, lineStart).Count('\n'), position - lineStart + 1);
     }
 
-    /// <summary>What is understood, but cannot be done yet.</summary>
+    /// <summary>Returns an error for a feature that is recognized but not supported yet.</summary>
     public static InvalidQueryException NotSupportedYet(string text, int position, string what, string? advice = null) =>
         At(text, position, $"{what} is not supported yet.{(advice is null ? "" : " " + advice)}");
 

@@ -1,13 +1,13 @@
 namespace Treepie.Rql;
 
-/// <summary>Words with a meaning of their own. All are case-insensitive.</summary>
+/// <summary>The keywords of the language. All are case-insensitive.</summary>
 internal static class RqlKeywords
 {
     /// <summary>Words that cannot be an unquoted alias or the unquoted first part of a path.</summary>
     private static readonly string[] _reserved =
         ["as", "select", "where", "load", "group", "order", "include", "update", "offset", "limit", "scale"];
 
-    /// <summary>Words that begin a clause after FROM, in the order in which clauses stand.</summary>
+    /// <summary>Words that begin a clause after FROM.</summary>
     private static readonly string[] _clauseStarts =
         ["group", "where", "order", "load", "filter", "select", "include", "update", "limit", "offset", "filter_limit"];
 

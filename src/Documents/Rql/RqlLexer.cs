@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Rql;
 
 /// <summary>
-/// Cuts a query into tokens, one at a time and on demand, because the same character means something else inside a JavaScript
-/// block. A position is all its state, so looking ahead and going back are free of charge.
+/// Splits a query into tokens, on demand, because the same characters have another meaning inside a JavaScript block. The only
+/// state is a position, so looking ahead and moving back are cheap.
 /// </summary>
 internal sealed class RqlLexer
 {
@@ -20,10 +20,10 @@ internal sealed class RqlLexer
 
     public string Text => _text;
 
-    /// <summary>The token to be looked at next.</summary>
+    /// <summary>The next token to be consumed.</summary>
     public RqlToken Current => _current;
 
-    /// <summary>Takes the current token.</summary>
+    /// <summary>Consumes and returns the current token.</summary>
     public RqlToken Next()
     {
         RqlToken taken = _current;
@@ -31,17 +31,17 @@ internal sealed class RqlLexer
         return taken;
     }
 
-    /// <summary>The token behind the current one.</summary>
+    /// <summary>Returns the token after the current one.</summary>
     public RqlToken Peek() => Scan(_current.End);
 
-    /// <summary>Goes on (or back) from an offset.</summary>
+    /// <summary>Continues at another offset.</summary>
     public void MoveTo(int offset) => _current = Scan(offset);
 
     public bool Is(RqlTokenKind kind) => _current.Kind == kind;
 
     public bool IsWord(string keyword) => _current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(_current.Text, keyword);
 
-    /// <summary>Whether a number may be followed by a unit without a blank, as lengths of time are: <c>1h</c>.</summary>
+    /// <summary>Whether a unit may follow a number without a space, as in durations: <c>1h</c>.</summary>
     public bool AllowsUnits { get; set; }
 
     public bool Take(RqlTokenKind kind)
@@ -160,7 +160,7 @@ internal sealed class RqlLexer
             && (char.IsAsciiDigit(_text[end]) || (_text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
             hasPoint |= _text[end++] == '.';
 
-        // As programs write what is very small or very great: 1e-7, 1e+21.
+        // An exponent, as programs format very small and very large numbers: 1e-7, 1e+21.
         int exponent = end + (At(end + 1) is '+' or '-' ? 2 : 1);
         if (At(end) is 'e' or 'E' && char.IsAsciiDigit(At(exponent)))
         {
@@ -190,7 +190,7 @@ internal sealed class RqlLexer
 
     private RqlToken ScanIdentifier(int start)
     {
-        // Clients leave names with '-' and '@' inside unquoted; there is no arithmetic in RQL that a minus could belong to.
+        // Clients do not quote names that contain '-' or '@'; RQL has no arithmetic that a minus could belong to.
         int end = start + 1;
         while (end < _text.Length
             && (IsIdentifierPart(_text[end]) || (_text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))

@@ -3,14 +3,15 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Rql;
 
 /// <summary>
-/// The front door of this room: the text of a query becomes a syntax tree, or an error that names line, column and what was
-/// expected. Knows nothing of documents, indexes or which clauses can be run; costs time linear in the text and is bounded in
-/// length and depth.
+/// The entry point of this folder: parses the text of a query to a syntax tree, or throws an error with line, column and what was
+/// expected. Does not know about documents, indexes, or which clauses are supported. Takes time linear in the text; length and
+/// depth are limited.
 /// </summary>
 internal sealed class RqlParser
 {
     /// <summary>
-    /// Longest query in characters: room for some ten thousand values of an <c>in</c>; more belongs in a parameter.
+    /// The maximum length of a query, in characters: enough for about ten thousand values of an <c>in</c>. Longer lists belong in
+    /// a parameter.
     /// </summary>
     public const int MaxLength = 1024 * 1024;
 
@@ -28,7 +29,7 @@ internal sealed class RqlParser
     }
 
     /// <summary>Parses a whole query.</summary>
-    /// <exception cref="InvalidQueryException">It is not valid.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid.</exception>
     public static RqlQuery Parse(string text)
     {
         if (text.Length > MaxLength)

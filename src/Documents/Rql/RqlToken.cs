@@ -1,10 +1,11 @@
 namespace Treepie.Rql;
 
-/// <summary>One word of a query: what it is and where it stands.</summary>
-/// <param name="Kind">What it is.</param>
+/// <summary>A token of a query, with its position.</summary>
+/// <param name="Kind">Its kind.</param>
 /// <param name="Start">Offset of its first character.</param>
-/// <param name="End">Offset behind its last character.</param>
-/// <param name="Text">Identifier, content of a string, digits of a number, or name of a parameter; null for signs.</param>
+/// <param name="End">Offset after its last character.</param>
+/// <param name="Text">Identifier, content of a string, digits of a number, or name of a parameter; null for
+/// punctuation.</param>
 internal readonly record struct RqlToken(RqlTokenKind Kind, int Start, int End, string? Text);
 
 /// <summary>Kinds of <see cref="RqlToken"/>.</summary>

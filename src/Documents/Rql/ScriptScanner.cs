@@ -1,17 +1,17 @@
 namespace Treepie.Rql;
 
 /// <summary>
-/// Finds the end of a JavaScript block or argument list inside a query, without understanding it: it counts brackets and steps
-/// over strings, templates, regular expressions and comments.
+/// Finds the end of a JavaScript block or parameter list inside a query without parsing it: matches brackets, and skips strings,
+/// templates, regular expressions and comments.
 /// </summary>
 internal static class ScriptScanner
 {
-    /// <summary>Offset behind the bracket that closes the one at <paramref name="start"/>.</summary>
-    /// <exception cref="InvalidQueryException">It is not closed.</exception>
+    /// <summary>Returns the offset after the bracket that closes the one at <paramref name="start"/>.</summary>
+    /// <exception cref="InvalidQueryException">The bracket is not closed.</exception>
     public static int FindEnd(string text, int start)
     {
         var open = new Stack<char>();
-        char last = '\0'; // last character with a meaning: tells a division from a regular expression
+        char last = '\0'; // the last significant character: distinguishes a division from a regular expression
         for (int i = start; i < text.Length; i++)
         {
             char c = text[i];
@@ -24,7 +24,7 @@ internal static class ScriptScanner
             }
             else if (c == '`')
             {
-                // Back at the closing bracket of a ${…} the template goes on.
+                // If the template contains ${…}, it continues after the closing brace.
                 i = SkipTemplate(text, i, open);
             }
             else if (c == '/' && i + 1 < text.Length && text[i + 1] is '/' or '*')
@@ -75,7 +75,7 @@ internal static class ScriptScanner
     }
 
     /// <summary>
-    /// From a backtick, or from the bracket that ends a <c>${…}</c>, to the closing backtick or into the next <c>${</c>.
+    /// Skips from a backtick, or from the brace that ends a <c>${…}</c>, to the closing backtick or past the next <c>${</c>.
     /// </summary>
     private static int SkipTemplate(string text, int start, Stack<char> open)
     {

@@ -2,7 +2,7 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Rql;
 
-/// <summary>The clauses that say where results come from: DECLARE, FROM, LOAD.</summary>
+/// <summary>Parses the clauses for the input: DECLARE, FROM, LOAD.</summary>
 internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 {
     public IReadOnlyList<Declaration> ParseDeclarations()
@@ -97,7 +97,7 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
         if (!lexer.Is(RqlTokenKind.Identifier))
             return null;
 
-        // 'from Users filter …' filters, 'from Users filter where …' gives the alias 'filter'.
+        // 'from Users filter …' filters; 'from Users filter where …' defines the alias 'filter'.
         string? word = lexer.Current.Text;
         bool isFilterAlias = RqlKeywords.Is(word, "filter")
             && RqlKeywords.IsReserved(lexer.Peek().Text)

@@ -2,10 +2,10 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Rql;
 
-/// <summary>What stands within <c>timeseries(…)</c> and <c>declare timeseries</c>.</summary>
+/// <summary>Parses the contents of <c>timeseries(…)</c> and <c>declare timeseries</c>.</summary>
 internal sealed class TimeSeriesParser(RqlLexer lexer, ExpressionParser expressions)
 {
-    /// <summary>Reads from FROM to the closing bracket, which it leaves.</summary>
+    /// <summary>Parses from FROM up to the closing bracket, without consuming the bracket.</summary>
     public TimeSeriesExpression Parse(int position)
     {
         lexer.AllowsUnits = true;
@@ -113,7 +113,7 @@ internal sealed class TimeSeriesParser(RqlLexer lexer, ExpressionParser expressi
         return items;
     }
 
-    /// <summary><c>'1 hour'</c>, <c>1 hour</c>, <c>1h</c>, or a parameter.</summary>
+    /// <summary>Parses a period: <c>'1 hour'</c>, <c>1 hour</c>, <c>1h</c>, or a parameter.</summary>
     private Expression ParsePeriod(string clause)
     {
         RqlToken token = lexer.Current;

@@ -53,7 +53,7 @@ internal sealed class BodyMerge(bool ignoresCase)
             bool isKnown = TryFind(before, member.Name, out JsonElement then);
             bool isThere = TryFind(now, member.Name, out JsonElement value);
             if (isKnown && !isThere)
-                continue; // it was taken away
+                continue; // removed from the entity
 
             Name(output, ref isFirst, member.Name);
             if (!isThere)
@@ -69,7 +69,7 @@ internal sealed class BodyMerge(bool ignoresCase)
             if (TryFind(stored, member.Name, out _))
                 continue;
             if (TryFind(before, member.Name, out JsonElement then) && IsSame(then, member.Value))
-                continue; // the type's default for what the document never had
+                continue; // the type's default for a member that the document lacks
 
             Name(output, ref isFirst, member.Name);
             Copy(output, member.Value);

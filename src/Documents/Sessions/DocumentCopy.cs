@@ -8,7 +8,7 @@ internal sealed record DocumentCopy
 {
     private static readonly byte[] _noMetadata = "{}"u8.ToArray();
 
-    private readonly ChangeVectors? _changeVectors; // of a document that was read: few are asked for their change vector
+    private readonly ChangeVectors? _changeVectors; // set for a document that was read: few change vectors are needed
     private readonly long _etag;
     private string? _changeVector;
 

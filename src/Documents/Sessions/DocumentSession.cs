@@ -27,10 +27,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private readonly SessionOptions _options;
     private readonly SessionGuard _guard = new();
     private readonly SessionObjects _objects;
-    // of documents not loaded; value: expected change vector
+    // Ids of documents to delete that are not loaded, with their expected change vectors.
     private Dictionary<string, string?>? _deletions;
     private List<SessionCommand>? _commands;
-    private HashSet<string>? _missing; // that were looked for in vain
+    private HashSet<string>? _missing; // ids of loads that found nothing
     private SessionIncludes? _included;
     private SessionQueries? _queries;
     private EntityTypes? _types;
@@ -201,14 +201,12 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>
     /// Adds an entity to the session; the next save stores it. If no id is given and the <c>Id</c> property is empty, the entity
-    /// is
-    /// assigned an id immediately, such as <c>users/33-A</c>. The save completes an id that ends in <c>/</c> or <c>|</c>.
+    /// is assigned an id immediately, such as <c>users/33-A</c>. The save completes an id that ends in <c>/</c> or <c>|</c>.
     /// </summary>
     /// <param name="entity">The entity.</param>
     /// <param name="id">The id. Null: the value of the <c>Id</c> property, or the next generated id.</param>
-    /// <param name="changeVector">The change vector that the stored document must have at the save. Empty: the document must not
-    /// exist.
-    /// Null: as the session's options specify.</param>
+    /// <param name="changeVector">The change vector that the stored document must have at the save. Empty: the document must
+    /// not exist. Null: as the session's options specify.</param>
     /// <exception cref="InvalidOperationException">Another entity of this session has the id, or this entity has another
     /// id.</exception>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
@@ -302,7 +300,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
                 _objects.Name(put);
             SavedCommands.Apply(this, outcome.Commands);
             if (_disposed)
-                Forget(); // it was disposed while it saved
+                Forget(); // it was disposed during the save
         }
 
         if (_advanced?.IndexWait is { } wait)
@@ -347,11 +345,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// Runs an RQL query. Results that are whole documents are tracked by the session; projections are new, untracked objects.
     /// </summary>
     /// <param name="rql">The text of the query.</param>
-    /// <param name="parameters">
-    /// The values of the query's parameters, by name without the <c>$</c>: an object such as <c>new { least = 10 }</c>, or a
-    /// dictionary
-    /// from string to object, which itself needs no serializer metadata.
-    /// </param>
+    /// <param name="parameters">The values of the query's parameters, by name without the <c>$</c>: an object such as <c>new
+    /// { least = 10 }</c>, or a dictionary from string to object, which itself needs no serializer metadata.</param>
     /// <param name="waitForIndex">Waits until the index has processed everything saved before the query, instead of
     /// indexing the remaining documents in memory.</param>
     /// <param name="cancellationToken">Cancels the wait or the query.</param>
@@ -389,8 +384,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>
     /// Returns the metadata of an entity's document. Changes to it are saved. It does not contain <c>@id</c>,
-    /// <c>@change-vector</c> and
-    /// <c>@last-modified</c>, which the database sets.
+    /// <c>@change-vector</c> and <c>@last-modified</c>, which the database sets.
     /// </summary>
     /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
     public JsonObject GetMetadataFor(object entity)
@@ -536,7 +530,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         if (!snapshot.TryGet(id, out Document document))
             return Missing<T>(id);
-        return document.IdText(id) is var own && ReferenceEquals(own, id) // which was looked for before
+        return document.IdText(id) is var own && ReferenceEquals(own, id) // already looked up
             ? Track<T>(own, DocumentCopy.Of(document, Guarded(document, own)))
             : Track<T>(document);
     }

@@ -67,7 +67,7 @@ internal sealed class EntityId
     }
 
     /// <summary>Returns the id set in an entity; null if there is none.</summary>
-    public string? Get(object entity) => IdOf(_property.Get?.Invoke(entity)); // Find has looked for it
+    public string? Get(object entity) => IdOf(_property.Get?.Invoke(entity)); // Find requires a getter
 
     /// <summary>Returns the document id for a value of the member; null if the value is not an id.</summary>
     public string? IdOf(object? value)
@@ -182,7 +182,7 @@ internal sealed class EntityId
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or NotSupportedException)
         {
-            return false; // its converter reads strings
+            return false; // the converter reads strings
         }
     }
 

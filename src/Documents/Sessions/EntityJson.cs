@@ -19,7 +19,7 @@ internal sealed class EntityJson
 
     public EntityJson(DatabaseOptions options) => _options = options;
 
-    // Sessions that only load need neither.
+    // Created lazily: sessions that only load need neither.
     private ArrayBufferWriter<byte> Buffer => field ??= new ArrayBufferWriter<byte>();
 
     private DocumentParser Parser => field ??= new DocumentParser(_options.MaxDocumentBytes, _options.MaxDocumentDepth);

@@ -26,7 +26,7 @@ internal static class EntityJsonOptions
             TypeInfoResolver = resolver,
             // documents are not embedded in web pages, and é is shorter than its escape
             Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
-            AllowOutOfOrderMetadataProperties = true, // somebody else may have written the document
+            AllowOutOfOrderMetadataProperties = true, // other programs may have written the document
             Converters = { new JsonStringEnumConverter(), new TimeJson() },
         };
     }

@@ -27,7 +27,7 @@ internal sealed class IdComparer : IEqualityComparer<string>
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         if (!DocumentId.TryFold(obj, folded, out int length))
-            return obj.GetHashCode(StringComparison.Ordinal); // no document's id, equal to itself only
+            return obj.GetHashCode(StringComparison.Ordinal); // not a valid id: equal only to itself
         var hash = new HashCode();
         hash.AddBytes(folded[..length]);
         return hash.ToHashCode();

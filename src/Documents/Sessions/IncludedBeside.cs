@@ -131,11 +131,11 @@ internal sealed class IncludedBeside
         if (!HasRoom(kept.Length))
             return false;
         if (passed > 0)
-            from = kept[0].Timestamp; // there are as many entries as were counted
+            from = kept[0].Timestamp; // not empty: the series has more entries than requested
         OfDocument document = Of(include.DocumentId);
         if (!document.Series.TryGetValue(include.Name, out List<Range>? ranges))
             document.Series[include.Name] = ranges = [];
-        ranges.Insert(0, new Range(from, to, kept)); // the newest is what is seen
+        ranges.Insert(0, new Range(from, to, kept)); // the newest range is found first
         return true;
     }
 

@@ -24,7 +24,7 @@ internal sealed class LazyOperation<T>(Func<Func<DatabaseSnapshot>, Cancellation
         get
         {
             _error?.Throw();
-            return _value!; // it was run
+            return _value!; // set, as the operation was executed
         }
     }
 

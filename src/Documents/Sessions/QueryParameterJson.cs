@@ -19,7 +19,7 @@ internal static class QueryParameterJson
     };
 
     /// <summary>
-    /// The members of a dictionary, whose values are of plain types or of such as the options, if there are any, know.
+    /// Converts the members of a dictionary. Values must be of basic types, or of types that the options, if given, support.
     /// </summary>
     /// <exception cref="NotSupportedException">A value is of another type.</exception>
     public static JsonElement WithoutReflection(

@@ -28,7 +28,7 @@ internal static class SavedCommands
         if (session.FindTracked(id) is not { IsNew: false } tracked)
             return;
         using DatabaseSnapshot snapshot = session.BeginRead();
-        if (snapshot.TryGet(id, out Document document)) // else somebody deleted it since
+        if (snapshot.TryGet(id, out Document document)) // otherwise it was deleted since
             session.Refresh(tracked, document);
     }
 

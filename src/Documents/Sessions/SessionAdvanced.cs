@@ -334,7 +334,7 @@ public sealed class SessionAdvanced
         where T : class
     {
         _session.RequireOpen();
-        await Task.CompletedTask.ConfigureAwait(false); // reads complete at once
+        await Task.CompletedTask.ConfigureAwait(false); // reads complete synchronously
         using DatabaseSnapshot snapshot = _session.BeginRead();
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         while (cursor.MoveNext())

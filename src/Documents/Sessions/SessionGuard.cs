@@ -8,7 +8,7 @@ internal sealed class SessionGuard
 {
     private const int Saving = -1;
 
-    private int _owner; // 0: nobody; else the thread at work, or Saving
+    private int _owner; // 0 if not in use, otherwise the id of the thread in a call, or Saving
 
     /// <summary>Whether a save is in progress.</summary>
     public bool IsSaving => Volatile.Read(ref _owner) == Saving;

@@ -108,7 +108,7 @@ public sealed class SessionRevisions
         revision.WriteTo(json, metadataOnly: true);
         return (JsonObject)JsonNode.Parse(
             json.WrittenSpan, documentOptions: new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth })!
-            ["@metadata"]!.DeepClone(); // WriteTo writes an object with this member
+            ["@metadata"]!.DeepClone(); // not null: WriteTo writes this member
     }
 
     private T Read<T>(Revision revision)

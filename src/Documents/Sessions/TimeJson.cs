@@ -6,7 +6,7 @@ namespace Treepie.Sessions;
 
 /// <summary>
 /// Serializes times with all seven digits of a second, like RavenDB's clients: texts of the same length sort like the times, and
-/// are found by queries of both. Reads all forms.
+/// queries of either client find them. Reads all forms.
 /// </summary>
 internal sealed class TimeJson : JsonConverter<DateTime>
 {

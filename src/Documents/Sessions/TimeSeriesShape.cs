@@ -32,14 +32,14 @@ internal sealed class TimeSeriesShape
     }
 
     /// <summary>Returns the values of an object, in the order of the entry.</summary>
-    public double[] ValuesOf(object value) => [.. _members.Select(member => (double)member.Get!(value)!)]; // checked
+    public double[] ValuesOf(object value) => [.. _members.Select(member => (double)member.Get!(value)!)]; // checked in Check
 
     /// <summary>Assigns the values of an entry to an object; properties without a value are unchanged, and values without a
     /// property are ignored.</summary>
     public void Fill(object value, IReadOnlyList<double> values)
     {
         for (int i = 0; i < Math.Min(values.Count, _members.Length); i++)
-            _members[i].Set!(value, values[i]); // checked
+            _members[i].Set!(value, values[i]); // not null: checked in Check
     }
 
     private static int? IndexOf(JsonPropertyInfo member) =>

@@ -61,7 +61,7 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     {
         if (Metadata is null)
         {
-            // the store keeps objects
+            // an object: the database stores no other metadata
             Metadata = Document is null
                 ? []
                 : (JsonObject)JsonNode.Parse(

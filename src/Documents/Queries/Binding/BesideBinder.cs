@@ -10,17 +10,17 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// What SELECT and INCLUDE ask for that lies beside documents: <c>counter()</c>, <c>cmpxchg()</c>, <c>counters()</c>,
+/// Binds what SELECT and INCLUDE request besides document fields: <c>counter()</c>, <c>cmpxchg()</c>, <c>counters()</c>,
 /// <c>timeseries()</c>, <c>revisions()</c>.
 /// </summary>
 internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
     private readonly List<BesideInclude> _includes = [];
 
-    /// <summary>What INCLUDE asks for.</summary>
+    /// <summary>What INCLUDE requests.</summary>
     public IReadOnlyList<BesideInclude> Includes => _includes;
 
-    /// <summary>A call in SELECT as a field; null where it is none of these.</summary>
+    /// <summary>Binds a call in SELECT. Returns null if it is none of these methods.</summary>
     public ProjectedField? TrySelect(AliasedExpression item)
     {
         if (query.TimeSeriesOf(item.Value) is { } series)
@@ -45,7 +45,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
         return ProjectedField.OfBeside(item.Alias ?? key, new SelectedCompareExchange(key));
     }
 
-    /// <summary>A call in INCLUDE; false where it is none of these.</summary>
+    /// <summary>Binds a call in INCLUDE. Returns false if it is none of these methods.</summary>
     public bool TryInclude(MethodExpression method)
     {
         if (method.Is("counters"))
@@ -134,7 +134,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
 
     private DateTime? Time(Expression expression) => SeriesTime.Parse(query, expression, parameters.Value(expression));
 
-    /// <summary>A path, in quotes or not, with or without the alias.</summary>
+    /// <summary>Parses a path, quoted or not, with or without the alias.</summary>
     private FieldPath PathOf(Expression expression)
     {
         if (expression is PathExpression path)
@@ -146,13 +146,12 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     }
 
     /// <summary>
-    /// The first argument where it says whose it is: the alias, or a path of it or of a loaded document's id (null: the document
-    /// itself); and the others.
+    /// Splits off the first argument if it names the owning document: the alias, a path of the document, or the alias of a loaded
+    /// document. An owner of null is the document itself.
     /// </summary>
     /// <param name="method">The call.</param>
-    /// <param name="isBare">
-    /// Whether a single name may be a path of the query's document: where it cannot be anything else.
-    /// </param>
+    /// <param name="isBare">Whether a single name may be a path of the query's document, because it cannot mean anything
+    /// else.</param>
     private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method, bool isBare = false)
     {
         if (method.Arguments is not [{ Value: PathExpression path }, ..])
@@ -165,7 +164,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
             foreach (LoadItem load in query.Load)
                 if (load.Alias == only.Name && !load.Many && load.Source is PathExpression source)
                     return (fields.Path(source), rest);
-            // counter(Likes): the name of a counter is no document
+            // counter(Likes): an unquoted name is not an owner
             if (rest.Count == 0 && !isBare)
                 throw RqlErrors.At(query.Text, path.Position, $"A name is written in quotes: '{only.Name}'.");
         }

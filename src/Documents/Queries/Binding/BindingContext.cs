@@ -5,16 +5,16 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>What a query may refer to besides fields and parameters.</summary>
+/// <summary>What a query may reference besides fields and parameters.</summary>
 internal sealed record BindingContext
 {
-    /// <summary>Gives the body of a document, for facets that are set up in one; null where it is not there.</summary>
+    /// <summary>Returns the body of a document that defines facets, or null if the document does not exist.</summary>
     public Func<string, byte[]?> LoadDocument { get; init; } = static _ => null;
 
-    /// <summary>Where compare-exchange values are read; null: there are none.</summary>
+    /// <summary>Opens a snapshot to read compare-exchange values from. Null if there are none.</summary>
     public Func<DatabaseSnapshot>? BeginRead { get; init; }
 
-    /// <summary>Gives what a compare-exchange value holds, as JSON; null where there is none.</summary>
+    /// <summary>Returns a compare-exchange value as JSON, or null if the key does not exist.</summary>
     public byte[]? CompareExchange(string key)
     {
         using DatabaseSnapshot? snapshot = BeginRead?.Invoke();
@@ -24,13 +24,13 @@ internal sealed record BindingContext
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 
-    /// <summary>Most corners of the shapes of a query together.</summary>
+    /// <summary>The maximum number of shape vertices in a query, all shapes together.</summary>
     public int MaxShapeCorners { get; init; } = int.MaxValue;
 
-    /// <summary>Compiles the JavaScript of queries; null: nobody does.</summary>
+    /// <summary>Compiles the JavaScript of queries. Null if scripts are not available.</summary>
     public ComputingEngine? Computing { get; init; }
 
-    /// <summary>Gives the orders that there are now, by name.</summary>
+    /// <summary>Returns the current custom sort orders by name.</summary>
     public Func<IReadOnlyDictionary<string, ICustomOrder>> Orders { get; init; } =
         static () => ReadOnlyDictionary<string, ICustomOrder>.Empty;
 }

@@ -2,20 +2,20 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>A facet of SELECT: what is counted, and how its sums are called.</summary>
-/// <param name="Name">Its name in the answer.</param>
-/// <param name="Query">What is counted.</param>
-/// <param name="Sums">Sums that are wanted, in the order in which they were first named by field: those of one field are one
-/// value of the answer.</param>
+/// <summary>A facet of SELECT: what to count, and the names of its aggregates.</summary>
+/// <param name="Name">Its name in the result.</param>
+/// <param name="Query">What to count.</param>
+/// <param name="Sums">The requested aggregates, in the order in which their fields first appear. Aggregates of the same field
+/// form one value of the result.</param>
 internal sealed record BoundFacet(string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums);
 
-/// <summary>The sums over one field.</summary>
-/// <param name="Field">The field, as the index calls it.</param>
-/// <param name="Name">Its name in the answer.</param>
-/// <param name="Kinds">Which are wanted.</param>
+/// <summary>The aggregates of one field.</summary>
+/// <param name="Field">The field's name in the index schema.</param>
+/// <param name="Name">Its name in the result.</param>
+/// <param name="Kinds">Which aggregates are requested.</param>
 internal sealed record FacetSums(string Field, string Name, FacetSumKinds Kinds);
 
-/// <summary>Sums over a field.</summary>
+/// <summary>Aggregates of a field.</summary>
 [Flags]
 internal enum FacetSumKinds
 {

@@ -8,40 +8,38 @@ using Treepie.Queries.Scripts;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>
-/// A query whose words have found their meaning: where to look, for what, in which order, and what to make of it. Immutable.
-/// </summary>
+/// <summary>A query after name resolution: its source, condition, sort order and output. Immutable.</summary>
 internal sealed record BoundQuery
 {
     public required SourceKind Source { get; init; }
 
-    /// <summary>The collection; null: all documents. Not set for a named index.</summary>
+    /// <summary>The collection, or null for all documents. Not set for a named index.</summary>
     public string? Collection { get; init; }
 
-    /// <summary>The groups that are asked about, of <see cref="SourceKind.AutoIndex"/>; null: documents are.</summary>
+    /// <summary>The groups to query, for <see cref="SourceKind.AutoIndex"/>. Null if documents are queried.</summary>
     public GroupDefinition? Groups { get; init; }
 
-    /// <summary>Where the condition begins in the text; 0 without one.</summary>
+    /// <summary>The offset of the condition in the query text; 0 if there is none.</summary>
     public int ConditionPosition { get; init; }
 
-    /// <summary>Name of the index of <see cref="SourceKind.NamedIndex"/>.</summary>
+    /// <summary>Name of the index, for <see cref="SourceKind.NamedIndex"/>.</summary>
     public string? IndexName { get; init; }
 
     /// <summary>
-    /// What that index was when the query was bound, where documents give it fields while it is built; null: its fields are those
-    /// of its definition.
+    /// The mapping of that index when the query was bound, if documents add fields to the index while it is built. Null if its
+    /// fields are exactly those of its definition.
     /// </summary>
     public StaticIndexMapping? Learning { get; init; }
 
-    /// <summary>Ids of <see cref="SourceKind.Ids"/>.</summary>
+    /// <summary>The ids, for <see cref="SourceKind.Ids"/>.</summary>
     public IReadOnlyList<string> Ids { get; init; } = [];
 
-    /// <summary>Prefix of <see cref="SourceKind.IdPrefix"/>.</summary>
+    /// <summary>The prefix, for <see cref="SourceKind.IdPrefix"/>.</summary>
     public string IdPrefix { get; init; } = "";
 
     public IndexQuery Condition { get; init; } = new MatchAllQuery();
 
-    /// <summary>Fields that condition and order need, with the offset of the first mention.</summary>
+    /// <summary>Fields that the condition and the sort order need, with the offset of the first mention.</summary>
     public IReadOnlyList<FieldUse> Fields { get; init; } = [];
 
     public IReadOnlyList<SortKey> Sort { get; init; } = [];
@@ -57,68 +55,72 @@ internal sealed record BoundQuery
 
     public bool Distinct { get; init; }
 
-    /// <summary>What is computed of each document; null: nothing.</summary>
+    /// <summary>The script to run on each document, or null.</summary>
     public QueryScript? Script { get; init; }
 
-    /// <summary>Which documents are wanted, where that takes no script; null: all, or <see cref="Script"/> says.</summary>
+    /// <summary>
+    /// The filter, if it can run without a script. Null if there is no filter or <see cref="Script"/> contains it.
+    /// </summary>
     public DocumentFilter? Filter { get; init; }
 
-    /// <summary>Whether documents are left out after they are found.</summary>
+    /// <summary>Whether documents are filtered after they are found.</summary>
     public bool Filters => Filter is not null || Script is { Filters: true };
 
-    /// <summary>Most documents that <c>filter</c> looks at.</summary>
+    /// <summary>The maximum number of documents that <c>filter</c> examines.</summary>
     public long FilterLimit { get; init; } = long.MaxValue;
 
-    /// <summary>Whether what the index has not seen is looked at too.</summary>
+    /// <summary>Whether documents that are not indexed yet are searched too.</summary>
     public bool NeverStale { get; init; }
 
-    /// <summary>Groups in which hits are counted instead of being given.</summary>
+    /// <summary>Facets, whose counts are returned instead of the hits.</summary>
     public IReadOnlyList<BoundFacet> Facets { get; init; } = [];
 
-    /// <summary>Terms that may have been meant, instead of hits.</summary>
+    /// <summary>Suggestions, which are returned instead of the hits.</summary>
     public IReadOnlyList<BoundSuggestion> Suggestions { get; init; } = [];
 
-    /// <summary>Whether the answer is computed: facets or suggestions, no documents.</summary>
+    /// <summary>Whether the results are facets or suggestions rather than documents.</summary>
     public bool IsComputed => Facets.Count + Suggestions.Count > 0;
 
-    /// <summary>Whether the answer tells how it was found: <c>include timings()</c>.</summary>
+    /// <summary>Whether the result includes timings and the plan: <c>include timings()</c>.</summary>
     public bool WantsTimings { get; init; }
 
     public IReadOnlyList<FieldPath> IncludePaths { get; init; } = [];
 
     public IReadOnlyList<string> IncludeIds { get; init; } = [];
 
-    /// <summary>What is included that lies beside documents.</summary>
+    /// <summary>Included data that is stored outside documents.</summary>
     public IReadOnlyList<BesideInclude> BesideIncludes { get; init; } = [];
 
-    /// <summary>Whether the answer depends on what lies beside documents, which changes without them.</summary>
+    /// <summary>
+    /// Whether the result depends on data that is stored outside documents and can change when they do not.
+    /// </summary>
     public bool ReadsBeside { get; init; }
 
-    /// <summary>Fields in which found words are to be marked.</summary>
+    /// <summary>Fields whose matching words are highlighted.</summary>
     public IReadOnlyList<HighlightRequest> Highlights { get; init; } = [];
 
-    /// <summary>Whether it is to be said why results have their score.</summary>
+    /// <summary>Whether the scores of results are explained.</summary>
     public bool WantsExplanations { get; init; }
 }
 
-/// <summary>Where a query looks.</summary>
+/// <summary>Where the candidates of a query come from.</summary>
 internal enum SourceKind
 {
-    /// <summary>Documents of a collection, or all, one after the other.</summary>
+    /// <summary>A scan of a collection or of all documents.</summary>
     Collection,
 
-    /// <summary>Documents of given ids.</summary>
+    /// <summary>Documents with the given ids.</summary>
     Ids,
 
     /// <summary>Documents whose ids have a prefix.</summary>
     IdPrefix,
 
-    /// <summary>An auto-index with the fields.</summary>
+    /// <summary>An auto-index with the required fields.</summary>
     AutoIndex,
 
-    /// <summary>An index by its name.</summary>
+    /// <summary>An index given by name.</summary>
     NamedIndex,
 }
 
-/// <summary>A field that a query needs, and where it says so.</summary>
+/// <summary>A field that a query needs, and the offset where the text mentions it.</summary>
 internal readonly record struct FieldUse(AutoIndexField Field, int Position);

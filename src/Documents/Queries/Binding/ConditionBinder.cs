@@ -8,21 +8,22 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// WHERE as a query over an index. A field compares without case unless inside <c>exact()</c>; null stands for missing too; what
-/// has no order (booleans) has no ranges, and nothing is less or greater than null.
+/// Binds WHERE to an index query. Comparisons ignore case unless inside <c>exact()</c>; null also matches missing values;
+/// booleans have no ranges, and nothing is less or greater than null.
 /// </summary>
 /// <param name="query">The query.</param>
-/// <param name="parameters">Its values.</param>
+/// <param name="parameters">Its parameter values.</param>
 /// <param name="fields">Its fields.</param>
-/// <param name="loadDocument">Gives the body of a document that a condition refers to; null where it is not there.</param>
+/// <param name="loadDocument">Returns the body of a document that a condition refers to, or null if it does not
+/// exist.</param>
 internal sealed class ConditionBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
 {
-    /// <summary>Methods that are understood but not run yet.</summary>
+    /// <summary>Methods that are recognized but not supported yet.</summary>
     private static readonly string[] _knownMethods =
         ["cmpxchg"];
 
-    /// <summary>What a condition may call.</summary>
+    /// <summary>Methods that a condition may call.</summary>
     private static readonly string[] _methods =
     [
         "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
@@ -30,10 +31,10 @@ internal sealed class ConditionBinder(
         "vector.search", "fusion.rrf", "fusion.weighted",
     ];
 
-    /// <summary>Most conditions of one query: each costs a few kilobytes while it runs.</summary>
+    /// <summary>The maximum number of conditions in a query: each takes a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
 
-    /// <summary>Greatest distance of <c>proximity()</c>.</summary>
+    /// <summary>The maximum distance of <c>proximity()</c>.</summary>
     public const int MaxDistance = 1_000_000;
 
     private int _count;
@@ -41,7 +42,7 @@ internal sealed class ConditionBinder(
     private bool _isScored;
     private TextMethodBinder? _textMethods;
 
-    /// <summary>Whether something in the condition gives scores.</summary>
+    /// <summary>Whether some part of the condition produces scores.</summary>
     public bool IsScored => _isScored || _textMethods is { IsScored: true };
 
     private TextMethodBinder TextMethods => _textMethods ??= new TextMethodBinder(query, parameters, fields, loadDocument, Bind);
@@ -70,7 +71,7 @@ internal sealed class ConditionBinder(
         };
     }
 
-    /// <summary>What is written as a = 1 or a = 2 or a = 3 … is one list of values.</summary>
+    /// <summary>Merges a = 1 or a = 2 or a = 3 … into one list of values.</summary>
     private IndexQuery BindOr(OrExpression or, AutoIndexFieldKind kind)
     {
         var clauses = new List<IndexQuery>();
@@ -125,7 +126,7 @@ internal sealed class ConditionBinder(
         };
     }
 
-    /// <summary>A time is written in two ways, and is the same in both.</summary>
+    /// <summary>A UTC time may be stored with or without a trailing <c>Z</c>; matches both forms.</summary>
     private static IndexQuery Equal(string field, FieldValue value, AutoIndexFieldKind kind) =>
         TimeText.Is(value, kind)
             ? new InQuery(field, [TimeText.First(value, kind), TimeText.Last(value, kind)])
@@ -142,7 +143,7 @@ internal sealed class ConditionBinder(
             return new MatchNoneQuery();
         if ((low.Kind == FieldValueKind.Text) != (high.Kind == FieldValueKind.Text))
         {
-            // So clients say that there is no bound.
+            // Clients write an unbounded end of a range this way.
             if (low is { Kind: FieldValueKind.Text, Text: "*" })
                 return new RangeQuery(field, null, false, high, true);
             if (high is { Kind: FieldValueKind.Text, Text: "NULL" })
@@ -175,7 +176,7 @@ internal sealed class ConditionBinder(
         return values.Count == 0 ? new MatchNoneQuery() : new InQuery(field, values);
     }
 
-    /// <summary>Documents by id: compared without case, and nothing but a text is one.</summary>
+    /// <summary>Matches documents by id, ignoring case. Only text values can match.</summary>
     private static KeyQuery ByKey(List<FieldValue> values) =>
         new([.. values.Select(value => value.Text).OfType<string>().Select(TextMethodBinder.Key)]);
 
@@ -267,7 +268,9 @@ internal sealed class ConditionBinder(
         return new FullTextQuery(field, parameters.Text(arguments[1], "what to search"), all);
     }
 
-    /// <summary>All words of the search, together, none farther than so many places from where it would stand.</summary>
+    /// <summary>
+    /// Matches all words of the search near each other, each at most the given distance from its position in the phrase.
+    /// </summary>
     private PhraseQuery BindProximity(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);

@@ -8,17 +8,17 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>facet(…)</c> of SELECT: a field whose terms are counted, or conditions over one, then sums over other fields, then options
-/// as a parameter. And facets that a document sets up: <c>facet(id('facets/Cameras'))</c>.
+/// Binds <c>facet(…)</c> of SELECT: a field whose terms are counted or conditions on one, then aggregates of other fields, then
+/// options as a parameter. Also binds facets that a document defines: <c>facet(id('facets/Cameras'))</c>.
 /// </summary>
 internal sealed class FacetBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, ConditionBinder conditions,
     Func<string, byte[]?> loadDocument)
 {
-    /// <summary>Most facets of one query, and most ranges of one facet.</summary>
+    /// <summary>The maximum number of facets in a query, and of ranges in a facet.</summary>
     public const int MaxFacets = 1_024;
 
-    /// <summary>Name of the one group of a facet of sums alone, and of that facet.</summary>
+    /// <summary>Name of the only group of a facet that has just aggregates, and the default name of that facet.</summary>
     public const string AllResults = "@AllResults";
 
     private readonly List<BoundFacet> _facets = [];
@@ -26,8 +26,8 @@ internal sealed class FacetBinder(
     /// <summary>Whether a method of SELECT is a facet.</summary>
     public static bool IsFacet(Expression expression) => expression is MethodExpression method && method.Is("facet");
 
-    /// <summary>The facets of SELECT; empty where it has none.</summary>
-    /// <exception cref="InvalidQueryException">Facets stand beside other things, or are not understood.</exception>
+    /// <summary>Binds the facets of SELECT; empty if there are none.</summary>
+    /// <exception cref="InvalidQueryException">Facets are mixed with other items, or are malformed.</exception>
     public IReadOnlyList<BoundFacet> Bind()
     {
         if (query.Select is not { } select || !select.Items.Any(item => IsFacet(item.Value)))
@@ -39,7 +39,7 @@ internal sealed class FacetBinder(
             throw RqlErrors.At(query.Text, select.Position, "'distinct' has no meaning for facets.");
 
         foreach (AliasedExpression item in select.Items)
-            BindFacet((MethodExpression)item.Value, item.Alias); // all of them are facets
+            BindFacet((MethodExpression)item.Value, item.Alias); // all items are facets
         return _facets;
     }
 
@@ -112,9 +112,9 @@ internal sealed class FacetBinder(
         return new BoundFacet(alias ?? name ?? "", new FacetQuery { Ranges = ranges, Aggregates = summed }, sums);
     }
 
-    /// <summary>A facet has one name, that of the field its ranges are of.</summary>
+    /// <summary>Checks that all ranges of a facet are on the same field, because the facet is named after it.</summary>
     /// <param name="ranges">The ranges.</param>
-    /// <param name="position">Where an error is shown; null: at the range that is wrong.</param>
+    /// <param name="position">Where to report an error, or null for the offending range.</param>
     private void RequireOneField(IReadOnlyList<Expression> ranges, int? position)
     {
         string? first = null;
@@ -233,7 +233,7 @@ internal sealed class FacetBinder(
         return facet;
     }
 
-    // a string has text
+    // GetString is not null: the value is a string
     private FacetOrder OrderOf(JsonElement mode, int position) =>
         (mode.ValueKind == JsonValueKind.String ? mode.GetString()! : "").ToUpperInvariant() switch
         {
@@ -253,7 +253,8 @@ internal sealed class FacetBinder(
                 query.Text, position, $"A facet's {option.Name} is a whole number from 0; {option.Value.GetRawText()} is given.");
 
     /// <summary>
-    /// Facets of a document, as clients store them: <c>Facets</c> over fields, and <c>RangeFacets</c> with conditions as texts.
+    /// Binds the facets of a document in the format that clients store: <c>Facets</c> on fields, and <c>RangeFacets</c> with
+    /// conditions as text.
     /// </summary>
     private void BindSetup(string id, int position)
     {
@@ -306,10 +307,10 @@ internal sealed class FacetBinder(
 
     private Expression ParseRange(JsonElement range, string id, int position)
     {
-        string text = range.ValueKind == JsonValueKind.String ? range.GetString()! : ""; // a string has text
+        string text = range.ValueKind == JsonValueKind.String ? range.GetString()! : ""; // not null: the value is a string
         try
         {
-            return RqlParser.Parse($"from '@all_docs' where {text}").Where!; // it was just written
+            return RqlParser.Parse($"from '@all_docs' where {text}").Where!; // the text has a WHERE
         }
         catch (InvalidQueryException error)
         {
@@ -350,7 +351,7 @@ internal sealed class FacetBinder(
     private static string? TextIn(JsonElement parent, string name) =>
         Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
 
-    /// <summary>A member in either case: clients store documents in the case of their language.</summary>
+    /// <summary>Finds a member, ignoring case: clients store documents in the case convention of their language.</summary>
     private static JsonElement Member(JsonElement parent, string name)
     {
         if (parent.ValueKind != JsonValueKind.Object)

@@ -6,27 +6,29 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>Paths of a query, without the alias of its source, as fields; remembers which are used.</summary>
+/// <summary>
+/// Resolves paths of a query, without the alias of its source, to fields, and records which fields are used.
+/// </summary>
 /// <param name="query">The query.</param>
-/// <param name="index">The index that it names; null: it names none.</param>
-/// <param name="before">What was found when the same query was bound to the same index before; null: it was not.</param>
+/// <param name="index">The named index of the query, or null.</param>
+/// <param name="before">The binder of an earlier binding of the same query to the same index, or null.</param>
 internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, FieldBinder? before = null)
 {
-    // What was found before is read by many and changed by nobody: what is new is kept apart.
+    // The earlier binder's fields are shared between threads and must not change, so new fields are kept separately.
     private readonly Dictionary<(Expression Operand, AutoIndexFieldKind Kind), AutoIndexField>? _before = before?._found;
     private Dictionary<(Expression Operand, AutoIndexFieldKind Kind), AutoIndexField>? _found;
     private List<FieldUse> _uses = before?._uses ?? [];
     private bool _sharesUses = before is not null;
     private HashSet<AutoIndexField>? _used;
 
-    /// <summary>Fields used, in the order of their first use.</summary>
+    /// <summary>The used fields, in the order of their first use.</summary>
     public IReadOnlyList<FieldUse> Uses => _uses;
 
-    /// <summary>Whether it is <c>id()</c>, or <c>id(alias)</c>.</summary>
+    /// <summary>Whether an expression is <c>id()</c> or <c>id(alias)</c>.</summary>
     public bool IsId(Expression expression) =>
         expression is MethodExpression method && method.Is("id") && (method.Arguments.Count == 0 || IsAlias(method.Arguments));
 
-    /// <summary>The path without the alias.</summary>
+    /// <summary>Returns the path without the alias.</summary>
     public FieldPath Path(PathExpression expression)
     {
         IReadOnlyList<PathSegment> segments = expression.Segments;
@@ -39,16 +41,16 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         return Path(string.Join('.', startsWithAlias ? segments.Skip(1) : segments), expression.Position);
     }
 
-    /// <summary>The path that a text says.</summary>
+    /// <summary>Parses a path.</summary>
     public FieldPath Path(string path, int position) =>
         FieldPath.TryParse(path)
             ?? throw RqlErrors.At(
                 query.Text, position, $"'{path}' is not a path: members are apart by '.', and '[]' or '[n]' may follow them.");
 
-    /// <summary>The field of an operand: a path, a path in quotes, or the id.</summary>
+    /// <summary>Returns the field of an operand: a path, a quoted path, or the id.</summary>
     public AutoIndexField Field(Expression operand, AutoIndexFieldKind kind)
     {
-        // an operand is known by where it stands, not by what is written there
+        // operands are compared by reference, not by content
         if (_before is not null && _before.TryGetValue((operand, kind), out AutoIndexField? known))
             return known;
         AutoIndexField field = Find(operand, kind);
@@ -73,7 +75,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     }
 
     /// <summary>
-    /// The field of an operand of which it is only asked whether it is there: in a named index also a place or a vector.
+    /// Returns the field of an operand that is only tested for existence. In a named index it may also be a spatial or a vector
+    /// field.
     /// </summary>
     public AutoIndexField Existing(Expression operand, AutoIndexFieldKind kind)
     {
@@ -87,7 +90,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         return Field(operand, kind);
     }
 
-    /// <summary>How an operand is called where the query gives it no other name: its path without the alias.</summary>
+    /// <summary>Returns the default name of an operand: its path without the alias.</summary>
     public string NameOf(Expression operand) => operand switch
     {
         PathExpression expression => Path(expression).Text,
@@ -95,7 +98,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         _ => AutoIndexField.Id,
     };
 
-    /// <summary>The field of a named index whose value a path of SELECT means; null: the path is one of the document.</summary>
+    /// <summary>
+    /// Returns the field of a named index that a path of SELECT refers to, or null if the path is one of the document.
+    /// </summary>
     public StoredField? Selected(FieldPath path)
     {
         foreach (StoredField field in index?.StoredFields ?? [])
@@ -104,7 +109,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         return null;
     }
 
-    /// <summary>The field of the points whose coordinates are at two paths.</summary>
+    /// <summary>Returns the field of the points whose coordinates are at two paths.</summary>
     public AutoIndexField Point(Expression latitude, Expression longitude)
     {
         FieldPath first = PathOf(latitude), second = PathOf(longitude);
@@ -118,14 +123,14 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
     };
 
-    /// <summary>Where the values of a field of a named index stand in documents; null: it has no such field.</summary>
-    /// <param name="schemaName">The field as the index calls it inside.</param>
+    /// <summary>Returns the document path of a field of a named index, or null if there is no such field.</summary>
+    /// <param name="schemaName">The field's name in the index schema.</param>
     public string? PathIn(string schemaName) => index?.Fields.FirstOrDefault(field => field.SchemaName == schemaName)?.Path;
 
     /// <summary>See <see cref="BoundQuery.Learning"/>.</summary>
     public StaticIndexMapping? Learning => index is StaticIndexMapping { HasDynamicFields: true } learning ? learning : null;
 
-    /// <summary>Whether the query asks a field in this way.</summary>
+    /// <summary>Whether the query uses a field with this kind.</summary>
     public bool IsUsed(FieldPath path, AutoIndexFieldKind kind)
     {
         var wanted = new AutoIndexField(path.Text, kind);
@@ -133,13 +138,14 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     }
 
     /// <summary>
-    /// Whether documents are asked for by id of an index that has no field of ids: it knows its entries by them.
+    /// Whether an operand is the document id and the index has no id field, so that its entries are looked up by key.
     /// </summary>
     public bool IsKey(Expression operand) =>
         index is not null && IsId(operand) && index.Resolve(new AutoIndexField(AutoIndexField.Id)) is null;
 
     /// <summary>
-    /// What is said where an index has no field that answers: the names of its fields, or what the field of that name is for.
+    /// The error for a field that the index lacks or that does not support the condition: lists the index's fields, or says what
+    /// the field of that name supports.
     /// </summary>
     public static InvalidQueryException NoSuchField(string text, int position, IndexMapping index, AutoIndexField wanted)
     {
@@ -161,7 +167,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
 
     private AutoIndexField Use(AutoIndexField wanted, int position)
     {
-        // A named index gives its fields names of its own.
+        // A named index has its own field names.
         AutoIndexField field = index is null
             ? wanted
             : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted);
@@ -170,7 +176,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         if (_sharesUses)
             (_uses, _sharesUses) = ([.. _uses], false);
         _uses.Add(new FieldUse(field, position));
-        _used!.Add(field); // IsUsed has made it
+        _used!.Add(field); // not null: IsUsed created it
         return field;
     }
 
@@ -179,7 +185,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     private bool IsAlias(IReadOnlyList<MethodArgument> arguments) =>
         arguments is [{ Value: PathExpression { Segments: [{ } only] } }] && query.From.Alias is { } alias && only.Name == alias;
 
-    /// <summary>Operands are the same where they are one node of the tree, which costs no look at what is below it.</summary>
+    /// <summary>Compares operands by reference, which avoids comparing their subtrees.</summary>
     private sealed class ByPlace : IEqualityComparer<(Expression Operand, AutoIndexFieldKind Kind)>
     {
         public static readonly ByPlace Instance = new();

@@ -5,12 +5,12 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>fusion.rrf(c1, c2, … [, entries])</c> and <c>fusion.weighted(…)</c>: the best of several searches in one list. A
-/// <c>boost(c, n)</c> around a search is its weight; a number at the end says how many entries each search gives.
+/// Binds <c>fusion.rrf(c1, c2, … [, entries])</c> and <c>fusion.weighted(…)</c>, which merge the best hits of several searches.
+/// <c>boost(c, n)</c> around a search sets its weight; a trailing number limits the entries taken from each search.
 /// </summary>
 internal sealed class FusionBinder(RqlQuery query, QueryParameters parameters, Func<Expression, IndexQuery> bind)
 {
-    /// <summary>The way of a method; null for other methods.</summary>
+    /// <summary>Returns the fusion method that a call names, or null for other calls.</summary>
     public static FusionMethod? MethodOf(MethodExpression method) => method.Name.ToLowerInvariant() switch
     {
         "fusion.rrf" => FusionMethod.ReciprocalRank,

@@ -5,8 +5,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// GROUP BY: what is grouped, and the rest of the query as one over groups, in which keys, <c>count()</c> and <c>sum(…)</c> are
-/// fields like others. So all that follows knows nothing of groups.
+/// Binds GROUP BY: extracts the group definition and rewrites the rest of the query to one over groups, in which keys,
+/// <c>count()</c> and <c>sum(…)</c> are ordinary fields. Later stages need not know about groups.
 /// </summary>
 internal sealed class GroupBinder
 {
@@ -22,7 +22,7 @@ internal sealed class GroupBinder
         _fields = new FieldBinder(query);
     }
 
-    /// <summary>The query over groups, and the index of these groups.</summary>
+    /// <summary>Returns the query over groups and the definition of the groups' index.</summary>
     public static (RqlQuery Query, GroupDefinition Definition) Bind(RqlQuery query) => new GroupBinder(query).Bind();
 
     private (RqlQuery Query, GroupDefinition Definition) Bind()
@@ -85,7 +85,9 @@ internal sealed class GroupBinder
         return key with { Value = OverGroups(key.Value) };
     }
 
-    /// <summary>An expression over groups: names of keys and aggregates become those of the members that have them.</summary>
+    /// <summary>
+    /// Rewrites an expression to one over groups: names of keys and aggregates become the group members that hold them.
+    /// </summary>
     private Expression OverGroups(Expression expression) => expression switch
     {
         PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(expression) is { } key =>
@@ -115,13 +117,13 @@ internal sealed class GroupBinder
         expression is MethodExpression or CompareExpression or BetweenExpression or InExpression or AndExpression or OrExpression
             or NotExpression;
 
-    /// <summary>Whether it is no field but a word of the language: the operator of <c>search()</c>.</summary>
+    /// <summary>Whether a path is a keyword rather than a field: the operator of <c>search()</c>.</summary>
     private static bool IsWord(PathExpression path) =>
         path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
 
     private static bool IsAggregate(MethodExpression method) => method.Is("count") || method.Is("sum") || method.Is("key");
 
-    /// <summary>The name of the field that answers an aggregate.</summary>
+    /// <summary>Returns the name of the field that holds an aggregate.</summary>
     private string Aggregate(MethodExpression method)
     {
         if (method.Is("count"))
@@ -166,7 +168,7 @@ internal sealed class GroupBinder
         if (_query.Select is { Script: not null })
             return _query.Select;
 
-        // All there is of a group.
+        // Without SELECT, return all members of a group.
         var items = new List<AliasedExpression>();
         foreach (GroupKey key in _keys)
             items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, key.Member), key.Name));
@@ -207,7 +209,7 @@ internal sealed class GroupBinder
         }
     }
 
-    /// <summary>What an aggregate is called that the query gives no other name.</summary>
+    /// <summary>Returns the name of an aggregate that has no alias.</summary>
     private string NameOf(MethodExpression method, string name) =>
         method.Is("count")
             ? "Count"

@@ -9,14 +9,14 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// What INCLUDE asks to be said about results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.
+/// Binds the INCLUDE methods that annotate results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.
 /// </summary>
 internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
-    /// <summary>Longest fragment, in characters.</summary>
+    /// <summary>The maximum fragment length, in characters.</summary>
     public const int MaxFragmentLength = 64 * 1024;
 
-    /// <summary>Most fragments of a result and field.</summary>
+    /// <summary>The maximum number of fragments per result and field.</summary>
     public const int MaxFragments = 1_024;
 
     private readonly List<HighlightRequest> _highlights = [];
@@ -25,12 +25,12 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
 
     public bool WantsExplanations { get; private set; }
 
-    /// <summary>Takes a method of INCLUDE; false if it is none of these.</summary>
+    /// <summary>Binds a method of INCLUDE. Returns false if it is none of these.</summary>
     public bool TryBind(MethodExpression method)
     {
         if (method.Is("explanations"))
         {
-            WantsExplanations = true; // its options name a key for grouped results, of which there are none
+            WantsExplanations = true; // its options, which name a key for grouped results, are ignored
             return true;
         }
 
@@ -64,7 +64,7 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         if (arguments.Count == 4)
             (options, key) = ReadOptions(arguments[3].Value, options);
 
-        // The form of the field that the condition asks about: its words if it searches, else its values.
+        // Use the form of the field that the condition uses: its words if it searches, else its values.
         AutoIndexFieldKind kind = fields.IsUsed(path, AutoIndexFieldKind.Search) ? AutoIndexFieldKind.Search
             : fields.IsUsed(path, AutoIndexFieldKind.Exact) ? AutoIndexFieldKind.Exact : AutoIndexFieldKind.Value;
         AutoIndexField field = fields.Field(
@@ -88,7 +88,7 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
             {
                 if (option.Value.ValueKind == JsonValueKind.Null)
                     continue;
-                switch (option.Name.ToLowerInvariant()) // clients send them in either case
+                switch (option.Name.ToLowerInvariant()) // clients send option names in either case
                 {
                     case "pretags" when option.Value.GetArrayLength() > 0:
                         options = options with { PreTags = Strings(option.Value) };

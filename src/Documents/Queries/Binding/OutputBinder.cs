@@ -6,7 +6,7 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>SELECT and INCLUDE as paths.</summary>
+/// <summary>Binds SELECT and INCLUDE to paths.</summary>
 internal sealed class OutputBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside)
 {
@@ -17,16 +17,16 @@ internal sealed class OutputBinder(
 
     public IReadOnlyList<string> IncludeIds => _includeIds;
 
-    /// <summary>Where values are taken from.</summary>
+    /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Behavior { get; init; }
 
     /// <summary>Whether <c>neverStale()</c> is included.</summary>
     public bool NeverStale { get; private set; }
 
-    /// <summary>Whether the answer is to tell how it was found.</summary>
+    /// <summary>Whether <c>timings()</c> is included.</summary>
     public bool WantsTimings { get; private set; }
 
-    /// <summary>What results become; null: they stay whole documents.</summary>
+    /// <summary>Returns the projection of the results, or null if they stay whole documents.</summary>
     public Projection? BindSelect()
     {
         if (query.Select is not { Items.Count: > 0 } select
@@ -64,7 +64,7 @@ internal sealed class OutputBinder(
                 FieldPath path = fields.Path(expression);
                 return Select(item.Alias ?? path.Text, path, expression.Position);
 
-            // In quotes is a field whose name is a word of the language or has blanks: clients write it so.
+            // Clients quote fields whose names are keywords or contain spaces.
             case LiteralExpression { Kind: LiteralKind.String } literal:
                 return Select(item.Alias ?? literal.Text, fields.Path(literal.Text, literal.Position), literal.Position);
             case LiteralExpression literal:
@@ -81,7 +81,7 @@ internal sealed class OutputBinder(
     }
 
     /// <summary>
-    /// A name that the index gives to a field means its value, whether the index keeps it or it has to be read from the document.
+    /// A name of an index field stands for that field's value, whether the index stores it or it is read from the document.
     /// </summary>
     private ProjectedField Select(string name, FieldPath path, int position)
     {
@@ -92,7 +92,7 @@ internal sealed class OutputBinder(
         bool isStored = field is { IsStored: true };
         switch (Behavior)
         {
-            // clients ask for some metadata in any case
+            // clients select some metadata whatever the projection behavior
             case ProjectionBehavior.FromIndexOrThrow when !isStored && !path.IsMetadata:
                 throw RqlErrors.At(
                     query.Text, position,
@@ -121,7 +121,7 @@ internal sealed class OutputBinder(
                     _includePaths.Add(fields.Path(expression));
                     break;
 
-                // A path has no slash; an id nearly always has.
+                // A path has no slash; an id nearly always does.
                 case LiteralExpression { Kind: LiteralKind.String } literal
                     when literal.Text.Contains('/', StringComparison.Ordinal):
                     _includeIds.Add(literal.Text);
@@ -152,7 +152,7 @@ internal sealed class OutputBinder(
 
     private FieldPath BindQuoted(LiteralExpression literal)
     {
-        // Clients quote whole paths, the alias included.
+        // Clients quote whole paths, including the alias.
         FieldPath path = fields.Path(literal.Text, literal.Position);
         string prefix = query.From.Alias + ".";
         return query.From.Alias is not null && path.Text.StartsWith(prefix, StringComparison.Ordinal)

@@ -6,12 +6,12 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// A query that was bound, for those who ask it again: what its text alone says is known; its condition and page are bound anew,
-/// where parameters, or what others may change, have a part in them. Immutable, thread-safe.
+/// A bound query that is cached for reuse. Everything that depends only on its text is kept; its condition and page are bound
+/// again if they depend on parameters or on data that can change. Immutable, thread-safe.
 /// </summary>
 internal sealed class PreparedQuery
 {
-    /// <summary>Conditions of a query that is kept whole.</summary>
+    /// <summary>The maximum number of conditions in a query that is cached as a whole.</summary>
     private const int MostConditions = 64;
 
     private readonly RqlQuery _query;
@@ -21,24 +21,24 @@ internal sealed class PreparedQuery
     private readonly bool _isWhole;
 
     /// <param name="query">The query.</param>
-    /// <param name="bound">What it means.</param>
-    /// <param name="fields">The fields found in it; nobody may use it but this.</param>
-    /// <param name="index">The index that it names; null: none.</param>
-    /// <param name="takesParameters">Whether its condition or its page take parameters; nothing else may.</param>
+    /// <param name="bound">Its binding.</param>
+    /// <param name="fields">The field binder of the query; must not be used by others afterwards.</param>
+    /// <param name="index">The named index of the query, or null.</param>
+    /// <param name="takesParameters">Whether its condition or page take parameters. No other part may.</param>
     public PreparedQuery(RqlQuery query, BoundQuery bound, FieldBinder fields, IndexMapping? index, bool takesParameters)
     {
         (_query, _fields, _index) = (query, fields, index);
         int conditions = 0;
         _isWhole = !takesParameters && !bound.ReadsBeside && IsSaidByText(bound.Condition, ref conditions);
-        // values of the first who asked may be many
+        // do not keep the values of the first request: there may be many
         _bound = _isWhole ? bound : bound with { Condition = new MatchAllQuery(), Ids = [], IdPrefix = "" };
     }
 
-    /// <summary>Whether nothing but the text says what the query means.</summary>
+    /// <summary>Whether the binding depends only on the text.</summary>
     public bool IsWhole => _isWhole;
 
-    /// <summary>The query with these parameters; null where its index was defined anew.</summary>
-    /// <exception cref="InvalidQueryException">A parameter is missing, or is none that the query can have.</exception>
+    /// <summary>Binds the query with these parameters. Returns null if its index was redefined.</summary>
+    /// <exception cref="InvalidQueryException">A parameter is missing or not valid for the query.</exception>
     public BoundQuery? Bind(
         JsonElement parameters, IndexMapping? index, TimeProvider timeProvider, BindingContext context,
         CancellationToken cancellationToken)
@@ -51,7 +51,9 @@ internal sealed class PreparedQuery
                 _query, parameters, timeProvider, _bound, new FieldBinder(_query, _index, _fields), context, cancellationToken);
     }
 
-    /// <summary>Whether a condition means the same each time: not where it loads documents or counts corners of shapes.</summary>
+    /// <summary>
+    /// Whether a condition always has the same meaning. False if it loads documents or counts shape vertices.
+    /// </summary>
     private static bool IsSaidByText(IndexQuery query, ref int conditions)
     {
         if (++conditions > MostConditions)

@@ -11,8 +11,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Gives a syntax tree its meaning, with its parameters. What is understood but cannot be run yet is refused here, by name and
-/// place: never answered wrongly.
+/// Binds a syntax tree and its parameters. Features that are recognized but not supported yet are rejected here with their name
+/// and position, rather than answered incorrectly.
 /// </summary>
 internal sealed class QueryBinder
 {
@@ -33,21 +33,22 @@ internal sealed class QueryBinder
         _timeProvider = timeProvider;
     }
 
-    /// <summary>Binds; to the fields of <paramref name="index"/>, where the query names one.</summary>
-    /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
+    /// <summary>Binds a query, to the fields of <paramref name="index"/> if it names an index.</summary>
+    /// <exception cref="InvalidQueryException">The query refers to something that does not exist or is not supported
+    /// yet.</exception>
     public static BoundQuery Bind(
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null,
         BindingContext? context = null, CancellationToken cancellationToken = default) =>
         Bind(query, parameters, timeProvider, index, context ?? new BindingContext(), out _, cancellationToken);
 
-    /// <summary>As above; with what is kept for those who ask it again.</summary>
+    /// <summary>Binds a query and also returns its reusable part.</summary>
     /// <param name="query">The query.</param>
     /// <param name="parameters">Its parameters.</param>
     /// <param name="timeProvider">The clock.</param>
-    /// <param name="index">The index that it names.</param>
-    /// <param name="context">What it may refer to.</param>
-    /// <param name="prepared">The query, prepared; null where each time is another.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="index">The named index of the query, or null.</param>
+    /// <param name="context">What it may reference.</param>
+    /// <param name="prepared">The prepared query, or null if it cannot be reused.</param>
+    /// <param name="cancellationToken">Cancels the binding.</param>
     public static BoundQuery Bind(
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context,
         out PreparedQuery? prepared, CancellationToken cancellationToken)
@@ -73,7 +74,7 @@ internal sealed class QueryBinder
         return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
     }
 
-    /// <summary>Binds a query again whose order and output are known: to its condition and page.</summary>
+    /// <summary>Binds the condition and page of a query whose order and output are bound already.</summary>
     public static BoundQuery BindAgain(
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, BoundQuery before, FieldBinder fields,
         BindingContext context, CancellationToken cancellationToken)
@@ -90,7 +91,9 @@ internal sealed class QueryBinder
         return BindOutput(BindSource(null));
     }
 
-    /// <summary>What is kept of it; null where its order, or what is made of its results, may be another the next time.</summary>
+    /// <summary>
+    /// Returns the reusable part, or null if the sort order or the output can change from one run to the next.
+    /// </summary>
     private PreparedQuery? Prepare(BoundQuery bound, IndexMapping? index)
     {
         bool isSaid = _parameters.Asked == _askedForConditions
@@ -121,7 +124,7 @@ internal sealed class QueryBinder
             throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
 
-    /// <summary>Where it looks, for what, and which page; the rest is that of the query that was bound before.</summary>
+    /// <summary>Binds the source, condition and page; the rest is taken from <paramref name="before"/> if given.</summary>
     private BoundQuery BindSource(BoundQuery? before)
     {
         FromClause from = _query.From;
@@ -186,7 +189,9 @@ internal sealed class QueryBinder
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 
-    /// <summary>Whether the condition is on the id alone, which the store answers without an index.</summary>
+    /// <summary>
+    /// Whether the condition is on the id alone, so that the document store can answer it without an index.
+    /// </summary>
     private bool IsAboutIds => _query.Where switch
     {
         CompareExpression { Operator: CompareOperator.Equal } compare => _fields.IsId(compare.Left),

@@ -7,26 +7,26 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>Values of a query: those written in it and those given beside it.</summary>
+/// <summary>The values of a query: literals and parameters.</summary>
 internal sealed class QueryParameters(
     string text, JsonElement given, BindingContext context, CancellationToken cancellationToken = default)
 {
-    /// <summary>So many values are looked for along all that are given.</summary>
+    /// <summary>Up to this number of lookups search the parameters linearly; more build a dictionary.</summary>
     private const int FewAsked = 8;
 
     private Dictionary<string, JsonElement>? _byName;
 
-    /// <summary>Reads the shapes that are given.</summary>
+    /// <summary>Reads the shapes of the query.</summary>
     [field: MaybeNull]
     public ShapeReader Shapes => field ??= new ShapeReader(context.MaxShapeCorners, cancellationToken);
 
-    /// <summary>Whether a value came from a compare-exchange value, which others may change.</summary>
+    /// <summary>Whether a value was read from compare-exchange, and so may change.</summary>
     public bool ReadsCompareExchange { get; private set; }
 
-    /// <summary>How often a value that is given beside the text was asked for.</summary>
+    /// <summary>How many times a value that is not in the text was read.</summary>
     public int Asked { get; private set; }
 
-    /// <summary>One value to compare with.</summary>
+    /// <summary>Returns a single value to compare with.</summary>
     public FieldValue Value(Expression expression) => expression switch
     {
         LiteralExpression literal => OfLiteral(literal),
@@ -39,7 +39,7 @@ internal sealed class QueryParameters(
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };
 
-    /// <summary>The values of a list; a parameter that is an array stands for its elements.</summary>
+    /// <summary>Returns the values of a list; an array parameter is replaced by its elements.</summary>
     public List<FieldValue> Values(IReadOnlyList<Expression> expressions)
     {
         var values = new List<FieldValue>(expressions.Count);
@@ -55,13 +55,13 @@ internal sealed class QueryParameters(
         return values;
     }
 
-    /// <summary>A text.</summary>
+    /// <summary>Returns a string value.</summary>
     public string Text(Expression expression, string what) =>
         Value(expression) is { Kind: FieldValueKind.Text, Text: { } value }
             ? value
             : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
 
-    /// <summary>A number from zero on.</summary>
+    /// <summary>Returns a non-negative number.</summary>
     public double NumberFromZero(Expression expression, string what)
     {
         FieldValue value = Value(expression);
@@ -75,7 +75,7 @@ internal sealed class QueryParameters(
         return number >= 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number from 0 on.");
     }
 
-    /// <summary>How many: a whole number from 0.</summary>
+    /// <summary>Returns a non-negative integer, or <paramref name="otherwise"/> if none is given.</summary>
     public long Count(Expression? expression, string clause, long otherwise)
     {
         if (expression is null)
@@ -91,13 +91,13 @@ internal sealed class QueryParameters(
         };
     }
 
-    /// <summary>A parameter that is an object.</summary>
+    /// <summary>Returns a parameter that is an object.</summary>
     public JsonElement Object(ParameterExpression parameter, string what) =>
         Find(parameter) is { ValueKind: JsonValueKind.Object } found
             ? found
             : throw RqlErrors.At(text, parameter.Position, $"Expected {what}: an object.");
 
-    /// <summary>A value as JSON.</summary>
+    /// <summary>Returns a value as JSON.</summary>
     public byte[] Json(Expression expression) => expression switch
     {
         LiteralExpression literal => System.Text.Encoding.UTF8.GetBytes(literal.Text),
@@ -105,13 +105,13 @@ internal sealed class QueryParameters(
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };
 
-    /// <summary>A parameter as it was given.</summary>
+    /// <summary>Returns a parameter as given.</summary>
     public JsonElement Element(ParameterExpression parameter) => Find(parameter);
 
     private FieldValue OfCompareExchange(string key, MethodExpression method)
     {
         ReadsCompareExchange = true;
-        Asked++; // the value is another's, as that of a parameter is
+        Asked++; // counts like a parameter: the text does not determine its value
         if (context.CompareExchange(key) is not { } held)
             return FieldValue.Null;
         using var json = JsonDocument.Parse(held, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
@@ -136,7 +136,7 @@ internal sealed class QueryParameters(
     {
         var byName = new Dictionary<string, JsonElement>(StringComparer.Ordinal);
         foreach (JsonProperty property in given.EnumerateObject())
-            byName[property.Name] = property.Value; // of those of one name the last counts
+            byName[property.Name] = property.Value; // the last of duplicate names wins
         return byName;
     }
 

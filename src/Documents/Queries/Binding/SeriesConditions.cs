@@ -10,13 +10,13 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Conditions on entries as functions: of <c>Value</c>, <c>Values[n]</c>, <c>Tag</c>, <c>Timestamp</c> and fields of the document
-/// that the tag names. Texts compare without case, as elsewhere.
+/// Compiles conditions on time-series entries to functions: on <c>Value</c>, <c>Values[n]</c>, <c>Tag</c>, <c>Timestamp</c> and
+/// fields of the document that the tag names. String comparisons ignore case, as elsewhere.
 /// </summary>
 internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameters, string? tagAlias)
 {
-    /// <summary>A condition as a function.</summary>
-    /// <exception cref="InvalidQueryException">It is none.</exception>
+    /// <summary>Compiles a condition.</summary>
+    /// <exception cref="InvalidQueryException">The expression is not a condition on entries.</exception>
     public Func<SeriesEntry, bool> Bind(Expression expression)
     {
         switch (expression)
@@ -51,7 +51,7 @@ internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameter
         }
     }
 
-    /// <summary>A key of groups as a function.</summary>
+    /// <summary>Compiles a grouping key.</summary>
     public Func<SeriesEntry, string?> BindKey(PathExpression key)
     {
         Func<SeriesEntry, FieldValue> operand = Operand(key);
@@ -101,7 +101,7 @@ internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameter
     private static bool IsTimestamp(Expression expression) =>
         expression is PathExpression { Segments: [{ Elements.Count: 0 } only] } && RqlKeywords.Is(only.Name, "Timestamp");
 
-    /// <summary>What is compared with; beside <c>Timestamp</c> a moment.</summary>
+    /// <summary>Returns the value to compare with; compared with <c>Timestamp</c>, it is parsed as a time.</summary>
     private FieldValue Value(Expression operand, Expression given)
     {
         FieldValue value = parameters.Value(given);
@@ -138,7 +138,7 @@ internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameter
     private static bool AreEqual(FieldValue a, FieldValue b) =>
         a.Kind == FieldValueKind.Null || b.Kind == FieldValueKind.Null ? a.Kind == b.Kind : Order(a, b) is 0;
 
-    /// <summary>How two values compare; null where they do not.</summary>
+    /// <summary>Compares two values. Returns null if they are not comparable.</summary>
     private static int? Order(FieldValue a, FieldValue b)
     {
         if (IsNumber(a) && IsNumber(b))

@@ -4,17 +4,17 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Reads the shapes of one query. Their corners are counted together, because reading, covering and comparing all cost by
-/// the corner; a text that comes again is read once.
+/// Reads the shapes of one query. Limits their total number of vertices, because the cost of parsing, covering and comparing
+/// grows with it. A text that occurs again is parsed once.
 /// </summary>
 internal sealed class ShapeReader(int maxCorners, CancellationToken cancellationToken)
 {
     private readonly Dictionary<(string Wkt, double KmPerUnit), Geometry> _known = [];
     private int _corners;
 
-    /// <summary>The shape of some WKT.</summary>
-    /// <exception cref="InvalidGeometryException">It is none, or the shapes of the query have too many corners
-    /// together.</exception>
+    /// <summary>Parses WKT.</summary>
+    /// <exception cref="InvalidGeometryException">The text is not valid WKT, or the shapes of the query have too many
+    /// vertices in total.</exception>
     /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
     public Geometry Read(string wkt, double kmPerUnit)
     {

@@ -8,14 +8,14 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>spatial.*</c>: conditions and orders by place. Places are said latitude first in calls and longitude first in WKT;
-/// distances are kilometres unless miles are said.
+/// Binds <c>spatial.*</c>: spatial conditions and sort orders. Coordinates are latitude first in calls and longitude first in
+/// WKT; distances are in kilometres unless the units are miles.
 /// </summary>
 internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
     private const string Distance = "spatial.distance";
 
-    /// <summary>The relation that a method tests; null for other methods.</summary>
+    /// <summary>Returns the relation that a method tests, or null for other methods.</summary>
     public static SpatialRelation? RelationOf(MethodExpression method) => method.Name.ToLowerInvariant() switch
     {
         "spatial.within" => SpatialRelation.Within,
@@ -25,12 +25,12 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
         _ => null,
     };
 
-    /// <summary>Whether it is an order by distance.</summary>
+    /// <summary>Whether a method sorts by distance.</summary>
     public static bool IsDistance(MethodExpression method) => method.Is(Distance);
 
     /// <summary>
-    /// <c>spatial.within(field, shape [, distance error in percent])</c>. Answers are exact, so the error is allowed for and
-    /// never made.
+    /// Binds <c>spatial.within(field, shape [, distance error in percent])</c>. The distance error is accepted and ignored:
+    /// results are exact.
     /// </summary>
     public SpatialQuery BindRelation(MethodExpression method, SpatialRelation relation)
     {
@@ -41,7 +41,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
         return new SpatialQuery(field, relation, Shape(arguments[1]));
     }
 
-    /// <summary><c>spatial.distance(field, place [, round to])</c>.</summary>
+    /// <summary>Binds <c>spatial.distance(field, place [, round to])</c>.</summary>
     public SortKey BindDistance(OrderKey key, MethodExpression method)
     {
         Expression[] arguments = Arguments(method, 2, 3);
@@ -54,8 +54,8 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     }
 
     /// <summary>
-    /// A field of places: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. A name alone in an
-    /// auto-index holds WKT.
+    /// Binds a spatial field: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. In an auto-index,
+    /// a bare name is a field with WKT.
     /// </summary>
     private AutoIndexField Place(Expression operand)
     {
@@ -76,7 +76,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     }
 
     /// <summary>
-    /// Clients quote a whole call, as they quote every name that has other signs than letters: <c>'spatial.point(Lat, Lng)'</c>.
+    /// Clients quote a whole call, like every name that contains anything but letters: <c>'spatial.point(Lat, Lng)'</c>.
     /// </summary>
     private static Expression Unquoted(Expression operand) =>
         operand is LiteralExpression { Kind: LiteralKind.String } literal
@@ -86,7 +86,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             : operand;
 
     /// <summary>
-    /// A shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or
+    /// Binds a shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or
     /// <c>spatial.wkt(text [, units])</c>.
     /// </summary>
     private Geometry Shape(Expression expression)

@@ -8,19 +8,20 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>suggest(…)</c> of SELECT: a field, a text or several as a parameter, options as a parameter. Over a collection whole values
-/// are looked at, and words with <c>suggest(search(F), …)</c>; over a named index words where the field has them.
+/// Binds <c>suggest(…)</c> of SELECT: a field, a text or several as a parameter, options as a parameter. On a collection it
+/// suggests whole values, or words with <c>suggest(search(F), …)</c>; on a named index it suggests words if the field is
+/// analyzed.
 /// </summary>
 internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
-    /// <summary>Most suggestions of one query, and most texts of one of them.</summary>
+    /// <summary>The maximum number of suggestions in a query, and of texts in a suggestion.</summary>
     public const int MaxSuggestions = 256;
 
     /// <summary>Whether a method of SELECT is a suggestion.</summary>
     public static bool IsSuggestion(Expression expression) => expression is MethodExpression method && method.Is("suggest");
 
-    /// <summary>The suggestions of SELECT; empty where it has none.</summary>
-    /// <exception cref="InvalidQueryException">Suggestions stand beside other things, or are not understood.</exception>
+    /// <summary>Binds the suggestions of SELECT; empty if there are none.</summary>
+    /// <exception cref="InvalidQueryException">Suggestions are mixed with other items, or are malformed.</exception>
     public IReadOnlyList<BoundSuggestion> Bind()
     {
         if (query.Select is not { } select || !select.Items.Any(item => IsSuggestion(item.Value)))
@@ -37,7 +38,7 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
                 "Neither 'distinct' nor 'order by' has a meaning for suggestions: their order is in the options ('SortMode').");
         if (select.Items.Count > MaxSuggestions)
             throw RqlErrors.At(query.Text, select.Position, $"A query has at most {MaxSuggestions} suggestions.");
-        // all of them are suggestions
+        // all items are suggestions
         return [.. select.Items.Select(item => BindItem((MethodExpression)item.Value, item.Alias))];
     }
 
@@ -51,7 +52,7 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
         Expression operand = method.Arguments[0].Value;
         bool isOfWords = operand is MethodExpression search && search.Is("search") && search.Arguments.Count == 1;
         if (isOfWords)
-            operand = ((MethodExpression)operand).Arguments[0].Value; // just seen
+            operand = ((MethodExpression)operand).Arguments[0].Value; // checked above
         AutoIndexField field = fields.Field(
             operand, isOfWords || query.From.IsIndex ? AutoIndexFieldKind.Search : AutoIndexFieldKind.Value);
         if (!field.HasTerms)
@@ -70,7 +71,7 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
         return new BoundSuggestion(alias ?? fields.NameOf(operand), [.. texts.Select(text => text.Text ?? "")], request);
     }
 
-    /// <summary>What clients send as <c>SuggestionOptions</c>.</summary>
+    /// <summary>Reads the options that clients send as <c>SuggestionOptions</c>.</summary>
     private SuggestionRequest ReadOptions(Expression expression, SuggestionRequest request)
     {
         try
@@ -124,7 +125,7 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
                 query.Text, expression.Position,
                 $"The '{option.Name}' of 'suggest()' is one of {string.Join(", ", Enum.GetNames<T>())}.");
 
-    /// <summary>How clients call orders of suggestions: None is by likeness alone.</summary>
+    /// <summary>The sort modes as clients name them. None sorts by similarity alone.</summary>
     private enum SuggestionOrder
     {
         None,

@@ -11,22 +11,21 @@ using Treepie.Store;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Methods of WHERE about the text of values: <c>regex</c>, <c>fuzzy</c>, <c>lucene</c>, <c>moreLikeThis</c>; and
-/// <c>intersect</c>.
+/// Binds the text methods of WHERE: <c>regex</c>, <c>fuzzy</c>, <c>lucene</c>, <c>moreLikeThis</c>; and <c>intersect</c>.
 /// </summary>
 /// <param name="query">The query.</param>
-/// <param name="parameters">Its values.</param>
+/// <param name="parameters">Its parameter values.</param>
 /// <param name="fields">Its fields.</param>
-/// <param name="loadDocument">Gives the body of a document that a method refers to; null where it is not there.</param>
-/// <param name="bind">Gives any condition its meaning.</param>
+/// <param name="loadDocument">Returns the body of a document that a method refers to, or null if it does not exist.</param>
+/// <param name="bind">Binds any condition.</param>
 internal sealed class TextMethodBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument,
     Func<Expression, AutoIndexFieldKind, IndexQuery> bind)
 {
-    /// <summary>Whether something bound here gives scores.</summary>
+    /// <summary>Whether a condition bound here produces scores.</summary>
     public bool IsScored { get; private set; }
 
-    /// <summary>The query of a method; null if it is none of these.</summary>
+    /// <summary>Binds a method. Returns null if it is none of these.</summary>
     public IndexQuery? TryBind(MethodExpression method, AutoIndexFieldKind kind)
     {
         if (method.Is("regex"))
@@ -69,7 +68,7 @@ internal sealed class TextMethodBinder(
         return new FuzzyQuery(fields.Field(compare.Left, kind).SchemaName, text, (float)similarity);
     }
 
-    /// <summary>Words are looked for among the words of a field, ranges among its values.</summary>
+    /// <summary>Terms are searched among the words of a field, ranges among its values.</summary>
     private IndexQuery BindLucene(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2, "lucene(Notes, 'quick AND fox~')");
@@ -92,7 +91,9 @@ internal sealed class TextMethodBinder(
         }
     }
 
-    /// <summary>Every document is one entry here, so conditions that meet in a document meet in its entry.</summary>
+    /// <summary>
+    /// An auto-index has one entry per document, so conditions that hold for the same document hold for the same entry.
+    /// </summary>
     private AndQuery BindIntersect(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, int.MaxValue, "intersect(Colour = 'red', Size = 'L')");
@@ -143,7 +144,9 @@ internal sealed class TextMethodBinder(
         }
     }
 
-    /// <summary>Words of a document as clients store it: its member <c>StopWords</c>, in either case.</summary>
+    /// <summary>
+    /// Reads the stop words of a document in the format that clients store: its member <c>StopWords</c>, in any case.
+    /// </summary>
     private IReadOnlyList<string> StopWordsOf(string id, int position)
     {
         byte[] body = loadDocument(id)
@@ -158,12 +161,12 @@ internal sealed class TextMethodBinder(
                 query.Text, position, $"The document '{id}' has no stop words: expected is an array of strings, 'StopWords'.");
     }
 
-    /// <summary>An id as indexes know it.</summary>
+    /// <summary>Returns an id in the form of an index key: case-folded.</summary>
     public static string Key(string id)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id);
         if (utf8.Length is 0 or > DocumentId.MaxBytes)
-            return "\0"; // no document has it
+            return "\0"; // matches no document
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         return Encoding.UTF8.GetString(folded[..DocumentId.Fold(utf8, folded)]);
     }
@@ -198,7 +201,7 @@ internal sealed class TextMethodBinder(
                 JsonElement value = option.Value;
                 if (value.ValueKind == JsonValueKind.Null)
                     continue;
-                switch (option.Name.ToLowerInvariant()) // clients send them in either case
+                switch (option.Name.ToLowerInvariant()) // clients send option names in either case
                 {
                     case "fields": paths = Strings(value); break;
                     case "minimumtermfrequency": options = options with { MinTermFrequency = value.GetInt32() }; break;

@@ -9,7 +9,7 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary><c>timeseries(…)</c> in SELECT, written there or declared.</summary>
+/// <summary>Binds <c>timeseries(…)</c> in SELECT, inline or declared.</summary>
 internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
     private static readonly SeriesItem[] _all =
@@ -18,7 +18,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
         new("Max", SeriesFunction.Max), new("Sum", SeriesFunction.Sum), new("Average", SeriesFunction.Average),
     ];
 
-    /// <summary>A time series as a field of the result.</summary>
+    /// <summary>Binds a time series as a field of the result.</summary>
     public ProjectedField Bind(AliasedExpression item, TimeSeriesExpression series)
     {
         var call = item.Value as MethodExpression;
@@ -27,7 +27,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
         DateTime? from = Time(series.From), to = Time(series.To);
         if (from > to)
             throw RqlErrors.At(
-                query.Text, series.To!.Position, "The range of the time series ends before it begins."); // there is an end
+                query.Text, series.To!.Position, "The range of the time series ends before it begins."); // not null: from > to
         var bound = new SeriesQuery(name)
         {
             From = from?.Ticks ?? 0,
@@ -48,7 +48,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), bound));
     }
 
-    /// <summary>Whose series it is (null: the result's), and its name.</summary>
+    /// <summary>Returns the document that owns the series (null for the result itself) and the name of the series.</summary>
     private (FieldPath? Owner, string Name) Source(TimeSeriesExpression series, MethodExpression? call)
     {
         if (series.Source is not PathExpression path)
@@ -69,7 +69,9 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
         return (null, path.ToString());
     }
 
-    /// <summary>What a parameter of a declared series is called where the series is selected.</summary>
+    /// <summary>
+    /// Returns the argument that the call passes for a parameter of a declared series, or null if it has no such parameter.
+    /// </summary>
     private string? Argument(Declaration declared, MethodExpression call, string parameter)
     {
         string[] names = declared.ParameterNames;

@@ -6,10 +6,10 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary><c>vector.search(field, vector [, minimum similarity [, number of candidates]])</c>.</summary>
+/// <summary>Binds <c>vector.search(field, vector [, minimum similarity [, number of candidates]])</c>.</summary>
 internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
-    /// <summary>Results of a search that does not say how many.</summary>
+    /// <summary>The number of candidates if the query does not specify it.</summary>
     public const int DefaultCandidates = 16;
 
     public static bool IsSearch(MethodExpression method) => method.Is("vector.search");
@@ -53,7 +53,7 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         };
     }
 
-    /// <summary>A field, kept with all its digits, or with a byte for each number.</summary>
+    /// <summary>Binds a vector field, stored at full precision or as one byte per component.</summary>
     private AutoIndexField Field(Expression operand)
     {
         if (operand is not MethodExpression method)
@@ -77,7 +77,7 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         };
     }
 
-    /// <summary>A vector, or as a parameter several in an array: what is near to any of them is meant.</summary>
+    /// <summary>Reads a vector, or several from an array parameter; the search matches entries near any of them.</summary>
     private List<float[]> Vectors(Expression expression)
     {
         if (expression is LiteralExpression { Kind: LiteralKind.String } literal)
@@ -99,7 +99,7 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
                     + $"{json.GetArrayLength():N0}.");
     }
 
-    /// <summary>An array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
+    /// <summary>Reads an array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
     private float[] Vector(JsonElement json, ParameterExpression parameter)
     {
         if (json.ValueKind == JsonValueKind.Object && json.TryGetProperty("@vector"u8, out JsonElement inner))

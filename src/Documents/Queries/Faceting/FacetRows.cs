@@ -5,7 +5,7 @@ using Treepie.Queries.Binding;
 
 namespace Treepie.Queries.Faceting;
 
-/// <summary>Facets as rows of an answer: a JSON object each, as clients of RavenDB read them.</summary>
+/// <summary>Writes facets as result rows: a JSON object for each, in the format of RavenDB clients.</summary>
 internal static class FacetRows
 {
     public static IReadOnlyList<byte[]> Of(IReadOnlyList<BoundFacet> facets, FacetResults results)
@@ -24,7 +24,7 @@ internal static class FacetRows
         return rows;
     }
 
-    /// <summary>What there is to count where there is no index, because there is no document.</summary>
+    /// <summary>Returns empty results, for a collection that has no documents and so no index.</summary>
     public static FacetResults Nothing(IReadOnlyList<BoundFacet> facets) => new(
         0,
         [
@@ -42,7 +42,7 @@ internal static class FacetRows
         json.WriteStartArray("Values");
         foreach (FacetValue value in result.Values)
         {
-            // Sums over several fields are a value each, with the field's name.
+            // With aggregates of several fields, each field is a value of its own, with the field's name.
             if (facet.Sums.Count == 0)
                 Write(json, value, null, default);
             for (int i = 0; i < facet.Sums.Count; i++)
@@ -76,7 +76,7 @@ internal static class FacetRows
         json.WriteEndObject();
     }
 
-    /// <summary>JSON has no infinite numbers: what is beyond all doubles is null.</summary>
+    /// <summary>Writes null for infinities and NaN, which JSON cannot represent.</summary>
     private static void WriteIf(Utf8JsonWriter json, string name, bool isWanted, double value)
     {
         if (isWanted && double.IsFinite(value))

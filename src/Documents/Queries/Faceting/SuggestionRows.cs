@@ -7,10 +7,12 @@ using Treepie.Queries.Binding;
 
 namespace Treepie.Queries.Faceting;
 
-/// <summary>Suggestions as rows of an answer: a JSON object each, as clients of RavenDB read them.</summary>
+/// <summary>Writes suggestions as result rows: a JSON object for each, in the format of RavenDB clients.</summary>
 internal static class SuggestionRows
 {
-    /// <summary>Finds what the query asks to be suggested; where there is no index, as there is no document, nothing.</summary>
+    /// <summary>
+    /// Finds the suggestions of a query. They are empty if there is no index because the collection has no documents.
+    /// </summary>
     public static IReadOnlyList<SuggestionResult> Find(
         IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, IndexTail? tail, CancellationToken cancellationToken) =>
         [.. wanted.Select(
@@ -41,7 +43,9 @@ internal static class SuggestionRows
         return rows;
     }
 
-    /// <summary>Of several texts, those of the first come first; what was asked for is suggested for none of them.</summary>
+    /// <summary>
+    /// Returns suggestions in the order of the input texts, without duplicates and without the input texts.
+    /// </summary>
     private static List<Suggestion> Find(
         BoundSuggestion wanted, IndexSearcher searcher, IndexTail? tail, CancellationToken cancellationToken)
     {

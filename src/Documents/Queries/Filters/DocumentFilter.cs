@@ -8,7 +8,7 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Filters;
 
 /// <summary>
-/// The condition of <c>filter</c>, looked at in each document without a script: with what it can say of one element of an array,
+/// The condition of <c>filter</c>, evaluated on each document without a script. Supports conditions on a single array element:
 /// <c>any(Lines as l, l.Product = $p and l.Amount > 3)</c>. Immutable, thread-safe.
 /// </summary>
 internal sealed class DocumentFilter
@@ -18,10 +18,10 @@ internal sealed class DocumentFilter
 
     private DocumentFilter(Func<FilterScope, bool> condition, int names) => (_condition, _names) = (condition, names);
 
-    /// <summary>The filter of a query; null where it has none, or one that needs a script.</summary>
+    /// <summary>Returns the filter of a query, or null if it has none or needs a script.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="parameter">Gives the value of a parameter.</param>
-    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    /// <param name="parameter">Returns the value of a parameter.</param>
+    /// <exception cref="InvalidQueryException">The condition cannot be evaluated on documents.</exception>
     public static DocumentFilter? Of(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
     {
         if (query.Filter is not { } filter || FilterNeeds.Script(query, filter))
@@ -30,10 +30,10 @@ internal sealed class DocumentFilter
         return new DocumentFilter(builder.Condition(filter, isExact: false), builder.MostNames);
     }
 
-    /// <summary>Whether a document passes.</summary>
-    /// <param name="source">Stands on it.</param>
-    /// <param name="buffer">Is written over.</param>
-    /// <exception cref="InvalidQueryException">A regular expression took too long for it.</exception>
+    /// <summary>Whether a document passes the filter.</summary>
+    /// <param name="source">The source, positioned on the document.</param>
+    /// <param name="buffer">A scratch buffer, which is overwritten.</param>
+    /// <exception cref="InvalidQueryException">A regular expression timed out.</exception>
     public bool Passes(ResultSource source, ArrayBufferWriter<byte> buffer)
     {
         buffer.ResetWrittenCount();

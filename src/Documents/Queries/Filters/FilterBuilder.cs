@@ -5,24 +5,24 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>Conditions as functions over documents. They mean what they mean after <c>where</c>.</summary>
+/// <summary>Compiles conditions to functions on documents, with the same semantics as <c>where</c>.</summary>
 /// <param name="query">The query.</param>
-/// <param name="parameter">Gives the value of a parameter.</param>
+/// <param name="parameter">Returns the value of a parameter.</param>
 internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
 {
-    /// <summary>The method that asks for one element which meets a condition.</summary>
+    /// <summary>The method that requires one array element to match a condition.</summary>
     public const string AnyMethod = "any";
 
-    /// <summary>Longest time of one match of a regular expression, as of one in a script.</summary>
+    /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
 
-    private readonly List<string> _names = []; // of the elements that the condition stands inside of
+    private readonly List<string> _names = []; // element names of the enclosing 'any' calls
 
-    /// <summary>How many names stood under one another at most.</summary>
+    /// <summary>The maximum nesting depth of <c>any</c>.</summary>
     public int MostNames { get; private set; }
 
-    /// <summary>A condition.</summary>
-    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    /// <summary>Compiles a condition.</summary>
+    /// <exception cref="InvalidQueryException">The expression cannot be evaluated on documents.</exception>
     public Func<FilterScope, bool> Condition(Expression expression, bool isExact)
     {
         switch (expression)
@@ -180,7 +180,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             ? value
             : throw RqlErrors.At(query.Text, expression.Position, "Expected is one value, not a list: lists go with 'in'.");
 
-    /// <summary>A value, or those of a parameter that is a list.</summary>
+    /// <summary>Returns a value, or the elements of a list parameter.</summary>
     private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact)
     {
         switch (expression)

@@ -2,7 +2,9 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>Whether a condition needs a script: it calls what only scripts know, or looks at loaded documents.</summary>
+/// <summary>
+/// Determines whether a condition needs a script, because it calls functions that only scripts have or uses loaded documents.
+/// </summary>
 internal static class FilterNeeds
 {
     public static bool Script(RqlQuery query, Expression expression)

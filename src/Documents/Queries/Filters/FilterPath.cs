@@ -3,11 +3,11 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>A path of the document, or of an element that has a name.</summary>
-/// <param name="slot">The place of the element's name; -1: the document.</param>
-/// <param name="segments">The members on the way; those before <paramref name="first"/> are the name itself.</param>
-/// <param name="first">The first member.</param>
-/// <param name="isExact">Whether texts are compared with case.</param>
+/// <summary>A path of the document, or of a named element of an enclosing <c>any</c>.</summary>
+/// <param name="slot">The slot of the element's name, or -1 for the document.</param>
+/// <param name="segments">The path; segments before <paramref name="first"/> are the alias or the element's name.</param>
+/// <param name="first">The index of the first member.</param>
+/// <param name="isExact">Whether comparisons are case-sensitive.</param>
 internal sealed class FilterPath(int slot, IReadOnlyList<PathSegment> segments, int first, bool isExact) : FilterOperand
 {
     public override bool Any(FilterScope scope, Func<FilterValue, bool> test) =>
@@ -16,7 +16,7 @@ internal sealed class FilterPath(int slot, IReadOnlyList<PathSegment> segments, 
     public override bool Exists(FilterScope scope) =>
         Visit(Root(scope), first, static value => value.ValueKind != JsonValueKind.Undefined);
 
-    /// <summary>Whether one element of the arrays that stand there passes.</summary>
+    /// <summary>Whether an element of the arrays at this path passes the test.</summary>
     public bool AnyElement(FilterScope scope, Func<JsonElement, bool> test) => Visit(Root(scope), first, value =>
     {
         if (value.ValueKind != JsonValueKind.Array)
@@ -29,7 +29,9 @@ internal sealed class FilterPath(int slot, IReadOnlyList<PathSegment> segments, 
 
     private JsonElement Root(FilterScope scope) => slot < 0 ? scope.Document : scope.Elements[slot];
 
-    /// <summary>Hands over what stands at the path, until something passes; what is missing as undefined.</summary>
+    /// <summary>
+    /// Calls the test with each value at the path until one passes; a missing value is passed as undefined.
+    /// </summary>
     private bool Visit(JsonElement from, int member, Func<JsonElement, bool> test)
     {
         JsonElement value = from;
@@ -51,7 +53,7 @@ internal sealed class FilterPath(int slot, IReadOnlyList<PathSegment> segments, 
         return test(value);
     }
 
-    /// <summary>Goes on from each element of an array.</summary>
+    /// <summary>Continues with each element of an array, and of arrays nested in it.</summary>
     private bool VisitAll(JsonElement array, int segment, int bracket, Func<JsonElement, bool> test)
     {
         if (array.ValueKind is JsonValueKind.Undefined or JsonValueKind.Null)

@@ -4,7 +4,7 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>A value that a filter compares. What is missing is null; arrays and objects equal nothing.</summary>
+/// <summary>A value that a filter compares. A missing value is null; arrays and objects equal nothing.</summary>
 internal readonly struct FilterValue
 {
     private readonly JsonValueKind _kind;
@@ -14,12 +14,12 @@ internal readonly struct FilterValue
     private FilterValue(JsonValueKind kind, double number = 0, long? whole = null, string? text = null) =>
         (_kind, _number, _whole, Text) = (kind, number, whole, text);
 
-    /// <summary>The text, as it is compared; null of what is none.</summary>
+    /// <summary>The text in its comparison form; null if the value is not a string.</summary>
     public string? Text { get; }
 
-    /// <summary>A value of a document or a parameter.</summary>
+    /// <summary>Converts a value of a document or a parameter.</summary>
     /// <param name="json">The value.</param>
-    /// <param name="isExact">Whether texts are compared with case.</param>
+    /// <param name="isExact">Whether comparisons are case-sensitive.</param>
     public static FilterValue Of(JsonElement json, bool isExact) => json.ValueKind switch
     {
         JsonValueKind.Undefined => new FilterValue(JsonValueKind.Null),
@@ -29,7 +29,7 @@ internal readonly struct FilterValue
         _ => new FilterValue(json.ValueKind),
     };
 
-    /// <summary>A text.</summary>
+    /// <summary>Converts a string.</summary>
     public static FilterValue Of(string text, bool isExact)
     {
         if (isExact)
@@ -43,7 +43,7 @@ internal readonly struct FilterValue
             ? _kind == other._kind
             : CompareTo(other) == 0;
 
-    /// <summary>How it stands to another value of its kind; null where they have no order.</summary>
+    /// <summary>Compares with another value of the same kind. Returns null if the two have no order.</summary>
     public int? CompareTo(FilterValue other)
     {
         if (_kind != other._kind)

@@ -5,9 +5,9 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Queries.Filters;
 
 /// <summary>
-/// A moment as clients of the wire write it, <c>2024-01-01T00:00:00.0000000</c>: with a <c>Z</c> behind it in parameters, without
-/// in the documents they store (or with, as they are told to). Both are the same moment in a comparison. What has fewer digits,
-/// or an offset, is a text like any other; so is all inside <c>exact()</c>.
+/// UTC times as clients serialize them, <c>2024-01-01T00:00:00.0000000</c>: with a trailing <c>Z</c> in parameters, and without
+/// in stored documents unless configured otherwise. Both forms compare as equal. Times with fewer digits or with an offset are
+/// ordinary strings, and so is everything inside <c>exact()</c>.
 /// </summary>
 internal static class TimeText
 {
@@ -15,7 +15,7 @@ internal static class TimeText
 
     private static readonly SearchValues<char> _digits = SearchValues.Create("0123456789");
 
-    /// <summary>Whether a value is such a moment.</summary>
+    /// <summary>Whether a value is such a time.</summary>
     public static bool Is(FieldValue value, AutoIndexFieldKind kind)
     {
         if (kind == AutoIndexFieldKind.Exact
@@ -35,15 +35,13 @@ internal static class TimeText
         return true;
     }
 
-    /// <summary>
-    /// Of the ways to write the moment the one that comes first in the order of texts; any other value as it is.
-    /// </summary>
-    // a moment has text
+    /// <summary>Returns the form of the time that sorts first as text; any other value unchanged.</summary>
+    // not null: Is checked that the value is text
     public static FieldValue First(FieldValue value, AutoIndexFieldKind kind) =>
         Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length]) : value;
 
-    /// <summary>Of the ways to write the moment the one that comes last; any other value as it is.</summary>
-    // as above
+    /// <summary>Returns the form of the time that sorts last as text; any other value unchanged.</summary>
+    // not null: see First
     public static FieldValue Last(FieldValue value, AutoIndexFieldKind kind) =>
         Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length] + "Z") : value;
 }

@@ -10,8 +10,8 @@ using Treepie.Store;
 namespace Treepie.Queries.Notes;
 
 /// <summary>
-/// What an answer says about its results beside them: found words in their context, and why they have their score. Collected as
-/// the results are read, for those of the page alone. Must be disposed before the index's view.
+/// Annotations of results: highlighted fragments and score explanations. Collected while the results are read, so only for those
+/// of the page. Must be disposed before the index's view.
 /// </summary>
 internal sealed class ResultNotes : IDisposable
 {
@@ -41,16 +41,16 @@ internal sealed class ResultNotes : IDisposable
         }
     }
 
-    /// <summary>Prepares what the query asks for; null if it is nothing.</summary>
-    /// <param name="searcher">The view that answers.</param>
-    /// <param name="tail">The changes it has not seen, where these answer too.</param>
-    /// <param name="query">What is asked.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <summary>Prepares the annotations that the query requests; null if it requests none.</summary>
+    /// <param name="searcher">The view that is searched.</param>
+    /// <param name="tail">The changes that the view lacks, if they are searched too.</param>
+    /// <param name="query">The query.</param>
+    /// <param name="cancellationToken">Cancels the work.</param>
     public static ResultNotes? Open(
         IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken) =>
         query.Highlights.Count > 0 || query.WantsExplanations ? new ResultNotes(searcher, tail, query, cancellationToken) : null;
 
-    /// <summary>Takes notes of a result.</summary>
+    /// <summary>Adds the annotations of a result.</summary>
     public void Add(long entryId, Document document)
     {
         string id = document.IdText();

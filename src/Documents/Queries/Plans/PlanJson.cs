@@ -5,17 +5,17 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Queries.Plans;
 
 /// <summary>
-/// Plans and timings as JSON, as clients of RavenDB read them (<c>DurationInMs</c>, <c>Timings</c>, <c>QueryPlan</c>), with what
-/// they leave alone beside it.
+/// Writes plans and timings as JSON in the format of RavenDB clients (<c>DurationInMs</c>, <c>Timings</c>, <c>QueryPlan</c>),
+/// with additional members that those clients ignore.
 /// </summary>
 internal static class PlanJson
 {
-    /// <summary>Writes the timings of an answer.</summary>
-    /// <param name="json">Where to.</param>
-    /// <param name="duration">All of it.</param>
-    /// <param name="phases">Its parts.</param>
-    /// <param name="plan">How hits were found; null where no index was asked.</param>
-    /// <param name="counters">What that took.</param>
+    /// <summary>Writes the timings of a result.</summary>
+    /// <param name="json">The output.</param>
+    /// <param name="duration">The total duration.</param>
+    /// <param name="phases">The duration of each phase.</param>
+    /// <param name="plan">The executed plan, or null if no index was used.</param>
+    /// <param name="counters">The work that the search did.</param>
     public static void WriteTimings(
         Utf8JsonWriter json, TimeSpan duration, QueryPhases phases, PlanNode? plan, QueryCounters counters)
     {
@@ -38,7 +38,7 @@ internal static class PlanJson
             json.WriteEndObject();
             if (plan.ColdPages is { } cold)
             {
-                // Apart from the counters, which are the same on every run.
+                // Not among the counters, which are the same on every run.
                 json.WriteNumber("PagesCold", cold);
                 json.WriteNumber("PagesWarm", counters.PagesRead - cold);
             }
@@ -50,7 +50,7 @@ internal static class PlanJson
         json.WriteEndObject();
     }
 
-    /// <summary>Writes a step and all below it.</summary>
+    /// <summary>Writes a step and its subtree.</summary>
     public static void Write(Utf8JsonWriter json, PlanNode node)
     {
         json.WriteStartObject();

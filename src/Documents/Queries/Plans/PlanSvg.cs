@@ -8,8 +8,8 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Queries.Plans;
 
 /// <summary>
-/// A plan as a picture: a row for each step, the tree at the left, its numbers in columns beside it, a bar for its share of the
-/// time, and below it what was decided there and what was not. One file, no scripts, no references.
+/// Draws a plan as SVG: a row for each step, with the tree on the left, its numbers in columns, a bar for its share of the time,
+/// and below it the decisions made and the alternatives rejected. One file without scripts or external references.
 /// </summary>
 internal static class PlanSvg
 {
@@ -47,8 +47,8 @@ internal static class PlanSvg
         var svg = new StringBuilder();
         Begin(svg, y + Margin, lines, counters, plan.ColdPages, duration);
 
-        // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took
-        // time that is not in that one's.
+        // Draw backgrounds first, so that no row covers the lines of the tree. Shares are of the sum of all steps: a step
+        // that was built before its parent began is not included in the parent's time.
         double whole = Math.Max(1e-9, rows.Sum(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
         for (int i = 1; i < rows.Count; i += 2)
             DrawGround(svg, rows[i]);
@@ -112,7 +112,7 @@ internal static class PlanSvg
             $"<line x1=\"{Margin}\" y1=\"{106 + down}\" x2=\"{Width - Margin}\" y2=\"{106 + down}\" stroke=\"#cbd2d9\"/>\n");
     }
 
-    /// <summary>Every other row stands on a ground of its own.</summary>
+    /// <summary>Draws the background of every other row.</summary>
     private static void DrawGround(StringBuilder svg, Row row)
     {
         int height = RowHeight + (row.Notes.Count * NoteHeight) + (row.Notes.Count > 0 ? 6 : 0);
@@ -200,7 +200,7 @@ internal static class PlanSvg
         _ => string.Create(CultureInfo.InvariantCulture, $"{microseconds / 1_000_000:0.##} s"),
     };
 
-    /// <summary>The query in lines, broken between words where it can be.</summary>
+    /// <summary>Splits the query into lines, between words where possible.</summary>
     private static List<string> Lines(string query)
     {
         var lines = new List<string>();
@@ -217,7 +217,7 @@ internal static class PlanSvg
         return lines;
     }
 
-    /// <summary>One line, without what XML forbids.</summary>
+    /// <summary>Shortens to one line and removes characters that XML forbids.</summary>
     private static string Shorten(string text, int length)
     {
         var line = new StringBuilder(Math.Min(text.Length, length + 1));

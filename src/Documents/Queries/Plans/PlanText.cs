@@ -5,12 +5,12 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Queries.Plans;
 
 /// <summary>
-/// A plan on one line, for logs: <c>sort title [10] (and [91] (term Country [1204], range Freight [512]))</c>; in brackets the
-/// entries each step handed on.
+/// A plan on one line, for logs: <c>sort title [10] (and [91] (term Country [1204], range Freight [512]))</c>, where the brackets
+/// contain the number of entries each step returned.
 /// </summary>
 internal static class PlanText
 {
-    /// <summary>Most characters; a plan of a thousand conditions tells nothing more.</summary>
+    /// <summary>The maximum length, in characters; a plan with a thousand conditions needs no more.</summary>
     private const int MostCharacters = 2_000;
 
     public static string Of(PlanNode plan)
@@ -25,7 +25,7 @@ internal static class PlanText
         if (text.Length > MostCharacters)
             return;
 
-        // A label may be a term, which is a value of somebody's document: the log has none.
+        // Labels are left out: they may contain terms, and so values of documents, which must not get into logs.
         text.Append(node.Operation);
         if (node.Field is not null)
             text.Append(' ').Append(node.Field);

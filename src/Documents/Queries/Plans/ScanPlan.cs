@@ -7,7 +7,7 @@ using Treepie.Store;
 namespace Treepie.Queries.Plans;
 
 /// <summary>
-/// The plan of a query that the documents themselves answer: one step, whose numbers grow as the results are read.
+/// The plan of a query that is answered without an index: one step, whose numbers grow as the results are read.
 /// </summary>
 internal sealed class ScanPlan
 {
@@ -17,9 +17,9 @@ internal sealed class ScanPlan
     private readonly long _pagesBefore;
 
     /// <param name="query">The query.</param>
-    /// <param name="snapshot">What is scanned.</param>
-    /// <param name="source">Who scans it.</param>
-    /// <param name="pagesBefore">Pages that the snapshot had entered before.</param>
+    /// <param name="snapshot">The snapshot that is scanned.</param>
+    /// <param name="source">The source that scans it.</param>
+    /// <param name="pagesBefore">The page visits of the snapshot before the scan.</param>
     public ScanPlan(BoundQuery query, DatabaseSnapshot snapshot, ResultSource source, long pagesBefore)
     {
         (_snapshot, _source, _pagesBefore) = (snapshot, source, pagesBefore);
@@ -36,9 +36,9 @@ internal sealed class ScanPlan
         };
     }
 
-    /// <summary>The step, with what it has done until now.</summary>
-    /// <param name="given">Results given.</param>
-    /// <param name="elapsed">Time that reading them took.</param>
+    /// <summary>Returns the step with its numbers so far.</summary>
+    /// <param name="given">The number of results returned.</param>
+    /// <param name="elapsed">The time spent reading them.</param>
     public PlanNode Node(long given, TimeSpan elapsed)
     {
         (_node.RowsIn, _node.RowsOut, _node.Elapsed) = (_source.LookedAt, given, elapsed);

@@ -4,14 +4,14 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>Gathers what results bring along that lies beside documents. Not thread-safe.</summary>
+/// <summary>Collects included data that is stored outside documents. Not thread-safe.</summary>
 internal sealed class BesideCollector(IReadOnlyList<BesideInclude> includes)
 {
     private readonly PathTree _paths = new(
         [
             .. includes.Select(static (include, slot) => (include, slot))
                 .Where(static one => one.include.Owner is not null)
-                .Select(static one => (one.include.Owner!, one.slot))]); // it has one
+                .Select(static one => (one.include.Owner!, one.slot))]); // not null: filtered above
 
     public BesideIncluded Included { get; } = new()
     {
@@ -68,7 +68,7 @@ internal sealed class BesideCollector(IReadOnlyList<BesideInclude> includes)
 
         public void Object(int slot, ref Utf8JsonReader reader)
         {
-            // An object refers to nothing.
+            // An object is not a reference.
         }
 
         public void StartOfArray(int slot, ref Utf8JsonReader reader)

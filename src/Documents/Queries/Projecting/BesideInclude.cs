@@ -2,12 +2,13 @@ using Treepie.Indexes.Fields;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>What INCLUDE asks for of each result that lies beside documents. Immutable.</summary>
-/// <param name="Kind">What it is.</param>
-/// <param name="Owner">Where the id of its document, the key or the change vector stands; null: the document itself.</param>
+/// <summary>Data stored outside documents that INCLUDE requests for each result. Immutable.</summary>
+/// <param name="Kind">What kind of data.</param>
+/// <param name="Owner">The path of the owning document's id, the key or the change vector; null for the result
+/// itself.</param>
 internal sealed record BesideInclude(BesideIncludeKind Kind, FieldPath? Owner)
 {
-    /// <summary>Its name; of counters null for all.</summary>
+    /// <summary>Its name; null for all counters or time series.</summary>
     public string? Name { get; init; }
 
     public DateTime? From { get; init; }
@@ -19,16 +20,16 @@ internal sealed record BesideInclude(BesideIncludeKind Kind, FieldPath? Owner)
     public TimeSpan? LastTime { get; init; }
 }
 
-/// <summary>What is included.</summary>
+/// <summary>The kind of included data.</summary>
 internal enum BesideIncludeKind
 {
     Counter,
     TimeSeries,
     CompareExchange,
 
-    /// <summary>By the change vectors that a member holds.</summary>
+    /// <summary>Revisions whose change vectors a member contains.</summary>
     Revision,
 
-    /// <summary>As they were at a time.</summary>
+    /// <summary>The revision that was current at a time.</summary>
     RevisionBefore,
 }

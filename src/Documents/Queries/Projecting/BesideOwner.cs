@@ -6,10 +6,10 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>Whose counter or time series is meant: that of the result, or of the document whose id stands at a path.</summary>
+/// <summary>The owner of a counter or time series: the result, or the document whose id is at a path.</summary>
 internal sealed record BesideOwner(FieldPath? Path)
 {
-    /// <summary>The folded id; null where there is none.</summary>
+    /// <summary>Returns the folded id, or null if there is none.</summary>
     public byte[]? FoldedId(ResultSource source)
     {
         if (Path is null)

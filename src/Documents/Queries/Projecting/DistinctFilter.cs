@@ -4,10 +4,9 @@ using Treepie.Indexes.States;
 namespace Treepie.Queries.Projecting;
 
 /// <summary>
-/// Remembers what was seen, up to a limit, as 128 bits of SHA-256, so that memory does not grow with the size of results;
-/// that two different ones
-/// meet is beyond what a disk would ever get wrong. The first short ones are remembered as they are, as most rows repeat one of
-/// few.
+/// Filters out duplicates. Remembers each distinct row, up to a limit, as 128 bits of its SHA-256, so that memory does not depend
+/// on row size; a collision is less likely than an undetected disk error. The first short rows are also kept as they are, so that
+/// repeats of them, which most rows are, need no hashing.
 /// </summary>
 internal sealed class DistinctFilter(int most)
 {
@@ -16,8 +15,8 @@ internal sealed class DistinctFilter(int most)
     private readonly HashSet<UInt128> _seen = [];
     private readonly HashSet<byte[]> _short = new(KeyEquality.Instance);
 
-    /// <summary>Whether this is seen for the first time.</summary>
-    /// <exception cref="InvalidQueryException">More different rows were seen than are remembered.</exception>
+    /// <summary>Returns whether the row is new.</summary>
+    /// <exception cref="InvalidQueryException">There are more distinct rows than the limit.</exception>
     public bool Add(ReadOnlySpan<byte> value)
     {
         bool isShort = value.Length <= ShortBytes;

@@ -7,8 +7,8 @@ using Treepie.Indexing;
 namespace Treepie.Queries.Projecting;
 
 /// <summary>
-/// What an index has of a hit, as members of a JSON object: the id as the index knows it, and of each field its terms, places
-/// (WKT) or vectors; one alone stands for itself, several are an array, null is null.
+/// Writes the index entry of a hit as members of a JSON object: the id in the index's form, and the terms, shapes (WKT) or
+/// vectors of each field. A single value is written as such, several as an array.
 /// </summary>
 internal static class EntryRow
 {
@@ -30,7 +30,7 @@ internal static class EntryRow
             json.WriteEndObject();
         }
 
-        output.Write(inner.WrittenSpan[1..^1]); // the caller writes the braces, and what else is in them
+        output.Write(inner.WrittenSpan[1..^1]); // the caller writes the braces and other members
     }
 
     private static void WriteValues(Utf8JsonWriter json, IndexEntryField field)

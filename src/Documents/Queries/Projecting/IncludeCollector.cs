@@ -6,17 +6,17 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>Gathers the ids that results refer to, and writes those documents. Not thread-safe.</summary>
+/// <summary>Collects the ids that results refer to, and writes those documents. Not thread-safe.</summary>
 internal sealed class IncludeCollector
 {
-    /// <summary>Most documents that an answer includes: their ids are kept until the results are written.</summary>
+    /// <summary>The maximum number of included documents; their ids are held until the results are written.</summary>
     public const int MaxIncludes = 1_000_000;
 
     private readonly PathTree _paths;
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<string> _ids = [];
 
-    /// <summary>Collects the values of paths, and the given ids.</summary>
+    /// <summary>Creates a collector for the values at paths and for the given ids.</summary>
     public IncludeCollector(IReadOnlyList<FieldPath> paths, IReadOnlyList<string> ids)
     {
         _paths = new PathTree([.. paths.Select(p => (p, 0))]);
@@ -31,8 +31,7 @@ internal sealed class IncludeCollector
     }
 
     /// <summary>
-    /// Writes <c>{"id":document,…}</c>; ids without a document are left out. Ends the life of what was read from the snapshot
-    /// before.
+    /// Writes <c>{"id":document,…}</c>; ids without a document are skipped. Invalidates everything read from the snapshot before.
     /// </summary>
     public void Write(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
     {
@@ -56,7 +55,7 @@ internal sealed class IncludeCollector
         output.Write("}"u8);
     }
 
-    /// <summary>Hands over each document; ids without one are left out.</summary>
+    /// <summary>Calls the visitor with each document; ids without a document are skipped.</summary>
     public void Visit(DatabaseSnapshot snapshot, IncludedVisitor visitor)
     {
         foreach (string id in _ids)
@@ -69,7 +68,7 @@ internal sealed class IncludeCollector
 
     private void Add(string? id)
     {
-        // Nothing longer than an id can be one.
+        // A longer string cannot be an id: its UTF-8 form is at least as long.
         if (string.IsNullOrEmpty(id) || id.Length > DocumentId.MaxBytes || !_seen.Add(id))
             return;
         if (_ids.Count == MaxIncludes)
@@ -88,7 +87,7 @@ internal sealed class IncludeCollector
 
         public void Object(int slot, ref Utf8JsonReader reader)
         {
-            // An object refers to nothing.
+            // An object is not a reference.
         }
 
         public void StartOfArray(int slot, ref Utf8JsonReader reader)

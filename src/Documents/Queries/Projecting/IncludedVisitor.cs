@@ -2,5 +2,5 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>Takes a document that results refer to; it lives until this returns.</summary>
+/// <summary>Receives a document that results refer to. The document is valid until the call returns.</summary>
 internal delegate void IncludedVisitor(Document document);

@@ -10,25 +10,26 @@ using Treepie.Store;
 namespace Treepie.Queries.Projecting;
 
 /// <summary>
-/// What SELECT makes of a document: an object of named values. A value that is not there is null. Where the index keeps all of
-/// them the document is not read. Immutable.
+/// The projection of SELECT: an object of named values. A missing value is null. The document is not read if the index stores all
+/// values. Immutable.
 /// </summary>
 internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
 {
     /// <summary>
-    /// The name under which clients select, behind all else and without being asked, what types members of a document had: of all
-    /// members, not of those that are selected.
+    /// A name that some clients always add at the end of the selection, for the types of the document's members. It describes all
+    /// members rather than the selected ones, so it is ignored when rows are compared.
     /// </summary>
     private const string TypesOfMembers = "__PROJECTED_NESTED_OBJECT_TYPES__";
 
     /// <summary>
-    /// Whether values come from the document rather than from what the index keeps, so that all are of one state; what is
-    /// computed only the index has.
+    /// Whether all values are read from the document, even those that the index stores, so that they are from the same state. Not
+    /// if a field is computed, since only the index has it.
     /// </summary>
     private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument) && !fields.Any(field => field.IsComputed);
 
     /// <summary>
-    /// Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.
+    /// Writes the fields, separated by commas, without braces. Returns the number of written bytes to compare for
+    /// <c>distinct</c>.
     /// </summary>
     public int WriteFields(ResultSource source, DatabaseSnapshot snapshot, ArrayBufferWriter<byte> output)
     {
@@ -54,10 +55,10 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     public IReadOnlyList<string> TimeSeriesFields { get; } =
         [.. fields.Where(static field => field.Beside is SelectedTimeSeries).Select(static field => field.Name)];
 
-    /// <summary>Whether a value lies beside documents.</summary>
+    /// <summary>Whether a value is stored outside documents.</summary>
     public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null);
 
-    /// <summary>Writes the fields of an object that were written before, with their metadata; a group has no id.</summary>
+    /// <summary>Writes an object of previously written fields and its metadata. The id is empty for a group.</summary>
     public static void WriteObject(
         ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
     {
@@ -109,7 +110,7 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     }
 }
 
-/// <summary>One value of a projection: what stands at a path, what the index keeps, the id, or the same for all.</summary>
+/// <summary>One value of a projection: at a document path, stored in the index, the id, or a constant.</summary>
 internal sealed class ProjectedField
 {
     private ProjectedField(string name)
@@ -126,27 +127,27 @@ internal sealed class ProjectedField
     /// <summary>The name as JSON, with its colon.</summary>
     public byte[] EncodedName { get; }
 
-    /// <summary>Where it stands in the document; null: nowhere.</summary>
+    /// <summary>Its path in the document, or null.</summary>
     public FieldPath? Path { get; private init; }
 
-    /// <summary>JSON.</summary>
+    /// <summary>A constant as JSON, or null.</summary>
     public byte[]? Literal { get; private init; }
 
     public bool IsId { get; private init; }
 
-    /// <summary>What lies beside the document.</summary>
+    /// <summary>A value stored outside the document, or null.</summary>
     public SelectedBeside? Beside { get; private init; }
 
-    /// <summary>Its number in what entries keep; -1: they do not.</summary>
+    /// <summary>Its slot in the stored fields of entries, or -1 if it is not stored.</summary>
     public int Slot { get; private init; } = -1;
 
-    /// <summary>Whether only the index has it.</summary>
+    /// <summary>Whether the value exists only in the index.</summary>
     public bool IsComputed => Slot >= 0 && Path is null && !IsId;
 
-    /// <summary>Whether it is an error where a document has it not.</summary>
+    /// <summary>Whether it is an error if a document lacks the value.</summary>
     public bool IsRequired { get; private init; }
 
-    /// <summary>Whether it cannot be had from an index that keeps values.</summary>
+    /// <summary>Whether the value must be read from the document because the index does not store it.</summary>
     public bool NeedsDocument => Literal is null && Slot < 0 && Path is not null;
 
     public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) =>

@@ -8,10 +8,10 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
-/// <summary>A value of a projection that lies beside the document. Immutable.</summary>
+/// <summary>A value of a projection that is stored outside the document. Immutable.</summary>
 internal abstract class SelectedBeside
 {
-    /// <summary>Writes it as JSON; null where it is not there.</summary>
+    /// <summary>Writes the value as JSON, or null if it does not exist.</summary>
     public abstract void Write(ResultSource source, DatabaseSnapshot snapshot, IBufferWriter<byte> output);
 }
 

@@ -5,16 +5,16 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>
-/// Conditions and values of a query as expressions of a script, where they are not for an index: of <c>filter</c>, and of
-/// <c>select</c> beside loaded documents. They mean what they mean in <c>where</c>: texts compare without case, and of an array
-/// any value may be meant.
+/// Translates conditions and values that are not evaluated by an index to JavaScript expressions: those of <c>filter</c>, and of
+/// <c>select</c> with loaded documents. The semantics are those of <c>where</c>: string comparisons ignore case, and an array
+/// matches if one of its elements does.
 /// </summary>
 internal sealed class ExpressionText(RqlQuery query)
 {
     private readonly HashSet<string> _functions = [.. query.Declarations.Select(static declaration => declaration.Name)];
     private readonly HashSet<string> _roots = [.. query.Load.Select(static load => load.Alias)];
 
-    /// <summary>What the expressions call.</summary>
+    /// <summary>The helper functions that the expressions call.</summary>
     public static IReadOnlyList<Computations.ScriptFunction> Helpers { get; } =
     [
         new(
@@ -36,8 +36,8 @@ internal sealed class ExpressionText(RqlQuery query)
             "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
     ];
 
-    /// <summary>A condition.</summary>
-    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    /// <summary>Translates a condition.</summary>
+    /// <exception cref="InvalidQueryException">The expression cannot be evaluated on documents.</exception>
     public string Condition(Expression expression) => expression switch
     {
         AndExpression all => $"({string.Join(" && ", all.Clauses.Select(Condition))})",
@@ -65,8 +65,8 @@ internal sealed class ExpressionText(RqlQuery query)
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30."),
     };
 
-    /// <summary>A value.</summary>
-    /// <exception cref="InvalidQueryException">It is none.</exception>
+    /// <summary>Translates a value.</summary>
+    /// <exception cref="InvalidQueryException">The expression is not a value.</exception>
     public string Value(Expression expression) => expression switch
     {
         LiteralExpression { Kind: LiteralKind.String } text => Quoted(text.Text),
@@ -82,7 +82,7 @@ internal sealed class ExpressionText(RqlQuery query)
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
 
-    /// <summary>Whether one element of an array meets a condition.</summary>
+    /// <summary>Translates <c>any</c>: whether an array element matches a condition.</summary>
     private string AnyElement(MethodExpression method)
     {
         if (method.Arguments is not [{ Value: PathExpression path, Alias: { } name }, { Value: { } condition }]
@@ -100,7 +100,7 @@ internal sealed class ExpressionText(RqlQuery query)
         return $"$elements({array}){(isNested ? ".flat()" : "")}.some({name} => {meets})";
     }
 
-    /// <summary>A call of a declared function.</summary>
+    /// <summary>Translates a call of a declared function.</summary>
     public string Call(MethodExpression method) => $"{method.Name}({Arguments(method)})";
 
     /// <summary>Whether a call is of a declared function.</summary>
@@ -125,7 +125,7 @@ internal sealed class ExpressionText(RqlQuery query)
 
     private string Equal(Expression operand, Expression value) => $"$equal({Value(operand)}, {Value(value)})";
 
-    /// <summary>A value of a list may be a parameter that holds several.</summary>
+    /// <summary>Translates one value of a list, which may be a parameter with several values.</summary>
     private string In(Expression operand, Expression value) => value is ParameterExpression
         ? $"(Array.isArray({Value(value)}) ? {Value(value)} : [{Value(value)}]).some(v => $equal({Value(operand)}, v))"
         : Equal(operand, value);

@@ -7,19 +7,20 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>
-/// What a query computes of each document by JavaScript: whether it is wanted, and what is selected of it. Immutable.
+/// The JavaScript that a query runs on each document: its <c>filter</c> condition and its selection. Immutable.
 /// </summary>
 internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
 {
     public const string FilterFunction = "$filter";
     public const string SelectFunction = "$select";
 
-    /// <summary>The script of a query; null where it needs none.</summary>
+    /// <summary>Returns the script of a query, or null if it needs none.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="engine">Compiles it; null: nobody does.</param>
-    /// <param name="filters">Whether the condition of <c>filter</c>, if there is one, is a part of it.</param>
-    /// <exception cref="InvalidQueryException">A part of it does not go with scripts.</exception>
-    /// <exception cref="ScriptException">Its JavaScript is none, or nobody can compile it.</exception>
+    /// <param name="engine">Compiles the script. Null if scripts are not available.</param>
+    /// <param name="filters">Whether the script includes the condition of <c>filter</c>, if there is one.</param>
+    /// <exception cref="InvalidQueryException">A part of the query cannot be combined with scripts, or no engine is
+    /// available.</exception>
+    /// <exception cref="ScriptException">The JavaScript is not valid.</exception>
     public static QueryScript? Of(RqlQuery query, ComputingEngine? engine, bool filters)
     {
         Expression? condition = filters ? query.Filter : null;
@@ -46,7 +47,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         return new QueryScript(engine.CompileScript(functions), condition is not null, selects);
     }
 
-    /// <summary>Whether what is selected is more than fields of the document.</summary>
+    /// <summary>Whether the selection needs a script, because it is more than fields of the document.</summary>
     private static bool SelectsByScript(RqlQuery query) => query.Select is { } select
         && (select.Script is not null
             || select.Items.Any(
@@ -66,7 +67,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
             return new ScriptFunction(SelectFunction, ["$args"], $"{before}{script.Text});", line, column - before.Length);
         }
 
-        // One call gives the whole result; anything else is a member of it.
+        // A single call returns the whole result; in a list of items, each is a member of the result.
         if (select.Items is [{ Value: MethodExpression only, Alias: null }] && expressions.IsDeclared(only))
             return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {expressions.Call(only)};");
 
@@ -85,9 +86,11 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
     }
 
-    /// <summary>Names for the document, for loaded ones and for parameters, on the line where the script begins.</summary>
+    /// <summary>
+    /// Declares names for the document, loaded documents and parameters, on the line where the script begins.
+    /// </summary>
     /// <param name="query">The query.</param>
-    /// <param name="arguments">What the script calls the object with the parameters.</param>
+    /// <param name="arguments">The script's name for the object with the parameters.</param>
     public static string Prologue(RqlQuery query, string arguments)
     {
         var text = new StringBuilder();

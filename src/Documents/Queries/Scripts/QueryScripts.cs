@@ -4,11 +4,11 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Scripts;
 
-/// <summary>The JavaScript of a query as functions that can be compiled.</summary>
+/// <summary>Converts the JavaScript of a query to functions for the compiler.</summary>
 internal static class QueryScripts
 {
-    /// <summary>The functions that a query declares.</summary>
-    /// <exception cref="InvalidQueryException">One is declared twice, or is a time series.</exception>
+    /// <summary>Returns the functions that a query declares.</summary>
+    /// <exception cref="InvalidQueryException">A declaration is a time series.</exception>
     public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query)
     {
         var functions = new List<ScriptFunction>();
@@ -27,7 +27,7 @@ internal static class QueryScripts
         return functions;
     }
 
-    /// <summary>Names of the parameters that stand anywhere in the text, without their <c>$</c>.</summary>
+    /// <summary>Returns the names of the parameters that occur anywhere in the text, without <c>$</c>.</summary>
     public static IReadOnlyList<string> ParametersOf(RqlQuery query)
     {
         var names = new SortedSet<string>(StringComparer.Ordinal);

@@ -7,7 +7,7 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
 
-/// <summary>Runs the script of a query over its documents, one after the other. Not thread-safe.</summary>
+/// <summary>Runs the script of a query on its documents, one after the other. Not thread-safe.</summary>
 internal sealed class ScriptRows(
     QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, TimeSpan longest,
     CancellationToken cancellationToken)
@@ -20,16 +20,16 @@ internal sealed class ScriptRows(
     private readonly JsonElement[] _arguments = [parameters.ValueKind == JsonValueKind.Object ? parameters : _none];
     private readonly Queue<byte[]> _rows = [];
 
-    /// <summary>Time in scripts so far.</summary>
+    /// <summary>The time spent in scripts so far.</summary>
     public TimeSpan Elapsed { get; private set; }
 
-    /// <summary>Rows of the document that are still to be given.</summary>
+    /// <summary>The number of rows of the current document that were not returned yet.</summary>
     public int Waiting => _rows.Count;
 
-    /// <summary>The row it stands on: members of an object, apart by commas, without brackets.</summary>
+    /// <summary>The current row: members of an object, separated by commas, without braces.</summary>
     public ReadOnlyMemory<byte> Current { get; private set; }
 
-    /// <summary>Whether a document is wanted.</summary>
+    /// <summary>Whether a document passes the filter.</summary>
     public bool Wants(ResultSource source)
     {
         if (!script.Filters)
@@ -38,7 +38,7 @@ internal sealed class ScriptRows(
         return _result.WrittenSpan.SequenceEqual("true"u8);
     }
 
-    /// <summary>Works out the rows of a document: one, or those of an array that the script gives, or none.</summary>
+    /// <summary>Computes the rows of a document: one, none, or one for each element if the script returns an array.</summary>
     public void Begin(ResultSource source)
     {
         Debug.Assert(_rows.Count == 0, "rows of a document are given before those of the next");
@@ -56,7 +56,7 @@ internal sealed class ScriptRows(
             Add(row);
     }
 
-    /// <summary>Goes to the next row; false after the last.</summary>
+    /// <summary>Advances to the next row. Returns false after the last one.</summary>
     public bool MoveNext()
     {
         if (!_rows.TryDequeue(out byte[]? row))
@@ -67,7 +67,7 @@ internal sealed class ScriptRows(
 
     private void Add(JsonElement row)
     {
-        // What is no object is the value of one.
+        // A row that is not an object becomes the member "Value" of one.
         if (row.ValueKind == JsonValueKind.Object && row.TryGetProperty("@metadata", out _))
             _rows.Enqueue(WithoutMetadata(row));
         else if (row.ValueKind == JsonValueKind.Object)
@@ -76,7 +76,7 @@ internal sealed class ScriptRows(
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes($"\"Value\":{row.GetRawText()}"));
     }
 
-    /// <summary>A result has metadata of its own.</summary>
+    /// <summary>Removes metadata, because the result gets its own.</summary>
     private static byte[] WithoutMetadata(JsonElement row) =>
         System.Text.Encoding.UTF8.GetBytes(string.Join(',', row.EnumerateObject()
             .Where(static member => member.Name != "@metadata")

@@ -5,7 +5,7 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
 
-/// <summary>What scripts of a query see beside their document: the same snapshot. They change nothing.</summary>
+/// <summary>Gives scripts of a query read-only access to the query's snapshot.</summary>
 internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHost
 {
     public byte[]? Load(string id)
@@ -38,7 +38,7 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHos
 
     public void Write(string line)
     {
-        // A query has nobody who would read it.
+        // The output of a query's script is discarded.
     }
 
     private static ScriptException OnlyLooks(string function) =>

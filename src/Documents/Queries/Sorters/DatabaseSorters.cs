@@ -90,11 +90,11 @@ public sealed class DatabaseSorters
         }
     }
 
-    /// <summary>The sorters of a dump that can be used here.</summary>
+    /// <summary>Returns the sorters of a dump that are valid on this machine.</summary>
     internal static NamedCode Usable(NamedCode given) =>
         given.Where(static (name, code) => NamedCode.IsName(name) && TryMake(name, code) is not null);
 
-    /// <summary>Adds those of an import, as far as there is room for all of them.</summary>
+    /// <summary>Adds imported sorters; adds none if the total would exceed <see cref="MaxCount"/>.</summary>
     internal void Merge(ReadOnlyMemory<byte> json)
     {
         lock (_changing)
@@ -106,7 +106,8 @@ public sealed class DatabaseSorters
     }
 
     /// <summary>
-    /// The orders of the program, those stored now, and shared ones; of one name the first of these takes precedence.
+    /// Returns the orders of the program, those stored in the database, and shared ones. If several have the same name, the first
+    /// of these takes precedence.
     /// </summary>
     internal IReadOnlyDictionary<string, ICustomOrder> Orders()
     {

@@ -6,10 +6,10 @@ using Treepie.Rql;
 
 namespace Treepie.Queries.Sorters;
 
-/// <summary>The front door of this room: makes the order that the JSON of a sorter describes.</summary>
+/// <summary>The entry point of this folder: creates the sort order that the JSON of a sorter describes.</summary>
 internal static class SorterParts
 {
-    /// <summary>Most values of a list.</summary>
+    /// <summary>The maximum number of values in a list.</summary>
     public const int MaxValues = 4_096;
 
     private const int MaxCodeBytes = 64 * 1024;
@@ -20,7 +20,7 @@ internal static class SorterParts
 
     private static readonly string[] _members = [Values, Others, Language, Numbers, Accents];
 
-    /// <exception cref="InvalidSorterException">It describes none.</exception>
+    /// <exception cref="InvalidSorterException">The definition is not valid.</exception>
     public static ICustomOrder Read(string name, string code)
     {
         if (code.Length > MaxCodeBytes || Encoding.UTF8.GetByteCount(code) > MaxCodeBytes)
@@ -109,7 +109,7 @@ internal static class SorterParts
         }
         catch (CultureNotFoundException)
         {
-            // Said below, with what a language looks like.
+            // Reported below, with examples of language names.
         }
 
         throw new InvalidSorterException(

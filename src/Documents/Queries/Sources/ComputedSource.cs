@@ -4,7 +4,7 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
-/// <summary>No documents, as the answer was computed from the index, which it holds until it is disposed.</summary>
+/// <summary>A source without documents, for results computed from the index. Holds the index until it is disposed.</summary>
 internal sealed class ComputedSource(DocumentIndex index, IndexSearcher searcher) : ResultSource
 {
     public override long TotalCount => 0;

@@ -2,7 +2,7 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
-/// <summary>Documents straight from the store: of a collection, of all, or of a prefix of ids.</summary>
+/// <summary>Documents read without an index: of a collection, of the database, or with an id prefix.</summary>
 internal sealed class CursorSource : ResultSource
 {
     private readonly DatabaseSnapshot _snapshot;
@@ -33,7 +33,7 @@ internal sealed class CursorSource : ResultSource
 
     public override Document Current => _cursor.Current;
 
-    /// <summary>Documents of a collection (null: all), in order of their etag.</summary>
+    /// <summary>Documents of a collection (null: all), ordered by etag.</summary>
     public static CursorSource OfCollection(DatabaseSnapshot snapshot, string? collection, ScanBudget? budget = null)
     {
         if (collection is null)
@@ -43,13 +43,13 @@ internal sealed class CursorSource : ResultSource
         return new CursorSource(snapshot, snapshot.ByCollection(collection), null, count, budget);
     }
 
-    /// <summary>Documents of a collection (null: all) whose id starts with a prefix, in order of their id.</summary>
-    /// <param name="snapshot">Where they are.</param>
+    /// <summary>Documents of a collection (null: all) whose id starts with a prefix, ordered by id.</summary>
+    /// <param name="snapshot">The snapshot.</param>
     /// <param name="collection">The collection.</param>
     /// <param name="prefix">The prefix.</param>
-    /// <param name="counts">Whether they are to be counted before the first is given.</param>
-    /// <param name="budget">The budget.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="counts">Whether to count the matches in advance.</param>
+    /// <param name="budget">The budget, or null.</param>
+    /// <param name="cancellationToken">Cancels the counting.</param>
     public static CursorSource OfPrefix(
         DatabaseSnapshot snapshot, string? collection, string prefix, bool counts, ScanBudget? budget,
         CancellationToken cancellationToken)
@@ -61,14 +61,14 @@ internal sealed class CursorSource : ResultSource
             ? snapshot.CountByPrefix(prefix, collection, cancellationToken)
             : Count(snapshot, collection, wanted, budget, cancellationToken);
 
-        // Where no other collection has a document, none has to be asked for its collection.
+        // If the collection contains all documents of the database, there is no need to check each document's collection.
         string? asked = collection is not null && snapshot.Collection(collection)?.DocumentCount == snapshot.DocumentCount
             ? null
             : collection;
         return new CursorSource(snapshot, snapshot.ByPrefix(wanted), asked, count, budget);
     }
 
-    /// <summary>A budget counts the documents that are looked at, so each is.</summary>
+    /// <summary>Counts the matches one by one, because each examined document counts against the budget.</summary>
     private static long Count(
         DatabaseSnapshot snapshot, string? collection, DocumentPrefix wanted, ScanBudget budget,
         CancellationToken cancellationToken)
@@ -89,7 +89,7 @@ internal sealed class CursorSource : ResultSource
         return count;
     }
 
-    /// <summary>Without a budget documents that are left out are not looked at, unless their collection is asked for.</summary>
+    /// <summary>Skips without reading the documents, unless there is a budget or their collection must be checked.</summary>
     public override void Skip(long count, CancellationToken cancellationToken)
     {
         const int Step = 1 << 16;
@@ -120,7 +120,7 @@ internal sealed class CursorSource : ResultSource
                 return true;
             }
 
-            _snapshot.ReleasePages(); // of those passed over; whoever moves on is done with the one before
+            _snapshot.ReleasePages(); // the pages of documents that did not match; the previous result is no longer valid anyway
         }
 
         _isAtEnd = true;

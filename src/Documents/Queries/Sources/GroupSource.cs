@@ -7,7 +7,7 @@ using Treepie.Store;
 namespace Treepie.Queries.Sources;
 
 /// <summary>
-/// The objects that an index keeps with its entries: groups, or results of maps over what lies beside documents. Holds the index
+/// The objects that an index stores with its entries: groups, or results of maps over data outside documents. Holds the index
 /// until it is disposed.
 /// </summary>
 internal sealed class GroupSource(

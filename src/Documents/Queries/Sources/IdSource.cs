@@ -2,14 +2,14 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
-/// <summary>Documents of given ids, in the order of the ids, each once.</summary>
+/// <summary>Documents with given ids, in the order of the ids, without duplicates.</summary>
 internal sealed class IdSource : ResultSource
 {
     private readonly DatabaseSnapshot _snapshot;
     private readonly List<string> _found = [];
     private int _position = -1;
 
-    /// <summary>Documents of a collection (null: of any) that have one of the ids.</summary>
+    /// <summary>Finds the documents of a collection (null: any) that have one of the ids.</summary>
     public IdSource(DatabaseSnapshot snapshot, string? collection, IReadOnlyList<string> ids, ScanBudget? budget = null)
     {
         _snapshot = snapshot;

@@ -9,8 +9,8 @@ using Treepie.Store;
 namespace Treepie.Queries.Sources;
 
 /// <summary>
-/// Documents that an index names. The index may know less than the snapshot of the documents: what it finds and is there no more,
-/// or is in another collection now, is left out. Holds the index until it is disposed.
+/// Documents that an index finds. The index may be behind the document snapshot: hits that were deleted or have moved to another
+/// collection are skipped. Holds the index until it is disposed.
 /// </summary>
 internal sealed class IndexSource : ResultSource
 {
@@ -76,7 +76,9 @@ internal sealed class IndexSource : ResultSource
         return false;
     }
 
-    /// <summary>Hits in the order of their numbers mostly have neighbouring ids.</summary>
+    /// <summary>
+    /// Uses a cursor if hits are in entry order, because consecutive hits then tend to have neighbouring ids.
+    /// </summary>
     private bool TryGet(out Document document) =>
         !_isInOrder
             ? _snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out document)

@@ -4,48 +4,48 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
-/// <summary>Documents that answer a query, one at a time, of one snapshot. Not thread-safe.</summary>
+/// <summary>The documents that match a query, one at a time, from one snapshot. Not thread-safe.</summary>
 internal abstract class ResultSource : IDisposable
 {
-    /// <summary>Matches before paging.</summary>
+    /// <summary>The number of matches before paging.</summary>
     public abstract long TotalCount { get; }
 
-    /// <summary>Whether that is their number, and not only the least it is.</summary>
+    /// <summary>Whether <see cref="TotalCount"/> is exact rather than a lower bound.</summary>
     public virtual bool IsTotalExact => true;
 
-    /// <summary>Documents looked at so far; 0 where an index says which they are.</summary>
+    /// <summary>The number of documents examined so far; 0 if an index finds them.</summary>
     public virtual long LookedAt => 0;
 
     /// <summary>
-    /// Whether results are documents, not groups of them: what is computed has no id and no metadata of its own.
+    /// Whether results are documents. If not, they are computed, like groups, and have no id or metadata of their own.
     /// </summary>
     public virtual bool HasDocuments => true;
 
-    /// <summary>The document it stands on; where it has none, an object with nothing but a body.</summary>
+    /// <summary>The current document. If <see cref="HasDocuments"/> is false, it has only a body.</summary>
     public abstract Document Current { get; }
 
-    /// <summary>Its id, UTF-8; without reading it, where the source can say it.</summary>
+    /// <summary>Its id in UTF-8; avoids reading the document if the source can.</summary>
     public virtual ReadOnlySpan<byte> Id => Current.Id;
 
-    /// <summary>What the index keeps of it; empty where nothing is.</summary>
+    /// <summary>The fields that the index stores for it; empty if there are none.</summary>
     public virtual StoredRecord Stored => default;
 
-    /// <summary>Score of the document it stands on; null where nothing is scored.</summary>
+    /// <summary>Its score, or null if results are not scored.</summary>
     public virtual float? Score => null;
 
-    /// <summary>Where the document it stands on is, for an order by distance; null elsewhere.</summary>
+    /// <summary>Its location and distance if sorted by distance, otherwise null.</summary>
     public virtual PlaceOfHit? Place => null;
 
-    /// <summary>Number of the entry it stands on in its index; -1 where no index answers.</summary>
+    /// <summary>The number of its index entry, or -1 if no index is used.</summary>
     public virtual long EntryId => -1;
 
-    /// <summary>What the index has of the entry it stands on, by field; nothing where no index answers.</summary>
+    /// <summary>Its index entry by field; empty if no index is used.</summary>
     public virtual IReadOnlyList<IndexEntryField> Entry() => [];
 
-    /// <summary>Goes to the next; false after the last.</summary>
+    /// <summary>Advances to the next result. Returns false after the last one.</summary>
     public abstract bool MoveNext();
 
-    /// <summary>Leaves so many behind before the first <see cref="MoveNext"/>, as far as there are so many.</summary>
+    /// <summary>Skips up to a number of results. Must be called before the first <see cref="MoveNext"/>.</summary>
     public virtual void Skip(long count, CancellationToken cancellationToken)
     {
         for (long skipped = 0; skipped < count && MoveNext(); skipped++)
@@ -56,12 +56,12 @@ internal abstract class ResultSource : IDisposable
     }
 
     /// <summary>
-    /// Nothing read before is looked at any more: what decrypted pages the source holds, beside those of the documents' snapshot,
-    /// may go.
+    /// Invalidates everything read before, so that the source can release decrypted pages of its own. Those of the document
+    /// snapshot are released by the caller.
     /// </summary>
     public virtual void ReleasePages()
     {
-        // Most sources read the documents' snapshot alone.
+        // Most sources read only the document snapshot.
     }
 
     public abstract void Dispose();

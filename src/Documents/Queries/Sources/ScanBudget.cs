@@ -4,11 +4,11 @@ using Treepie.Store;
 namespace Treepie.Queries.Sources;
 
 /// <summary>
-/// Holds a query that no index answers to its budget: documents looked at are its entries, and the time that counts is that of
-/// finding them, not of reading results.
+/// Enforces the budget of a query that uses no index: examined documents count as entries, and the time limit covers finding
+/// results but not reading them.
 /// </summary>
 /// <param name="budget">The budget.</param>
-/// <param name="snapshot">What is scanned.</param>
+/// <param name="snapshot">The snapshot that is scanned.</param>
 /// <param name="clock">The clock.</param>
 internal sealed class ScanBudget(QueryBudget budget, DatabaseSnapshot snapshot, TimeProvider clock)
 {
@@ -17,14 +17,14 @@ internal sealed class ScanBudget(QueryBudget budget, DatabaseSnapshot snapshot, 
     private long _started;
     private long _documents;
 
-    /// <summary>Begins to count time.</summary>
+    /// <summary>Starts measuring time.</summary>
     public void Resume() => _started = clock.GetTimestamp();
 
-    /// <summary>Ends to count time.</summary>
+    /// <summary>Stops measuring time.</summary>
     public void Pause() => _spent += clock.GetElapsedTime(_started);
 
-    /// <summary>Counts a document that is looked at.</summary>
-    /// <exception cref="InvalidQueryException">The budget is spent.</exception>
+    /// <summary>Counts an examined document.</summary>
+    /// <exception cref="InvalidQueryException">The budget is exceeded.</exception>
     public void Take()
     {
         _documents++;

@@ -2,12 +2,12 @@ using Treepie.Store;
 
 namespace Treepie.Queries.TimeSeries;
 
-/// <summary>The entry that is looked at; one object for all of them. Not thread-safe.</summary>
+/// <summary>The current entry of a time series; one object is reused for all entries. Not thread-safe.</summary>
 internal sealed class SeriesEntry(DatabaseSnapshot snapshot)
 {
     private readonly Dictionary<string, byte[]?> _documents = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>When, UTC, with the offset of the query.</summary>
+    /// <summary>Its UTC time plus the offset of the query.</summary>
     public long Ticks { get; set; }
 
     public double[] Values { get; set; } = [];
@@ -16,7 +16,7 @@ internal sealed class SeriesEntry(DatabaseSnapshot snapshot)
 
     public string? Tag { get; set; }
 
-    /// <summary>The body of the document that the tag names; null where there is none.</summary>
+    /// <summary>Returns the body of the document that the tag names, or null if there is none.</summary>
     public byte[]? TagDocument()
     {
         if (Tag is null)
@@ -26,6 +26,6 @@ internal sealed class SeriesEntry(DatabaseSnapshot snapshot)
         byte[]? body = Tag.Length <= DocumentId.MaxBytes && snapshot.TryGet(Tag, out Document document)
             ? document.Body.ToArray()
             : null;
-        return _documents[Tag] = body; // a series has at most some hundred tags
+        return _documents[Tag] = body; // a series has at most a few hundred tags
     }
 }

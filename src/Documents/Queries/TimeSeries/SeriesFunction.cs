@@ -1,6 +1,6 @@
 namespace Treepie.Queries.TimeSeries;
 
-/// <summary>What entries of a group come to.</summary>
+/// <summary>An aggregate of the entries of a group.</summary>
 internal enum SeriesFunction
 {
     Count,
@@ -11,18 +11,18 @@ internal enum SeriesFunction
     First,
     Last,
 
-    /// <summary>The value that so many of a hundred do not exceed, between two values in proportion.</summary>
+    /// <summary>A percentile, with linear interpolation between values.</summary>
     Percentile,
 
-    /// <summary>By how much the last value is above the first one, by millisecond between them.</summary>
+    /// <summary>The difference between the last and the first value, per millisecond between them.</summary>
     Slope,
 
-    /// <summary>How far values are from their average: the root of the mean of the squares.</summary>
+    /// <summary>The population standard deviation: the square root of the mean squared distance from the average.</summary>
     StandardDeviation,
 }
 
-/// <summary>A function that is selected.</summary>
-/// <param name="Name">Under which name.</param>
+/// <summary>A selected aggregate.</summary>
+/// <param name="Name">Its name in the result.</param>
 /// <param name="Function">The function.</param>
-/// <param name="Percent">Of percentiles: which.</param>
+/// <param name="Percent">The percentage of a percentile.</param>
 internal readonly record struct SeriesItem(string Name, SeriesFunction Function, double Percent = 0);

@@ -2,27 +2,27 @@ using Treepie.Kinds;
 
 namespace Treepie.Queries.TimeSeries;
 
-/// <summary>Entries that are counted together, by each of their values. Not thread-safe.</summary>
+/// <summary>Aggregates entries, separately for each value of an entry. Not thread-safe.</summary>
 internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
 {
     private readonly List<Column> _columns = [];
 
-    /// <summary>Its first moment.</summary>
+    /// <summary>The start of its period.</summary>
     public long Start { get; } = start;
 
-    /// <summary>The tag or field that its entries share; null where that is not asked for.</summary>
+    /// <summary>The tag or field that its entries share, or null if entries are not grouped by one.</summary>
     public string? Key { get; } = key;
 
-    /// <summary>Entries in it.</summary>
+    /// <summary>The number of entries.</summary>
     public long Entries { get; private set; }
 
-    /// <summary>Time of its first entry.</summary>
+    /// <summary>The time of its first entry.</summary>
     public long First { get; private set; }
 
-    /// <summary>Time of its last entry.</summary>
+    /// <summary>The time of its last entry.</summary>
     public long Last { get; private set; }
 
-    /// <summary>Values that its widest entry has.</summary>
+    /// <summary>The largest number of values in an entry.</summary>
     public int Width => _columns.Count;
 
     public void Add(SeriesEntry entry)
@@ -32,7 +32,7 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
             ColumnOf(i).Add(entry.Values[i], entry.Ticks, keepsValues);
     }
 
-    /// <summary>Adds all entries of a segment from what it says of them.</summary>
+    /// <summary>Adds all entries of a segment, using the segment's aggregates.</summary>
     public void Add(TimeSeriesSegment segment, long offset)
     {
         Note(segment.FirstTicks + offset, segment.LastTicks + offset, segment.Count);
@@ -40,7 +40,7 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
             ColumnOf(i).Add(segment.Aggregate(i));
     }
 
-    /// <summary>What a function gives of a value.</summary>
+    /// <summary>Returns an aggregate of a value.</summary>
     public double Value(SeriesItem item, int column) => _columns[column].Value(item);
 
     private void Note(long first, long last, long entries)
@@ -125,7 +125,7 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
         private double Percentile(double percent)
         {
             List<double> values = _values ?? [_last];
-            values.Sort(); // what is sorted already is done at once
+            values.Sort(); // later calls find them sorted
             double at = percent / 100 * (values.Count - 1);
             int below = (int)at;
             return below + 1 >= values.Count

@@ -9,50 +9,50 @@ using Treepie.Store;
 namespace Treepie.Queries.TimeSeries;
 
 /// <summary>
-/// <c>timeseries(from …)</c> as it is run: entries of a series of a document, or what groups of them come to. What whole segments
-/// of a group come to is read from their heads, so that long groups cost no entries. Immutable; thread-safe.
+/// An executable <c>timeseries(from …)</c>: returns entries of a document's time series, or aggregates of groups of entries.
+/// Segments that lie entirely within a group are aggregated from their headers, without reading entries. Immutable; thread-safe.
 /// </summary>
 internal sealed record SeriesQuery(string Name)
 {
-    /// <summary>Most groups of a document.</summary>
+    /// <summary>The maximum number of groups per document.</summary>
     public const int MaxGroups = 1_000_000;
 
-    /// <summary>Most values of a group that are sorted for a percentile.</summary>
+    /// <summary>The maximum number of values of a group that are sorted for a percentile.</summary>
     public const int MaxKeptValues = 10_000_000;
 
-    /// <summary>First moment, UTC ticks.</summary>
+    /// <summary>The start of the range, inclusive, in UTC ticks.</summary>
     public long From { get; init; }
 
-    /// <summary>Last moment, UTC ticks.</summary>
+    /// <summary>The end of the range, inclusive, in UTC ticks.</summary>
     public long To { get; init; } = DateTime.MaxValue.Ticks;
 
-    /// <summary>Whether the range was given, rather than all there is.</summary>
+    /// <summary>Whether the query specifies the range.</summary>
     public bool HasRange { get; init; }
 
-    /// <summary>A stretch from the first entry on.</summary>
+    /// <summary>Restricts the range to a period from the first entry. Null: no restriction.</summary>
     public TimeSeriesPeriod? First { get; init; }
 
-    /// <summary>A stretch up to the last entry.</summary>
+    /// <summary>Restricts the range to a period before the last entry. Null: no restriction.</summary>
     public TimeSeriesPeriod? Last { get; init; }
 
-    /// <summary>Which entries are wanted; null: all.</summary>
+    /// <summary>The condition on entries; null for all.</summary>
     public Func<SeriesEntry, bool>? Where { get; init; }
 
-    /// <summary>Length of a group; null: all is one.</summary>
+    /// <summary>The length of a group in time; null if entries are not grouped by time.</summary>
     public TimeSeriesPeriod? Period { get; init; }
 
-    /// <summary>What else groups are made by; null: nothing.</summary>
+    /// <summary>An additional grouping key, or null.</summary>
     public Func<SeriesEntry, string?>? Key { get; init; }
 
     public TimeSeriesFill Fill { get; init; }
 
-    /// <summary>What groups come to; empty: entries are wanted.</summary>
+    /// <summary>The aggregates of groups; empty if entries are returned.</summary>
     public IReadOnlyList<SeriesItem> Items { get; init; } = [];
 
-    /// <summary>Values of the answer are multiplied by it.</summary>
+    /// <summary>The factor by which returned values are multiplied.</summary>
     public double Scale { get; init; } = 1;
 
-    /// <summary>Ticks that times of the answer, and of groups, are later.</summary>
+    /// <summary>Ticks added to all times, before grouping.</summary>
     public long Offset { get; init; }
 
     private bool ReadsHeads =>
@@ -60,7 +60,7 @@ internal sealed record SeriesQuery(string Name)
             && Key is null
             && Items.All(static item => item.Function < SeriesFunction.Percentile);
 
-    /// <summary>Writes the answer for a document.</summary>
+    /// <summary>Writes the result for a document.</summary>
     public void Write(DatabaseSnapshot snapshot, byte[] foldedId, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
         byte[] prefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(Name));
@@ -117,7 +117,7 @@ internal sealed record SeriesQuery(string Name)
     {
         var groups = new Dictionary<(long Start, string Key), SeriesGroup>();
         bool keeps = Items.Any(static item => item.Function == SeriesFunction.Percentile);
-        SeriesGroup? current = null; // entries come in order: most are of the group of the one before
+        SeriesGroup? current = null; // entries are in time order, so most belong to the same group as the previous one
         SeriesGroup GroupOf(long ticks, string? key)
         {
             long start = Period?.Floor(ticks) ?? 0;
@@ -191,7 +191,7 @@ internal sealed record SeriesQuery(string Name)
         json.WriteEndObject();
     }
 
-    /// <summary>Groups without entries between two that have some.</summary>
+    /// <summary>Writes the empty groups between two groups with entries.</summary>
     private void WriteGap(SeriesGroup before, SeriesGroup after, TimeSeriesPeriod period, Utf8JsonWriter json)
     {
         int width = Math.Min(before.Width, after.Width), written = 0;
@@ -235,13 +235,16 @@ internal sealed record SeriesQuery(string Name)
             if (double.IsFinite(scaled))
                 json.WriteNumberValue(scaled);
             else
-                json.WriteNullValue(); // a sum beyond all numbers
+                json.WriteNullValue(); // for instance, the sum overflowed
         }
 
         json.WriteEndArray();
     }
 
-    /// <summary>Reads the entries of a range, or heads of segments that lie within it and are taken as a whole.</summary>
+    /// <summary>
+    /// Reads the entries of a range. If <paramref name="head"/> is given, it is offered each segment that lies entirely within
+    /// the range, and the entries of segments that it takes are not read.
+    /// </summary>
     private void Read(
         DatabaseSnapshot snapshot, byte[] prefix, long from, long to, TakeSegment? head, Action<SeriesEntry> take,
         CancellationToken cancellationToken)
@@ -279,6 +282,6 @@ internal sealed record SeriesQuery(string Name)
         new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).ToString(
             "O", CultureInfo.InvariantCulture));
 
-    /// <summary>Takes a segment by its head; false where its entries have to be read.</summary>
+    /// <summary>Takes a segment by its header. Returns false if its entries have to be read.</summary>
     private delegate bool TakeSegment(TimeSeriesSegment segment);
 }

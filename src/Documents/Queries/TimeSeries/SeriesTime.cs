@@ -5,11 +5,11 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.TimeSeries;
 
-/// <summary>Moments of queries of time series; without a zone they are UTC.</summary>
+/// <summary>Parses times in time-series queries; UTC if no time zone is given.</summary>
 internal static class SeriesTime
 {
-    /// <summary>Reads one; null for null.</summary>
-    /// <exception cref="InvalidQueryException">It is none.</exception>
+    /// <summary>Parses a value as a time. Returns null for null.</summary>
+    /// <exception cref="InvalidQueryException">The value is not a time.</exception>
     public static DateTime? Parse(RqlQuery query, Expression expression, FieldValue value)
     {
         if (value.Kind == FieldValueKind.Null)

@@ -1,10 +1,10 @@
 namespace Treepie.Rql.Syntax;
 
-/// <summary>A part of a query that has, or tests, a value. Immutable.</summary>
-/// <param name="Position">Offset of its first character, for errors.</param>
+/// <summary>A value or a condition in a query. Immutable.</summary>
+/// <param name="Position">Offset of its first character, for error messages.</param>
 internal abstract record Expression(int Position);
 
-/// <summary>A value written in the text.</summary>
+/// <summary>A literal value.</summary>
 internal sealed record LiteralExpression(int Position, LiteralKind Kind, string Text) : Expression(Position);
 
 /// <summary>Kinds of <see cref="LiteralExpression"/>.</summary>
@@ -17,7 +17,7 @@ internal enum LiteralKind
     Number,
 }
 
-/// <summary>A value given beside the text: <c>$name</c>.</summary>
+/// <summary>A parameter: <c>$name</c>.</summary>
 internal sealed record ParameterExpression(int Position, string Name) : Expression(Position);
 
 /// <summary>A field: <c>Lines[].Product</c>.</summary>
@@ -26,13 +26,15 @@ internal sealed record PathExpression(int Position, IReadOnlyList<PathSegment> S
     public override string ToString() => string.Join('.', Segments);
 }
 
-/// <summary>A call: <c>search(Notes, 'x')</c>. The name is kept as written.</summary>
+/// <summary>A call: <c>search(Notes, 'x')</c>. The name is as written.</summary>
 internal sealed record MethodExpression(int Position, string Name, IReadOnlyList<MethodArgument> Arguments) : Expression(Position)
 {
     public bool Is(string name) => string.Equals(Name, name, StringComparison.OrdinalIgnoreCase);
 }
 
-/// <summary>An argument of a call; only calls can have an alias.</summary>
+/// <summary>
+/// An argument of a call. It may have an alias if it is a call itself, or the first argument of <c>any</c>.
+/// </summary>
 internal sealed record MethodArgument(Expression Value, string? Alias);
 
 /// <summary>A comparison.</summary>
@@ -50,7 +52,7 @@ internal enum CompareOperator
     GreaterOrEqual,
 }
 
-/// <summary><c>Operand between Low and High</c>, both included.</summary>
+/// <summary><c>Operand between Low and High</c>, both inclusive.</summary>
 internal sealed record BetweenExpression(int Position, Expression Operand, Expression Low, Expression High)
     : Expression(Position);
 
@@ -58,11 +60,11 @@ internal sealed record BetweenExpression(int Position, Expression Operand, Expre
 internal sealed record InExpression(int Position, Expression Operand, IReadOnlyList<Expression> Values, bool All)
     : Expression(Position);
 
-/// <summary>All clauses hold. A chain of ANDs is one node, so that its length is no depth.</summary>
+/// <summary>A conjunction. A chain of ANDs is one node, so that long chains are not deep.</summary>
 internal sealed record AndExpression(int Position, IReadOnlyList<Expression> Clauses) : Expression(Position);
 
-/// <summary>At least one clause holds.</summary>
+/// <summary>A disjunction.</summary>
 internal sealed record OrExpression(int Position, IReadOnlyList<Expression> Clauses) : Expression(Position);
 
-/// <summary>The clause does not hold.</summary>
+/// <summary>A negation.</summary>
 internal sealed record NotExpression(int Position, Expression Clause) : Expression(Position);

@@ -2,11 +2,11 @@ using System.Globalization;
 
 namespace Treepie.Rql.Syntax;
 
-/// <summary>One member of a path, with what stands in brackets after it.</summary>
+/// <summary>A member of a path, with the brackets after it.</summary>
 /// <param name="Name">Name of the member.</param>
-/// <param name="Elements">Brackets, in order; empty where there are none. <see cref="AllElements"/> is <c>[]</c>, else an
-/// index.</param>
-/// <param name="Quoted">Whether it was written in quotes.</param>
+/// <param name="Elements">The brackets in order; empty if there are none. Each is <see cref="AllElements"/> for <c>[]</c>, or
+/// an index.</param>
+/// <param name="Quoted">Whether it was quoted.</param>
 internal sealed record PathSegment(string Name, IReadOnlyList<int> Elements, bool Quoted)
 {
     /// <summary><c>[]</c></summary>

@@ -1,6 +1,6 @@
 namespace Treepie.Rql.Syntax;
 
-/// <summary>A query as it was written. Immutable. Absent clauses are null or empty.</summary>
+/// <summary>The syntax tree of a query. Immutable. Missing clauses are null or empty.</summary>
 internal sealed record RqlQuery
 {
     /// <summary>The whole text.</summary>
@@ -45,19 +45,19 @@ internal sealed record RqlQuery
     };
 
     /// <summary>
-    /// The query that selects what would be updated: without the update, and without what only its script uses.
+    /// Returns the query that selects the documents to update: without UPDATE and what only its script uses.
     /// </summary>
     public RqlQuery WithoutUpdate() => Filter is null
         ? this with { Update = null, Declarations = [], Load = [] }
         : this with { Update = null };
 
     /// <summary>
-    /// The time series that an item of SELECT means, written there or declared; null where it means something else.
+    /// Returns the time series that an item of SELECT refers to, inline or declared, or null if it is something else.
     /// </summary>
     public TimeSeriesExpression? TimeSeriesOf(Expression value) =>
         value as TimeSeriesExpression ?? (value is MethodExpression call ? DeclaredTimeSeries(call)?.Series : null);
 
-    /// <summary>The declared time series that is called; null where something else is.</summary>
+    /// <summary>Returns the declared time series that a call refers to, or null.</summary>
     public Declaration? DeclaredTimeSeries(MethodExpression call) =>
         Declarations.FirstOrDefault(one => one.IsTimeSeries && one.Name == call.Name);
 }

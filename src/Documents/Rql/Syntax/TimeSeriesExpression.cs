@@ -1,23 +1,23 @@
 namespace Treepie.Rql.Syntax;
 
-/// <summary><c>timeseries(from …)</c>: entries of a time series of a document, or what they come to.</summary>
+/// <summary><c>timeseries(from …)</c>: entries of a document's time series, or their aggregates.</summary>
 /// <param name="Position">Offset of its first character.</param>
 /// <param name="Source">The series: a name, or a path that begins with the alias of a document.</param>
 internal sealed record TimeSeriesExpression(int Position, Expression Source) : Expression(Position)
 {
-    /// <summary>The first moment that is wanted; null: from the beginning.</summary>
+    /// <summary>The start of the range; null for the first entry.</summary>
     public Expression? From { get; init; }
 
-    /// <summary>The last moment that is wanted; null: to the end.</summary>
+    /// <summary>The end of the range; null for the last entry.</summary>
     public Expression? To { get; init; }
 
-    /// <summary>FIRST: how long a stretch from the first entry on is wanted.</summary>
+    /// <summary>FIRST: the length of the range from the first entry.</summary>
     public Expression? First { get; init; }
 
-    /// <summary>LAST: how long a stretch up to the last entry is wanted.</summary>
+    /// <summary>LAST: the length of the range before the last entry.</summary>
     public Expression? Last { get; init; }
 
-    /// <summary>Name of the document that the tag of an entry names.</summary>
+    /// <summary>The alias of the document that the tag of an entry names.</summary>
     public string? TagAlias { get; init; }
 
     public Expression? Where { get; init; }
