@@ -11,12 +11,15 @@ namespace Treepie.Indexing.Catalogue;
 /// index                   "compounds"                        CompoundRecord
 /// errors                  key of an entry that is missing    ErrorRecord
 /// keys                    a TermTree: key of an entry        entry id, big-endian, without leading zeros
-/// entries                 id of a first entry (8, big-endian)  EntryBlock
-/// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
-/// terms.N, .postings      stored form of a term              TermPayload, the texts of numbers included; nothing in a field of
-/// numbers alone, see IndexView.HasNumbersAlone; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
-/// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields numbers.N, .postings   
-/// NumberKey                          TermPayload sort.N                  chunk number                       SortChunk
+/// entries                 id of a first entry (8, big-endian)     EntryBlock
+/// lists, .postings        field + 1 (4, big-endian), ListKind     entries that exist, have the field, have a null
+/// terms.N, .postings      stored form of a term              TermPayload, including the texts of numbers; empty for a field of
+///                                                            only numbers, see IndexView.HasNumbersAlone
+/// terms.N.positions       PositionKey                        full-text fields: positions
+/// terms.N.impacts         see WindowImpacts                  full-text fields: largest impacts
+/// words.N                 number of a word (8, big-endian)   full-text fields: stored form of the word
+/// numbers.N, .postings    NumberKey                          TermPayload
+/// sort.N                  chunk number                       SortChunk
 /// sorttexts.N             entry id / 2,048                   TextBlock, which replaces chunks
 /// sortnumbers.N           entry id / 4,096                   NumberBlock, which replaces chunks
 /// longtexts.N             TermForm.HashOf of a cut term      the whole term, for fields of whole values
@@ -33,7 +36,7 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal static class TreeNames
 {
-    /// <summary>Fields whose tree names are created once; most indexes have no more.</summary>
+    /// <summary>Number of fields whose tree names are created once; most indexes have no more fields.</summary>
     private const int NamedFields = 32;
 
     private static readonly string[] _termTrees = Named("terms");
