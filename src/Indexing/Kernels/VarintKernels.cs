@@ -210,7 +210,8 @@ internal static class VarintKernels
         {
             if (at > final)
             {
-                counted = Vector256.GreaterThanOrEqual(bytesOf, Vector256.Create((byte)(at - final))); // skip counted
+                // Skip the bytes that were already counted.
+                counted = Vector256.GreaterThanOrEqual(bytesOf, Vector256.Create((byte)(at - final)));
                 at = final;
             }
 
