@@ -5,8 +5,8 @@ namespace Treepie.Indexing.Analysis;
 /// <summary>
 /// Passes on every fragment of every word with a least to a greatest number of characters, so that a part of a word finds
 /// it: <c>NGramAnalyzer</c> (2 to 6) or <c>NGramAnalyzer(3,4)</c>. All fragments of a word are at its position, so phrases
-/// still work. A word of a query stays whole unless it is longer than the longest fragment; a longer word becomes its
-/// longest fragments, which must all be at one position. So the whole word is searched for, and a word finds itself however
+/// still work. A query searches for a word as it is unless it is longer than the longest fragment; for a longer word it
+/// searches for all fragments of the greatest length, which must be at one position, so that a word finds itself however
 /// long it is.
 /// </summary>
 internal sealed class NGramAnalyzer : Analyzer

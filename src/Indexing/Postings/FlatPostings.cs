@@ -176,7 +176,7 @@ internal ref struct FlatPostings
     }
 
     /// <summary>
-    /// Reads a varint. Gaps take one byte, those of rare words two, so longer numbers are left to another method.
+    /// Reads a varint. Most gaps take one byte, those of rare words two; another method reads longer numbers.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static long ReadLong(ReadOnlySpan<byte> entries, ref int place)

@@ -2,8 +2,8 @@ namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
 /// Replaces a word by its fragments, at its position: all of them, or only those at its beginning. A word that is shorter
-/// than the least size stays whole. A word of a query stays whole unless it is longer than the longest fragment; a longer
-/// word becomes all its longest fragments, or only the one at its beginning.
+/// than the least size stays whole. A query searches for a word as it is unless it is longer than the longest fragment; for
+/// a longer word it searches for all fragments of the greatest length, or only for the one at the beginning of the word.
 /// </summary>
 internal sealed class GramsFilter : TermFilter
 {
