@@ -4,9 +4,9 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Parses a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH
-/// \uHHHH</c>. A question mark after a repetition is accepted and has no effect, because only whether a term matches is of
-/// interest, not where.
+/// Parses a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and
+/// <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH \uHHHH</c>. A question mark after a repetition is accepted and has no effect,
+/// because only whether a term matches is of interest, not where.
 /// </summary>
 internal sealed class RegexParser(string pattern, bool isFolded)
 {

@@ -109,9 +109,9 @@ internal static class PointKernels
 }
 
 /// <summary>
-/// A centre from which haversines to points of the grid are computed, in radians: <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂)
-/// · sin²(Δlng / 2)</c>. The last Y is the north pole itself, 2 mm from where the grid's step puts it, which the formula can
-/// ignore.
+/// A centre from which haversines to points of the grid are computed, in radians:
+/// <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>. The last Y is the north pole itself, 2 mm from where the
+/// grid's step puts it, which the formula can ignore.
 /// </summary>
 internal readonly struct CentreOnGrid(double latitude, double longitude)
 {

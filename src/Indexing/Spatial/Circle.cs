@@ -69,8 +69,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     public bool Covers(Vertex a, Vertex b) => Contains(a) && Contains(b) && !Search(a, b, inside: false);
 
     /// <summary>
-    /// Along one meridian the distance has at most one minimum and one maximum between the ends: <c>sin φ₀ sin φ + cos φ₀
-    /// cos Δλ cos φ</c> is a sine with its maximum at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
+    /// Along one meridian the distance has at most one minimum and one maximum between the ends:
+    /// <c>sin φ₀ sin φ + cos φ₀ cos Δλ cos φ</c> is a sine with its maximum at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
     /// </summary>
     private void Along(double longitudes, GeoBox box, ref double nearest, ref double farthest)
     {

@@ -4,9 +4,9 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// Parses well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING,
-/// MULTIPOLYGON, GEOMETRYCOLLECTION, and as extensions <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude
-/// latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Keywords are not case-sensitive. Rings may
-/// have either orientation. An error says what was expected, and where.
+/// MULTIPOLYGON, GEOMETRYCOLLECTION, and as extensions <c>ENVELOPE(west, east, north, south)</c>,
+/// <c>CIRCLE(longitude latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Keywords are not
+/// case-sensitive. Rings may have either orientation. An error says what was expected, and where.
 /// </summary>
 internal sealed class WktParser(string text, double kmPerUnit, CancellationToken cancellationToken = default)
 {
