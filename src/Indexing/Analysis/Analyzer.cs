@@ -26,6 +26,8 @@ public abstract class Analyzer
     /// <param name="fragment">A fragment in UTF-8.</param>
     public virtual byte[] Normalize(ReadOnlySpan<byte> fragment) => CaseFolding.FoldFully(fragment);
 
-    /// <summary>Whether a text may be refused after some of its terms were given; what is not ours may do anything.</summary>
+    /// <summary>
+    /// Whether it may throw after some terms of a text were passed on. Assumed of analyzers from other assemblies.
+    /// </summary>
     internal virtual bool MayThrow => GetType().Assembly != typeof(Analyzer).Assembly;
 }

@@ -2,13 +2,13 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>The analyzers of the full-text fields of a schema, by position.</summary>
+/// <summary>The analyzers of the full-text fields of a schema, by field number.</summary>
 internal sealed class FieldAnalyzers
 {
     private readonly Analyzer?[] _analyzers;
 
-    /// <exception cref="IndexSchemaException">A field names an analyzer that does not exist, or names one and is not full
-    /// text.</exception>
+    /// <exception cref="IndexSchemaException">A field names an analyzer that does not exist, or names one but is not a
+    /// full-text field.</exception>
     public FieldAnalyzers(IndexSchema schema, AnalyzerSet set)
     {
         _analyzers = new Analyzer?[schema.Fields.Count];
@@ -36,5 +36,5 @@ internal sealed class FieldAnalyzers
     }
 
     /// <summary>The analyzer of a full-text field.</summary>
-    public Analyzer this[int field] => _analyzers[field]!; // asked for full-text fields only, which have one
+    public Analyzer this[int field] => _analyzers[field]!; // requested only for full-text fields, which have one
 }

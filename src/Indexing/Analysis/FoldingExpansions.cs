@@ -3,12 +3,12 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The characters that full case folding makes longer (status F of Unicode's CaseFolding.txt): ß is ss, the ligature ﬁ is fi.
-/// What is longer is at most three characters, all of them folded.
+/// The characters that full case folding makes longer (status F of Unicode's CaseFolding.txt): ß becomes ss, the ligature ﬁ
+/// becomes fi. An expansion has at most three characters, all of them folded.
 /// </summary>
 internal static class FoldingExpansions
 {
-    /// <summary>Each: the character, then what it becomes; ascending. All lie in the basic plane.</summary>
+    /// <summary>Each string: the character, then its expansion; ascending. All are in the Basic Multilingual Plane.</summary>
     private static readonly string[] _table =
     [
         "\u00DF\u0073\u0073", "\u0130\u0069\u0307", "\u0149\u02BC\u006E", "\u01F0\u006A\u030C", "\u0390\u03B9\u0308\u0301",
@@ -36,7 +36,7 @@ internal static class FoldingExpansions
         "\uFB14\u0574\u0565", "\uFB15\u0574\u056B", "\uFB16\u057E\u0576", "\uFB17\u0574\u056D",
     ];
 
-    /// <summary>What the character becomes; empty if it stays one character.</summary>
+    /// <summary>Returns the expansion of a character; empty if it remains one character.</summary>
     public static ReadOnlySpan<char> Of(Rune rune)
     {
         int value = rune.Value;

@@ -1,18 +1,19 @@
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The whole text as one term, as it is or in simple case folding: <c>KeywordAnalyzer</c>, <c>LowerCaseKeywordAnalyzer</c>.
+/// Passes on the whole text as one term, unchanged or with simple case folding: <c>KeywordAnalyzer</c>,
+/// <c>LowerCaseKeywordAnalyzer</c>.
 /// </summary>
 internal sealed class KeywordAnalyzer(bool isFolded) : Analyzer
 {
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink) =>
         sink.Add(isFolded ? Fold(text, sink.Scratch) : text, 0, text.Length);
 
-    /// <summary>Equality of whole values is by simple folding: ß and ss stay different.</summary>
+    /// <summary>Whole values are equal after simple folding: ß and ss stay different.</summary>
     public override byte[] Normalize(ReadOnlySpan<byte> fragment) =>
         isFolded ? Fold(fragment, new TokenBuffer()).ToArray() : fragment.ToArray();
 
-    /// <summary>The folded text; lives until the buffer is used again.</summary>
+    /// <summary>Returns the folded text; valid until the buffer is used again.</summary>
     public static ReadOnlySpan<byte> Fold(ReadOnlySpan<byte> text, TokenBuffer buffer)
     {
         buffer.Clear();

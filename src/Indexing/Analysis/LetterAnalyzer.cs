@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Runs of letters, in full case folding; everything else separates: <c>SimpleAnalyzer</c>, and with stop words
-/// <c>StopAnalyzer</c>. Marks belong to the letter they follow.
+/// Splits a text into runs of letters, with full case folding; everything else separates them: <c>SimpleAnalyzer</c>, and
+/// with stop words <c>StopAnalyzer</c>. Marks belong to the letter that they follow.
 /// </summary>
 internal sealed class LetterAnalyzer(StopWords? stopWords = null) : Analyzer
 {
@@ -52,7 +52,10 @@ internal sealed class LetterAnalyzer(StopWords? stopWords = null) : Analyzer
         }
     }
 
-    /// <summary>Takes what belongs to a word; returns its bytes, 0 if the text begins with something else.</summary>
+    /// <summary>
+    /// Takes the part of a text that belongs to a word; returns its length in bytes, or 0 if the text begins with something
+    /// else.
+    /// </summary>
     private static int TakeLetters(ReadOnlySpan<byte> text, TokenBuffer word)
     {
         if (text[0] < 128)

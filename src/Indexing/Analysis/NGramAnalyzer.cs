@@ -3,25 +3,27 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Every fragment of so many to so many characters of every word, so that a part of a word finds it: <c>NGramAnalyzer</c> (2 to
-/// 6) or <c>NGramAnalyzer(3,4)</c>. Fragments of a word all stand at its position, so phrases still hold. The words of a query
-/// stay whole where a fragment is as long; a longer one becomes its longest fragments, which have to stand at one position: all
-/// of it is looked for, so that a word finds itself, however long.
+/// Passes on every fragment of every word with a least to a greatest number of characters, so that a part of a word finds
+/// it: <c>NGramAnalyzer</c> (2 to 6) or <c>NGramAnalyzer(3,4)</c>. All fragments of a word are at its position, so phrases
+/// still work. A query searches for a word as it is unless it is longer than the longest fragment; for a longer word it
+/// searches for all fragments of the greatest length, which must be at one position, so that a word finds itself however
+/// long it is.
 /// </summary>
 internal sealed class NGramAnalyzer : Analyzer
 {
-    /// <summary>Longest fragment; longer ones find nothing that words do not.</summary>
+    /// <summary>Length of the longest fragment in characters; longer ones would find nothing that words do not.</summary>
     public const int MaxSize = 32;
 
     /// <summary>
-    /// Most characters of a word that are cut into fragments: words are shorter, and what is not a word would fill the index.
+    /// Only this many characters of a word are cut into fragments: words are shorter, and anything else would fill the
+    /// index.
     /// </summary>
     public const int MaxWordCharacters = 1_024;
 
     private readonly int _min;
     private readonly int _max;
 
-    /// <exception cref="ArgumentException">The sizes are not 1 ≤ least ≤ most ≤ 32.</exception>
+    /// <exception cref="ArgumentException">The sizes are not 1 ≤ min ≤ max ≤ 32.</exception>
     public NGramAnalyzer(int min, int max)
     {
         if (min < 1 || max < min || max > MaxSize)
@@ -55,13 +57,13 @@ internal sealed class NGramAnalyzer : Analyzer
                 }
             }
 
-            // A word below the least size is kept whole: it would be lost otherwise.
+            // A word below the least size is kept whole; otherwise it could not be found.
             if (count < _min)
                 sink.Add(tokens.Current, tokens.Start, tokens.End);
         }
     }
 
-    /// <summary>Where the characters of a word begin, and where the last one ends.</summary>
+    /// <summary>Writes where the characters of a word begin, and where the last one ends; returns their number.</summary>
     public static int Characters(ReadOnlySpan<byte> word, Span<int> starts)
     {
         int count = 0;
@@ -96,7 +98,9 @@ internal sealed class NGramAnalyzer : Analyzer
             }
         }
 
-        /// <summary>Whether a fragment of the word has been given before: a phrase asks for as many as it names.</summary>
+        /// <summary>
+        /// Whether an equal fragment of the word came before: a phrase requires as many occurrences as it names.
+        /// </summary>
         private bool IsRepeated(ReadOnlySpan<byte> word, ReadOnlySpan<int> starts, int i)
         {
             ReadOnlySpan<byte> fragment = word[starts[i]..starts[i + max]];

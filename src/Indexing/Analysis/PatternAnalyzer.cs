@@ -4,27 +4,27 @@ using System.Text.RegularExpressions;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// What stands between matches of a regular expression, in full case folding: <c>PatternAnalyzer</c> (between runs of
-/// anything but letters, digits and underscores) or <c>PatternAnalyzer(;)</c>. The expression is matched without
-/// backtracking, so time is in proportion to the text whatever the expression is.
+/// Splits a text at the matches of a regular expression, with full case folding: <c>PatternAnalyzer</c> (splits at anything
+/// but letters, digits and underscores) or <c>PatternAnalyzer(;)</c>. The expression is matched without backtracking, so the
+/// time is proportional to the length of the text for any expression.
 /// </summary>
 internal sealed class PatternAnalyzer : Analyzer
 {
     public const string DefaultPattern = @"\W+";
 
-    /// <summary>Longest expression.</summary>
+    /// <summary>Length of the longest expression in characters.</summary>
     public const int MaxPatternCharacters = 1_024;
 
     private readonly Lazy<Regex> _separator;
 
     /// <summary>
-    /// The default expression, which is compiled when a text is analyzed: most processes never do, and would wait for it when
-    /// they open their first index.
+    /// Uses the default expression. It is compiled when the first text is analyzed, because most processes never need it and
+    /// would otherwise wait for it when they open their first index.
     /// </summary>
     public PatternAnalyzer() => _separator = new Lazy<Regex>(static () => Compile(DefaultPattern));
 
-    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back
-    /// references).</exception>
+    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround,
+    /// backreferences).</exception>
     public PatternAnalyzer(string pattern)
     {
         try
@@ -39,9 +39,11 @@ internal sealed class PatternAnalyzer : Analyzer
         }
     }
 
-    /// <summary>An expression that is matched without backtracking, in time in proportion to the text.</summary>
-    /// <exception cref="ArgumentException">It is too long, not valid, or needs backtracking (lookaround, back
-    /// references).</exception>
+    /// <summary>
+    /// Creates an expression that is matched without backtracking, in time proportional to the length of the text.
+    /// </summary>
+    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround,
+    /// backreferences).</exception>
     public static Regex Create(string pattern)
     {
         if (pattern.Length > MaxPatternCharacters)
@@ -86,7 +88,7 @@ internal sealed class PatternAnalyzer : Analyzer
             sink.Scratch.AppendFolded(rune);
         int end = startByte + Encoding.UTF8.GetByteCount(piece);
 
-        // A broken byte is decoded to three, so places behind one may lie beyond the text.
+        // An invalid byte is decoded to a character of three bytes, so places after it may be beyond the end of the text.
         sink.Add(sink.Scratch.Written, Math.Min(startByte, textBytes), Math.Min(end, textBytes));
         startByte = end;
     }

@@ -1,9 +1,8 @@
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Words by Unicode's word boundaries (UAX #29), in full case folding. By the name <c>RavenStandardAnalyzer</c> every word
-/// is kept, which is the default of full-text fields; by the name <c>StandardAnalyzer</c> the usual English stop words are left
-/// out.
+/// Splits a text into words at Unicode word boundaries (UAX #29), with full case folding. As <c>RavenStandardAnalyzer</c>,
+/// the default of full-text fields, it keeps every word; as <c>StandardAnalyzer</c> it removes the usual English stop words.
 /// </summary>
 internal sealed class StandardAnalyzer(StopWords? stopWords = null) : Analyzer
 {

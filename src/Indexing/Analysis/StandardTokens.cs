@@ -4,20 +4,20 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The words of a text in full case folding, one after the other, with their places. Word boundaries follow UAX #29:
-/// runs of letters and digits, an apostrophe or full stop inside a word (<c>don't</c>, <c>example.com</c>), a comma or
-/// full stop inside a number (<c>1,000.5</c>), quotes inside Hebrew words, one word per Han or Hiragana character, one per
-/// picture (an emoji with all that is joined to it, a flag); any text of any script, broken UTF-8 included.
+/// Enumerates the words of a text in full case folding, with their places. Word boundaries follow UAX #29: runs of letters
+/// and digits, an apostrophe or full stop inside a word (<c>don't</c>, <c>example.com</c>), a comma or full stop inside a
+/// number (<c>1,000.5</c>), quotes inside Hebrew words, one word per Han or Hiragana character, one per picture (an emoji
+/// with everything joined to it, a flag). Works for any text in any script, including invalid UTF-8.
 /// </summary>
 /// <remarks>
-/// Beyond the rules: scripts written without blanks (Thai, Khmer) stay whole between blanks, as there is no dictionary.
+/// Beyond these rules: runs of scripts written without spaces (Thai, Khmer) are not split, because there is no dictionary.
 /// </remarks>
 internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 {
     private static readonly SearchValues<byte> _asciiWord =
         SearchValues.Create("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
-    /// <summary>What most words lie between.</summary>
+    /// <summary>The usual separator of words.</summary>
     private const byte Blank = (byte)' ';
 
     /// <summary>Zero-width joiner.</summary>
@@ -26,7 +26,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     private readonly int _length = text.Length;
     private ReadOnlySpan<byte> _rest = text;
 
-    /// <summary>The current word; lives until the next move.</summary>
+    /// <summary>The current word; valid until the next move.</summary>
     public readonly ReadOnlySpan<byte> Current => buffer.Written;
 
     /// <summary>Where the current word begins in the text, in bytes.</summary>
@@ -35,7 +35,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     /// <summary>Where the current word ends in the text, in bytes.</summary>
     public readonly int End => _length - _rest.Length;
 
-    /// <summary>Goes to the next word.</summary>
+    /// <summary>Moves to the next word; false after the last.</summary>
     public bool MoveNext()
     {
         buffer.Clear();
@@ -81,7 +81,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         return false;
     }
 
-    /// <summary>Reads a run; false if nothing but connectors was in it.</summary>
+    /// <summary>Reads a run of characters; false if it consists of connectors only.</summary>
     private bool ReadWord(WordClass first)
     {
         bool hasWord = false;
@@ -91,7 +91,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
             if (_rest[0] < 128 && last != WordClass.Katakana && TakeAscii(ref last, ref hasWord))
             {
                 if (!_rest.IsEmpty && _rest[0] == Blank)
-                    break; // joins nothing
+                    break; // a blank joins nothing
                 continue;
             }
 
@@ -119,7 +119,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         return hasWord;
     }
 
-    /// <summary>Takes a run of ASCII letters and digits at once; false if there is none here.</summary>
+    /// <summary>Takes a run of ASCII letters and digits at once; false if there is none at the current place.</summary>
     private bool TakeAscii(ref WordClass last, ref bool hasWord)
     {
         int run = _rest.IndexOfAnyExcept(_asciiWord);
@@ -136,7 +136,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         return true;
     }
 
-    /// <summary>A picture with its variants, and the pictures joined to it.</summary>
+    /// <summary>Takes a picture with its variation selectors, and the pictures joined to it.</summary>
     private void ReadPicture(Rune rune, int bytes)
     {
         Take(rune, bytes);
@@ -144,7 +144,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
             Take(rune, bytes);
     }
 
-    /// <summary>Takes marks and format characters; returns the last of them.</summary>
+    /// <summary>Takes marks and format characters; returns the last of them, or the default value if there is none.</summary>
     private Rune TakeExtensions()
     {
         Rune last = default;
@@ -174,7 +174,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
         _ => false,
     };
 
-    /// <summary>Whether a character joins what stands on both its sides, marks behind it not counted.</summary>
+    /// <summary>Whether a character joins the characters on both its sides; marks after it are skipped.</summary>
     private static bool JoinsThrough(WordClass last, WordClass middle, Rune rune, ReadOnlySpan<byte> after)
     {
         if (middle is not (WordClass.MidLetter or WordClass.MidNumber or WordClass.MidBoth or WordClass.DoubleQuote))
@@ -200,7 +200,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 
     private static WordClass Peek(ReadOnlySpan<byte> text, out Rune rune, out int bytes)
     {
-        // Broken UTF-8 is U+FFFD, which separates words; so does the end.
+        // Invalid UTF-8 is U+FFFD, which separates words, as does the end of the text.
         OperationStatus status = Rune.DecodeFromUtf8(text, out rune, out bytes);
         return status == OperationStatus.Done ? WordClasses.Of(rune) : WordClass.Other;
     }

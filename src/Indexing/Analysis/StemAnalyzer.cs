@@ -3,8 +3,8 @@ using Treepie.Indexing.Analysis.Stemming;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The words of the standard analyzer, each cut to its stem by the rules of a language: <c>EnglishAnalyzer</c>,
-/// <c>GermanAnalyzer</c> and so on. No word is left out: frequent ones weigh little, and phrases need them.
+/// Reduces the words of the standard analyzer to their stems by the rules of a language: <c>EnglishAnalyzer</c>,
+/// <c>GermanAnalyzer</c> and so on. No word is removed: frequent ones have little weight, and phrases need them.
 /// </summary>
 internal sealed class StemAnalyzer(Stemmer stemmer) : Analyzer
 {

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>Words that are left out, in folded form. Immutable.</summary>
+/// <summary>Words to be removed, in folded form. Immutable.</summary>
 internal sealed class StopWords
 {
     /// <summary>Longest word in UTF-8.</summary>
@@ -12,9 +12,7 @@ internal sealed class StopWords
 
     private StopWords(IEnumerable<string> words) => _words = new HashSet<string>(words, StringComparer.Ordinal);
 
-    /// <summary>
-    /// The words that the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c> have always left out.
-    /// </summary>
+    /// <summary>The stop words of the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c>.</summary>
     public static StopWords English { get; } = new(
     [
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
@@ -23,7 +21,8 @@ internal sealed class StopWords
     ]);
 
     /// <summary>
-    /// Words as they stand behind the filters before; longer ones than <see cref="MaxBytes"/> are never left out.
+    /// Creates a set of words in the form that they have after the preceding filters. Words of more than
+    /// <see cref="MaxBytes"/> are never removed.
     /// </summary>
     public static StopWords Of(IEnumerable<string> words) => new(words);
 

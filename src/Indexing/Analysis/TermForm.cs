@@ -3,17 +3,17 @@ using System.Security.Cryptography;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// How long a term may be. Up to 512 bytes a term is itself. A longer one is cut to 513 bytes:
+/// The stored form of terms. A term of up to 512 bytes is stored as it is. A longer one is cut to 513 bytes:
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       384   its first bytes
-/// 384     1     0xFF, which no UTF-8 has
-/// 385     32    SHA-256 of the whole
+/// 384     1     0xFF, which does not occur in UTF-8
+/// 385     32    SHA-256 of the whole term
 /// 417     96    its last bytes
 /// </code>
-/// So equality stays exact, prefixes up to 384 and suffixes up to 96 bytes see through the cut, and order is exact among
-/// terms that differ in their first 384 bytes. Where more of a whole value decides, its full text is looked up by the hash:
-/// see the tree <c>longtexts.N</c> of the index.
+/// So equality stays exact, prefixes of up to 384 and suffixes of up to 96 bytes can still be compared, and order is exact among
+/// terms that differ in their first 384 bytes. If more of a whole value is needed, its full text is looked up by the hash: see
+/// the tree <c>longtexts.N</c> of the index.
 /// </summary>
 internal static class TermForm
 {
@@ -24,15 +24,17 @@ internal static class TermForm
     private const byte Mark = 0xFF;
 
     /// <summary>
-    /// What stands for a value that has no text, as an object has none. No text is it, as no UTF-8 has this byte; it is behind
-    /// all texts, and what looks for texts, by pattern, range or likeness, passes it over.
+    /// The stored form of a value that has no text, such as an object. It differs from every text, because this byte does
+    /// not occur in UTF-8, and sorts after all texts. Searches for texts, by pattern, range or similarity, skip it.
     /// </summary>
     public static ReadOnlySpan<byte> NoText => [Mark];
 
     /// <summary>Whether a stored form is <see cref="NoText"/>.</summary>
     public static bool IsNoText(ReadOnlySpan<byte> form) => form.Length == 1 && form[0] == Mark;
 
-    /// <summary>The stored form of a term: itself, or the cut form in <paramref name="scratch"/> (at least 513 bytes).</summary>
+    /// <summary>
+    /// The stored form of a term: the term itself, or the cut form in <paramref name="scratch"/> (at least 513 bytes).
+    /// </summary>
     public static ReadOnlySpan<byte> Of(ReadOnlySpan<byte> term, Span<byte> scratch)
     {
         if (term.Length <= MaxWholeBytes)
@@ -45,17 +47,17 @@ internal static class TermForm
         return scratch[..CutBytes];
     }
 
-    /// <summary>Whether a stored form stands for a longer term.</summary>
+    /// <summary>Whether a stored form is that of a longer term.</summary>
     public static bool IsCut(ReadOnlySpan<byte> form) => form.Length == CutBytes;
 
-    /// <summary>The SHA-256 of the whole term, of a cut form.</summary>
+    /// <summary>The SHA-256 of the whole term, from its cut form.</summary>
     public static ReadOnlySpan<byte> HashOf(ReadOnlySpan<byte> form) => form.Slice(HeadBytes + 1, SHA256.HashSizeInBytes);
 
-    /// <summary>Whether the term of a stored form ends with the bytes, as far as the form tells.</summary>
+    /// <summary>Whether the term of a stored form ends with the bytes, as far as the form shows.</summary>
     public static bool EndsWith(ReadOnlySpan<byte> form, ReadOnlySpan<byte> suffix) =>
         IsCut(form) ? form[^TailBytes..].EndsWith(suffix) : form.EndsWith(suffix);
 
-    /// <summary>Whether the term of a stored form has the bytes in it, as far as the form tells.</summary>
+    /// <summary>Whether the term of a stored form contains the bytes, as far as the form shows.</summary>
     public static bool Contains(ReadOnlySpan<byte> form, ReadOnlySpan<byte> infix) => IsCut(form)
         ? form[..HeadBytes].IndexOf(infix) >= 0 || form[^TailBytes..].IndexOf(infix) >= 0
         : form.IndexOf(infix) >= 0;

@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>The bytes of the term being made; grows to the longest and is reused.</summary>
+/// <summary>Buffer for the bytes of a term being built. Grows to the longest term and is reused.</summary>
 internal sealed class TokenBuffer
 {
     private const int FirstBytes = 64;
@@ -15,7 +15,7 @@ internal sealed class TokenBuffer
 
     public void Clear() => Length = 0;
 
-    /// <summary>Room for so many more bytes; <see cref="Advance"/> tells how many were used.</summary>
+    /// <summary>Returns space for a number of further bytes; <see cref="Advance"/> tells how many were used.</summary>
     public Span<byte> Room(int lengthBytes)
     {
         if (_bytes.Length - Length < lengthBytes)
@@ -51,14 +51,16 @@ internal sealed class TokenBuffer
             if (utf8.IsEmpty)
                 return;
 
-            // A broken byte becomes U+FFFD, as decoding it would give.
+            // An invalid byte becomes U+FFFD, as when decoding it.
             Rune.DecodeFromUtf8(utf8, out Rune rune, out int consumed);
             AppendFolded(rune);
             utf8 = utf8[consumed..];
         }
     }
 
-    /// <summary>Gives back the memory of one huge value, which most values never need.</summary>
+    /// <summary>
+    /// Clears the buffer and releases its memory if it is larger than <paramref name="mostBytes"/>, which few values need.
+    /// </summary>
     public void Trim(int mostBytes)
     {
         if (_bytes.Length > mostBytes)

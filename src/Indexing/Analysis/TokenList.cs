@@ -1,18 +1,16 @@
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>
-/// A sink that keeps what it is given: the terms of a query, or what an analyzer of someone else's makes of a value.
-/// </summary>
+/// <summary>A sink that collects terms: those of a query, or those that a custom analyzer produces for a value.</summary>
 internal sealed class TokenList : TokenSink, IReusable
 {
     private readonly List<Token> _tokens = [];
 
-    /// <summary>A term with its place.</summary>
+    /// <summary>A term with its position and place.</summary>
     public readonly record struct Token(byte[] Form, int Position, int Start, int End);
 
     public IReadOnlyList<Token> Tokens => _tokens;
 
-    /// <summary>The terms of a text.</summary>
+    /// <summary>Returns the terms of a text.</summary>
     public static IReadOnlyList<Token> Of(Analyzer analyzer, ReadOnlySpan<byte> text)
     {
         var list = new TokenList();

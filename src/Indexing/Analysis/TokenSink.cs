@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Analysis;
 public abstract class TokenSink
 {
     /// <summary>
-    /// How far apart the positions of two values of one field are, so that no phrase runs from one into the next.
+    /// Distance between the positions of two values of one field, so that no phrase extends from one value into the next.
     /// </summary>
     internal const int ValueGap = 100;
 
@@ -19,16 +19,16 @@ public abstract class TokenSink
     {
     }
 
-    /// <summary>Room for the term an analyzer is making.</summary>
+    /// <summary>Buffer for the term that an analyzer is building.</summary>
     internal TokenBuffer Scratch { get; } = new();
 
-    /// <summary>Room for the word a stemmer is working on.</summary>
+    /// <summary>Buffer for the word that a stemmer is processing.</summary>
     internal Stemming.StemWord Word => _word ??= new Stemming.StemWord();
 
-    /// <summary>What an analyzer keeps from one text to the next; looked at by the one that put it there.</summary>
+    /// <summary>State that an analyzer keeps between texts; used only by the analyzer that set it.</summary>
     internal object? Kept { get; set; }
 
-    /// <summary>The position behind the last term.</summary>
+    /// <summary>The position after the last term.</summary>
     internal int NextPosition => _position;
 
     /// <summary>Adds a term.</summary>
@@ -46,19 +46,19 @@ public abstract class TokenSink
         ArgumentOutOfRangeException.ThrowIfLessThan(end, start);
         ArgumentOutOfRangeException.ThrowIfNegative(positionStep);
 
-        // A text has at most 2³¹ bytes, so honest steps never come near the end of the numbers.
+        // A text has at most 2³¹ bytes, so valid steps never come near the largest integer.
         _position = (int)Math.Min(int.MaxValue, (long)_position + positionStep);
         Accept(
             term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, _cutScratch ??= new byte[TermForm.CutBytes]),
             Math.Max(0, _position - 1), start, end);
     }
 
-    /// <summary>Begins a text whose first term is to stand at this position.</summary>
+    /// <summary>Begins a text whose first term is at this position.</summary>
     internal void Begin(int firstPosition) => _position = firstPosition;
 
-    /// <summary>Ends a text, giving back the memory that one huge word took.</summary>
+    /// <summary>Ends a text and releases buffers larger than <paramref name="keepBytes"/>.</summary>
     internal void End(int keepBytes) => Scratch.Trim(keepBytes);
 
-    /// <summary>Takes the stored form of a term; it lives during this call.</summary>
+    /// <summary>Receives the stored form of a term, which is valid during this call.</summary>
     private protected abstract void Accept(ReadOnlySpan<byte> form, int position, int start, int end);
 }

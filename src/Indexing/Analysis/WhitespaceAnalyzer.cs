@@ -4,12 +4,13 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// What stands between white space (of any script), as it is, or folded: <c>WhitespaceAnalyzer</c>,
-/// <c>LowerCaseWhitespaceAnalyzer</c>.
+/// Splits a text at white space (of any script), without changing the words or with full case folding:
+/// <c>WhitespaceAnalyzer</c>, <c>LowerCaseWhitespaceAnalyzer</c>.
 /// </summary>
 internal sealed class WhitespaceAnalyzer(bool isFolded = false) : Analyzer
 {
-    // The first bytes of UTF-8's white space beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+205F, U+3000.
+    // ASCII white space, and the first bytes of other white space in UTF-8: U+0085, U+00A0, U+1680, U+2000 to U+205F,
+    // U+3000.
     private static readonly SearchValues<byte> _perhapsSpace = SearchValues.Create(
         [9, 10, 11, 12, 13, 32, 0xC2, 0xE1, 0xE2, 0xE3]);
 

@@ -3,16 +3,16 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>Classes of characters for word boundaries, after UAX #29 (Word_Break).</summary>
+/// <summary>Classes of characters for word boundaries, according to UAX #29 (Word_Break).</summary>
 internal enum WordClass : byte
 {
     /// <summary>Separates words.</summary>
     Other,
 
-    /// <summary>Letters of alphabets, syllables, Hangul.</summary>
+    /// <summary>Letters of alphabets, syllabic characters, Hangul.</summary>
     Letter,
 
-    /// <summary>Letters of Hebrew, inside which quotes may stand.</summary>
+    /// <summary>Hebrew letters, between which quotes may occur.</summary>
     Hebrew,
 
     /// <summary>Decimal digits of any script.</summary>
@@ -21,13 +21,13 @@ internal enum WordClass : byte
     /// <summary>Katakana, which joins only itself.</summary>
     Katakana,
 
-    /// <summary>Han and Hiragana: a word each.</summary>
+    /// <summary>Han and Hiragana, each of which is a word.</summary>
     Ideograph,
 
-    /// <summary>Combining marks and format characters: part of what they follow.</summary>
+    /// <summary>Combining marks and format characters, which belong to the character before.</summary>
     Extend,
 
-    /// <summary>The underscore and its kin, which join everything.</summary>
+    /// <summary>The underscore and similar characters, which join everything.</summary>
     Connector,
 
     /// <summary>Joins letters: middle dot.</summary>
@@ -42,7 +42,7 @@ internal enum WordClass : byte
     /// <summary>Joins Hebrew letters.</summary>
     DoubleQuote,
 
-    /// <summary>Emoji and other pictures: a word each.</summary>
+    /// <summary>Emoji and other pictures, each of which is a word.</summary>
     Picture,
 
     /// <summary>Half of a flag (regional indicators come in pairs).</summary>
@@ -119,7 +119,9 @@ internal static class WordClasses
     private static bool IsHebrew(int value) => value is
         (>= 0x05D0 and <= 0x05F2) or (>= 0xFB1D and <= 0xFB4F and not 0xFB29);
 
-    /// <summary>The blocks of pictures; signs in other blocks (©, ™, arrows) separate words as before.</summary>
+    /// <summary>
+    /// Whether a character is in one of the blocks of pictures; symbols in other blocks (©, ™, arrows) separate words.
+    /// </summary>
     private static bool IsPicture(int value) => value is
         (>= 0x1F300 and <= 0x1FAFF) or (>= 0x2600 and <= 0x27BF) or (>= 0x1F000 and <= 0x1F0FF) or (>= 0x231A and <= 0x231B)
         or (>= 0x23E9 and <= 0x23F3) or 0x2B50 or 0x2B55 or 0x1F18E or (>= 0x1F191 and <= 0x1F19A) or (>= 0x1F201 and <= 0x1F251);

@@ -6,8 +6,8 @@ using Treepie.Indexing.Analysis;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are not characters. Invariant: 1. Bounds ascend, none
-/// twice, and there is an even number of them.
+/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are not characters. Invariant: 1. Bounds ascend
+/// strictly, and their number is even.
 /// </summary>
 internal sealed class CharacterSet : IEquatable<CharacterSet>
 {
@@ -20,7 +20,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     private static readonly Lazy<CharacterSet> _lazyWord = new(() => OfRunes(IsOfWord));
     private static readonly Lazy<CharacterSet> _lazyCased = new(() => OfRunes(rune => CaseFolding.Fold(rune) != rune));
 
-    /// <summary>The first character of each range at even places, the character after its end at odd places.</summary>
+    /// <summary>The first character of each range at even indexes, and the character after its last at odd indexes.</summary>
     private readonly int[] _bounds;
 
     private CharacterSet(int[] bounds)
@@ -90,10 +90,10 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         return Normal(ranges);
     }
 
-    /// <summary>The set after simple case folding of its characters.</summary>
+    /// <summary>Returns the set after simple case folding of its characters.</summary>
     public CharacterSet Folded()
     {
-        // Few characters have case; all others stay as they are.
+        // Few characters have case; all others remain unchanged.
         var ranges = new List<(int, int)>();
         foreach ((int first, int end) in Ranges())
         {
@@ -152,7 +152,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         return Normal(ranges);
     }
 
-    /// <summary>Normalises ranges in any order, overlapping or empty.</summary>
+    /// <summary>Normalises ranges, which may be in any order, overlap or be empty.</summary>
     private static CharacterSet Normal(List<(int First, int End)> ranges)
     {
         ranges.Sort();

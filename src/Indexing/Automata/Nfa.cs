@@ -3,18 +3,18 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A pattern as a nondeterministic automaton, which <see cref="TermAutomaton"/> determinises. It is built from the end to the
-/// start: a new state names its successor. <see cref="Dead"/> stands for failure and is never a successor of a state, so every
-/// state leads to a match. Invariant: 1. Successors are existing states.
+/// A pattern as a nondeterministic automaton, which <see cref="TermAutomaton"/> makes deterministic. It is built from the
+/// end to the start: a new state names its successor. <see cref="Dead"/> stands for failure and is never the successor of a
+/// state, so every state leads to a match. Invariant: 1. Successors are existing states.
 /// </summary>
 internal sealed class Nfa
 {
     /// <summary>
-    /// Most states: a pattern of a thousand characters has about a thousand, and nested repetitions multiply them.
+    /// Most states. A pattern of a thousand characters has about a thousand, and nested repetitions multiply them.
     /// </summary>
     public const int MaxStates = 20_000;
 
-    /// <summary>The number of no state: failure.</summary>
+    /// <summary>The number that means no state: failure.</summary>
     public const int Dead = -1;
 
     private readonly List<NfaState> _states = [];
@@ -26,18 +26,18 @@ internal sealed class Nfa
 
     public int Count => _states.Count;
 
-    /// <summary>The distinct character sets of its steps.</summary>
+    /// <summary>The distinct character sets of its states.</summary>
     public IReadOnlyList<CharacterSet> Sets => _sets;
 
     public NfaState this[int state] => _states[state];
 
-    /// <summary>Adds a state that accepts a text that ends here.</summary>
+    /// <summary>Adds a state that accepts if the text ends here.</summary>
     public int AddMatch() => Add(new NfaState(NfaStateKind.Match, Dead, Dead, 0));
 
-    /// <summary>Adds a state that accepts a text with any continuation.</summary>
+    /// <summary>Adds a state that accepts the text with any continuation.</summary>
     public int AddMatchRest() => Add(new NfaState(NfaStateKind.MatchRest, Dead, Dead, 0));
 
-    /// <summary>Adds a step over one character of a set.</summary>
+    /// <summary>Adds a state that consumes one character of a set.</summary>
     public int AddSet(CharacterSet set, int next)
     {
         if (set.IsEmpty || next == Dead)
@@ -51,7 +51,7 @@ internal sealed class Nfa
         return Add(new NfaState(NfaStateKind.Set, next, Dead, number));
     }
 
-    /// <summary>Adds a branch to two states.</summary>
+    /// <summary>Adds a state that continues at two states.</summary>
     public int AddSplit(int next, int other)
     {
         if (next == Dead || other == Dead)
@@ -59,10 +59,10 @@ internal sealed class Nfa
         return Add(new NfaState(NfaStateKind.Split, next, other, 0));
     }
 
-    /// <summary>Goes on only at the start of the text.</summary>
+    /// <summary>Adds a state that continues only at the start of the text.</summary>
     public int AddAtStart(int next) => next == Dead ? Dead : Add(new NfaState(NfaStateKind.AtStart, next, Dead, 0));
 
-    /// <summary>Goes on only at the end of the text.</summary>
+    /// <summary>Adds a state that continues only at the end of the text.</summary>
     public int AddAtEnd(int next) => next == Dead ? Dead : Add(new NfaState(NfaStateKind.AtEnd, next, Dead, 0));
 
     /// <summary>Adds zero or more repetitions of <paramref name="body"/>.</summary>
@@ -97,21 +97,21 @@ internal readonly record struct NfaState(NfaStateKind Kind, int Next, int Other,
 /// <summary>Kinds of <see cref="NfaState"/>.</summary>
 internal enum NfaStateKind : byte
 {
-    /// <summary>Takes a character of a set.</summary>
+    /// <summary>Consumes a character of a set.</summary>
     Set,
 
-    /// <summary>Goes on at two states.</summary>
+    /// <summary>Continues at two states.</summary>
     Split,
 
-    /// <summary>Goes on at the start of the text.</summary>
+    /// <summary>Continues at the start of the text.</summary>
     AtStart,
 
-    /// <summary>Goes on at the end of the text.</summary>
+    /// <summary>Continues at the end of the text.</summary>
     AtEnd,
 
     /// <summary>Matches at the end of the text.</summary>
     Match,
 
-    /// <summary>Matches.</summary>
+    /// <summary>Matches with any continuation.</summary>
     MatchRest,
 }

@@ -6,16 +6,16 @@ internal abstract record RegexNode;
 /// <summary>One character of a set.</summary>
 internal sealed record RegexSet(CharacterSet Set) : RegexNode;
 
-/// <summary>A text.</summary>
+/// <summary>A literal text.</summary>
 internal sealed record RegexText(string Text) : RegexNode;
 
-/// <summary>One after the other.</summary>
+/// <summary>Several parts, one after another.</summary>
 internal sealed record RegexSequence(IReadOnlyList<RegexNode> Parts) : RegexNode;
 
-/// <summary>One of several.</summary>
+/// <summary>One of several alternatives.</summary>
 internal sealed record RegexChoice(IReadOnlyList<RegexNode> Parts) : RegexNode;
 
-/// <summary>So many times; no most: any number.</summary>
+/// <summary>A repetition; without a greatest number of times, it is unlimited.</summary>
 internal sealed record RegexRepeat(RegexNode Body, int Least, int? Most) : RegexNode;
 
 /// <summary>The start, or the end, of the term.</summary>

@@ -4,12 +4,13 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Parses a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH
-/// \uHHHH</c>. A question mark behind a repetition changes nothing here, as it is asked whether a term matches and not where.
+/// Parses a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and
+/// <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH \uHHHH</c>. A question mark after a repetition is accepted and has no effect,
+/// because only whether a term matches is of interest, not where.
 /// </summary>
 internal sealed class RegexParser(string pattern, bool isFolded)
 {
-    /// <summary>Longest expression, in characters.</summary>
+    /// <summary>Length of the longest expression in characters.</summary>
     public const int MaxLength = 1_024;
 
     /// <summary>Deepest nesting of groups.</summary>
@@ -90,7 +91,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return true;
     }
 
-    /// <summary>Whether {n}, {n,} or {n,m} follows; any other brace is a literal.</summary>
+    /// <summary>Whether {n}, {n,} or {n,m} follows. Any other brace is a literal.</summary>
     private bool IsCount(out int least, out int? most, out int end)
     {
         (least, most, end) = (0, null, _place);
@@ -162,7 +163,9 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return body;
     }
 
-    /// <summary>Groups may have a name; it is ignored, since captures are not reported.</summary>
+    /// <summary>
+    /// Skips what follows <c>(?</c>. Groups may have a name, which is ignored because captures are not reported.
+    /// </summary>
     private void SkipGroupKind()
     {
         if (Take(':'))
@@ -206,7 +209,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
             set = set.Union(CharacterSet.OfRange(first, last));
         }
 
-        // Terms are folded already: what is left out is left out in both cases.
+        // Terms are already folded, so a character that a negated class excludes is excluded in both cases.
         if (isFolded)
             set = set.Folded();
         return isNegated ? set.Complement() : set;
@@ -232,7 +235,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return ParseEscapedCharacter();
     }
 
-    /// <summary>A character class after a backslash; null if it is a single character.</summary>
+    /// <summary>Parses a character class after a backslash; null if it is a single character.</summary>
     private CharacterSet? ParseEscape(bool inClass)
     {
         if (IsAtEnd)
@@ -306,7 +309,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         }
 
         _place++;
-        return Rune.ReplacementChar.Value; // half of a character
+        return Rune.ReplacementChar.Value; // an unpaired surrogate
     }
 
     private bool Take(char wanted)

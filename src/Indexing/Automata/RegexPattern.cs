@@ -6,9 +6,9 @@ namespace Treepie.Indexing.Automata;
 /// </summary>
 internal static class RegexPattern
 {
-    /// <summary>The automaton of an expression.</summary>
+    /// <summary>Compiles an expression to an automaton.</summary>
     /// <param name="pattern">The expression.</param>
-    /// <param name="toForm">Converts a text to the form it has in terms: folded if the field is.</param>
+    /// <param name="toForm">Converts a text to its form in terms: folded if the field is.</param>
     /// <param name="isWhole">Whether it must match the whole term, as in Lucene syntax.</param>
     public static TermAutomaton Compile(string pattern, Func<string, string> toForm, bool isWhole = false)
     {
@@ -27,7 +27,8 @@ internal static class RegexPattern
     }
 
     /// <summary>
-    /// Whether the expression can match only at the start. Then a dictionary scan skips terms with another beginning.
+    /// Whether the expression can match only at the start of a term. A dictionary scan then skips terms with another
+    /// beginning.
     /// </summary>
     private static bool IsAtStart(Nfa nfa, int start)
     {
@@ -53,10 +54,10 @@ internal static class RegexPattern
         return true;
     }
 
-    /// <summary>Starts at any place; <c>^</c> continues only at the first.</summary>
+    /// <summary>Allows a match to start at any position; <c>^</c> continues only at the first.</summary>
     private static int Anywhere(Nfa nfa, int start) => nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), start);
 
-    /// <summary>Recursion depth is limited by the parser.</summary>
+    /// <summary>Adds a node to the automaton; returns its first state. The parser limits the recursion depth.</summary>
     private static int Compile(Nfa nfa, RegexNode node, int next, Func<string, string> toForm)
     {
         switch (node)
@@ -94,7 +95,7 @@ internal static class RegexPattern
             {
                 int start = Compile(nfa, repeat.Body, next, toForm);
                 if (start == next)
-                    break; // an empty repetition: further ones are empty too
+                    break; // an empty repetition: further ones would be empty too
                 next = nfa.AddSplit(start, end);
             }
         }

@@ -5,9 +5,9 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A deterministic automaton over terms: without backtracking, each character takes one step, for any pattern. States are built
-/// lazily when a term first reaches them, so that patterns with huge numbers of states cost only what the terms need. For one
-/// query; not thread-safe.
+/// A deterministic automaton over terms: each character takes one step, without backtracking, for any pattern. States are
+/// built lazily when a term first reaches them, so that a pattern with a huge number of states costs only those that the
+/// terms need. For one query; not thread-safe.
 /// </summary>
 /// <remarks>
 /// Invariants: 1. A state that is not <see cref="IsDead"/> can still match, so a dictionary scan may skip terms whose beginning
@@ -16,11 +16,11 @@ namespace Treepie.Indexing.Automata;
 internal sealed class TermAutomaton
 {
     /// <summary>
-    /// Most states kept; beyond that all are dropped and rebuilt. About 4 MiB with a hundred character classes.
+    /// Most states kept; when there are more, all are dropped and rebuilt. About 4 MiB with a hundred character classes.
     /// </summary>
     private const int MaxKeptStates = 4_096;
 
-    /// <summary>Most pattern states to visit while building steps: about a second.</summary>
+    /// <summary>Most pattern states to visit while building states: about a second.</summary>
     private const long MaxWork = 50_000_000;
 
     private const int Ascii = 128;
@@ -39,7 +39,7 @@ internal sealed class TermAutomaton
     private long _work;
 
     /// <param name="nfa">The pattern.</param>
-    /// <param name="maxWork">Most pattern states to visit while building steps.</param>
+    /// <param name="maxWork">Most pattern states to visit while building states.</param>
     public TermAutomaton(Nfa nfa, long maxWork = MaxWork)
     {
         _nfa = nfa;
@@ -84,7 +84,7 @@ internal sealed class TermAutomaton
         return -1;
     }
 
-    /// <summary>Whether a term matches; broken UTF-8 reads as U+FFFD.</summary>
+    /// <summary>Whether a term matches. Invalid UTF-8 is read as U+FFFD.</summary>
     public bool Matches(ReadOnlySpan<byte> term)
     {
         State state = Start;
@@ -119,7 +119,7 @@ internal sealed class TermAutomaton
         return targets.Count == 0 ? _dead : Close(targets, isStart: false);
     }
 
-    /// <summary>The state of all pattern states reachable without a character.</summary>
+    /// <summary>Returns the state of all pattern states that can be reached without consuming a character.</summary>
     private State Close(List<int> from, bool isStart)
     {
         _reached.Clear();
@@ -206,7 +206,9 @@ internal sealed class TermAutomaton
         return place >= 0 ? place : ~place - 1;
     }
 
-    /// <summary>Partitions characters into classes that no set of the pattern distinguishes.</summary>
+    /// <summary>
+    /// Partitions all characters into classes such that no set of the pattern distinguishes the characters of a class.
+    /// </summary>
     private static (int[] Starts, ushort[] Classes, int[] Representatives) Classes(IReadOnlyList<CharacterSet> sets)
     {
         var cuts = new SortedSet<int> { 0 };
@@ -248,7 +250,7 @@ internal sealed class TermAutomaton
     /// <summary>A state of the deterministic automaton.</summary>
     internal sealed class State(int[] members, bool accepts, bool acceptsRest, int classes)
     {
-        /// <summary>The pattern states it represents.</summary>
+        /// <summary>The pattern states that it represents.</summary>
         public int[] Members { get; } = members;
 
         /// <summary>Whether a text that ends here matches.</summary>

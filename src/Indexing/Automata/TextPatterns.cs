@@ -5,13 +5,13 @@ namespace Treepie.Indexing.Automata;
 /// <summary>Automata for wildcard patterns and for texts within an edit distance.</summary>
 internal static class TextPatterns
 {
-    /// <summary>Longest pattern with wildcards, in characters.</summary>
+    /// <summary>Length of the longest pattern with wildcards in characters.</summary>
     public const int MaxWildcardLength = 1_024;
 
-    /// <summary>Longest text for fuzzy matching, in characters.</summary>
+    /// <summary>Length of the longest text for fuzzy matching in characters.</summary>
     public const int MaxFuzzyLength = 256;
 
-    /// <summary>Most edits: with three, nearly every short word matches every other.</summary>
+    /// <summary>Most edits. With three, nearly every short word would match every other.</summary>
     public const int MaxEdits = 2;
 
     /// <summary>
@@ -55,7 +55,7 @@ internal static class TextPatterns
         return pieces;
     }
 
-    /// <summary>The automaton of pieces, with texts in the form they have in terms.</summary>
+    /// <summary>Returns the automaton of a pattern, whose texts must have the form that they have in terms.</summary>
     public static TermAutomaton Wildcard(IReadOnlyList<WildcardPiece> pieces)
     {
         var nfa = new Nfa();
@@ -82,8 +82,9 @@ internal static class TextPatterns
     }
 
     /// <summary>
-    /// Matches everything within a number of edits of a text. An edit inserts, deletes or replaces a character, or swaps two
-    /// adjacent ones; no character is edited twice. The first <paramref name="prefix"/> characters must be equal.
+    /// Returns an automaton that matches everything within a number of edits of a text. An edit inserts, deletes or replaces
+    /// a character, or swaps two adjacent ones; no character is edited twice. The first <paramref name="prefix"/> characters
+    /// must be equal.
     /// </summary>
     public static TermAutomaton Near(string text, int edits, int prefix)
     {
@@ -93,8 +94,8 @@ internal static class TextPatterns
         prefix = Math.Min(prefix, length);
         int match = nfa.AddMatch();
 
-        // States by place in the text and edits made. Built from the end, because each state leads to later places, or to more
-        // edits at the same place.
+        // States by place in the text and number of edits made. Built from the end, because each state leads to later
+        // places, or to more edits at the same place.
         var state = new int[length + 1, edits + 1];
         for (int place = length; place >= 0; place--)
         {
@@ -125,14 +126,14 @@ internal static class TextPatterns
         return new TermAutomaton(nfa);
     }
 
-    /// <summary>Adds a pattern of texts with a given ending; returns its first state.</summary>
+    /// <summary>Adds a pattern that matches texts with a given ending; returns its first state.</summary>
     public static int AddEnd(Nfa nfa, string text)
     {
         int end = Text(nfa, text, nfa.AddMatch());
         return nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), end);
     }
 
-    /// <summary>The characters of a text.</summary>
+    /// <summary>Adds the characters of a text; returns the first state.</summary>
     public static int Text(Nfa nfa, string text, int next)
     {
         int[] characters = [.. text.EnumerateRunes().Select(rune => rune.Value)];

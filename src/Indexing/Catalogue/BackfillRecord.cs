@@ -6,9 +6,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Groups of fields that were added to an index with entries, and the progress of each: entries up to its etag have the fields,
-/// later ones do not yet. Groups are backfilled one after another, in the order of the schema; the record is deleted with the
-/// last. In tree <c>index</c>: count (varint), then per group first field, end (varints), etag (8, little-endian).
+/// The groups of fields that were added to an index with entries, and the progress of each: entries up to its etag have the
+/// fields, later ones do not yet. Groups are backfilled one after another, in the order of the schema; the record is deleted
+/// with the last group. In tree <c>index</c>: count (varint), then per group first field, end (varints), etag (8,
+/// little-endian).
 /// </summary>
 /// <remarks>
 /// Invariants: 1. Groups are contiguous and end with the schema. 2. New entries get only the fields before the first group, so

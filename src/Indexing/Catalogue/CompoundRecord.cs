@@ -6,16 +6,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The compound keys of an index, and the progress of building each. In tree <c>index</c>: count (varint), then per key the field
-/// of equality, the field of order (varints), the order (1), the next entry to be added (8, little-endian; -1 when complete).
+/// The compound keys of an index, and the progress of building each. In tree <c>index</c>: count (varint), then per key the
+/// equality field, the order field (varints), the order (1), the next entry to be added (8, little-endian; -1 when
+/// complete).
 /// </summary>
 /// <remarks>
-/// Invariants: 1. Its tree has the entries before the next one, and all that were added after the key was. 2. It has no removed
-/// entry. 3. Its fields are fully backfilled. 4. The next entry only grows, until complete.
+/// Invariants: 1. The key's tree contains the entries before the next one, and all that were added after the key was. 2. It
+/// contains no removed entry. 3. Its fields are fully backfilled. 4. The next entry only grows, until complete.
 /// </remarks>
-/// <param name="Equal">Number of the field of equality.</param>
-/// <param name="Order">Number of the field of order.</param>
-/// <param name="Kind">How its values compare.</param>
+/// <param name="Equal">Number of the equality field.</param>
+/// <param name="Order">Number of the order field.</param>
+/// <param name="Kind">How the values of the order field are compared.</param>
 /// <param name="NextEntryId">The next entry to be added; -1 if the key is complete.</param>
 internal readonly record struct CompoundRecord(int Equal, int Order, CompoundOrder Kind, long NextEntryId)
 {

@@ -8,14 +8,17 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Records of several entries in one value of the tree: a key and a cell for each would take as much space as a record, and
-/// neighbours share much. The key in the tree is the id of the first entry that the block was created for (8 bytes, big-endian);
-/// a block covers entries up to the key of the next. Read in place, from a restart if one is nearer than the beginning:
+/// Records of several entries in one value of the tree, because a key and a cell for each would take as much space as a record,
+/// and neighbouring records have much in common. The key in the tree is the id of the first entry for which the block was
+/// created (8 bytes, big-endian); a block covers entries up to the key of the next. Read in place, from a restart if one is
+/// nearer than the beginning:
 /// <code>
 /// if there are more than <see cref="RestartEvery"/> entries:
 ///   1 byte: 128 + number of restarts
 ///   for each restart, one before every <see cref="RestartEvery"/> entries; little-endian:
-///     2 offset of the entry, 2 offset of the heads that apply to it (their length), or 0 for none, 4 id of the previous entry − key of the block
+///     2 offset of the entry
+///     2 offset of the heads that apply to it (their length), or 0 for none
+///     4 id of the previous entry − key of the block
 /// for each entry, ids ascending; an entry at a restart shares no key bytes with the previous one:
 ///   1 byte: 1 if the id does not directly follow the previous one (for the first: differs from the key of the block),
 ///         2 if heads follow, 4 · own key bytes up to 6, or 7 for more, 32 if the key length differs from the previous one
@@ -26,8 +29,8 @@ namespace Treepie.Indexing.Catalogue;
 /// </code>
 /// </summary>
 /// <param name="bytes">The value.</param>
-/// <param name="firstId">The id of the key.</param>
-/// <param name="keyRoom">Buffer for the longest key.</param>
+/// <param name="firstId">The key of the block.</param>
+/// <param name="keyRoom">Buffer that can hold the longest key.</param>
 internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
 {
     /// <summary>Longest block of more than one entry: a leaf holds eight.</summary>
@@ -77,7 +80,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <summary>Id of the current entry.</summary>
     public long Id { get; private set; } = firstId - 1;
 
-    /// <summary>Its key, in the buffer passed.</summary>
+    /// <summary>Its key, in the buffer passed to the constructor.</summary>
     public readonly ReadOnlySpan<byte> Key => _keyRoom[.._keyLength];
 
     /// <summary>The heads of its groups.</summary>
@@ -86,8 +89,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <summary>The items of its groups.</summary>
     public ReadOnlySpan<byte> Items { get; private set; }
 
-    /// <summary>Moves to the next entry.</summary>
-    /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
+    /// <summary>Moves to the next entry; false after the last.</summary>
+    /// <exception cref="CorruptionException">The block is damaged.</exception>
     public bool MoveNext()
     {
         if (!Pass(out ReadOnlySpan<byte> items))
@@ -97,14 +100,15 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     }
 
     /// <summary>
-    /// Moves forward to an entry; false if the block does not have it, and then it is on the next greater entry or at the end.
+    /// Moves forward to an entry. Returns false if the block does not have it, and is then on the next greater entry or at
+    /// the end.
     /// </summary>
-    /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
+    /// <exception cref="CorruptionException">The block is damaged.</exception>
     public bool MoveTo(long id)
     {
         GoToRestart(id);
 
-        // Entries that are passed keep nothing that is not needed.
+        // Only the last entry's items are needed, so entries on the way do not store theirs.
         ReadOnlySpan<byte> items = default;
         do
         {
@@ -116,7 +120,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return Id == id;
     }
 
-    /// <summary>Moves to the last restart before an entry, unless that is behind the current position.</summary>
+    /// <summary>Moves to the last restart before an entry, unless that is before the current position.</summary>
     private void GoToRestart(long id)
     {
         for (int i = _restarts - 1; i >= 0; i--)
@@ -214,7 +218,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return _bytes.Slice(next - length, length);
     }
 
-    /// <summary>Most numbers take one byte.</summary>
+    /// <summary>Reads a varint. Most take one byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private readonly int Read(scoped ref int next) =>
         next < _bytes.Length && _bytes[next] < 0x80 ? _bytes[next++] : (int)ReadLong(ref next);

@@ -3,7 +3,7 @@ using System.Diagnostics;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>Entry ids: as keys 8 bytes, big-endian; as values the same without leading zeros.</summary>
+/// <summary>Encodes entry ids: as keys in 8 bytes, big-endian; as values likewise, but without leading zeros.</summary>
 internal static class EntryKey
 {
     public const int Bytes = sizeof(long);
@@ -14,7 +14,7 @@ internal static class EntryKey
         BinaryPrimitives.WriteInt64BigEndian(output, id);
     }
 
-    /// <summary>Writes an id as a value into a buffer of 8 bytes; returns the part used.</summary>
+    /// <summary>Writes an id as a value into a buffer of 8 bytes; returns the part of the buffer that was used.</summary>
     public static ReadOnlySpan<byte> WriteValue(Span<byte> room, long id)
     {
         Write(room, id);
@@ -22,7 +22,7 @@ internal static class EntryKey
         return room[(zeros < 0 ? Bytes - 1 : zeros)..Bytes];
     }
 
-    /// <summary>Reads a key or a value.</summary>
+    /// <summary>Reads an id from a key or a value.</summary>
     public static long Read(ReadOnlySpan<byte> key)
     {
         long id = 0;

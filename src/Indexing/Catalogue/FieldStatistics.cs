@@ -4,14 +4,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Sums over one field. Key: the field, 4 bytes big-endian.
+/// Totals of one field. Key: the field, 4 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       8     full text: entries with at least one term
-/// 8       8     full text: terms of all entries, repetitions counted
-/// 16      1     bit 0 once an entry ever had several values: its sort value is not its only one;
-///               bit 1 once a sort value ever was a text
-/// 17      8     full text: the average length that impacts are reckoned with, a double, little-endian; 0 before there is any
+/// 8       8     full text: terms of all entries, counting repetitions
+/// 16      1     bit 0: an entry has had several values, so the sort value of an entry may not be its only one;
+///               bit 1: a sort value has been a text
+/// 17      8     full text: the average length on which impacts are based, a double, little-endian; 0 if not known yet
 /// </code>
 /// </summary>
 internal sealed class FieldStatistics

@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The progress of an index. An index of another format is not read: its owner rebuilds it from the documents. Invariants:
+/// The progress of an index. An index of an unknown format is not read; its owner rebuilds it from the documents. Invariants:
 /// 1. No counter decreases, except for the number of entries. 2. There are at most as many entries as ids.
 /// <code>
 /// OFFSET  SIZE  MEANING
@@ -21,7 +21,7 @@ internal sealed class IndexState
 {
     private const int FormatVersion = 14;
 
-    /// <summary>Format of indexes whose blocks of entries have no restarts.</summary>
+    /// <summary>Format of indexes whose blocks of entries have no restarts; still readable.</summary>
     private const int WithoutRestarts = 13;
 
     private const int Bytes = 44;
@@ -38,7 +38,7 @@ internal sealed class IndexState
 
     private static ReadOnlySpan<byte> Key => "state"u8;
 
-    /// <summary>Reads the state; that of an empty index if there is none.</summary>
+    /// <summary>Reads the state; returns that of an empty index if there is none.</summary>
     public static IndexState Read(Tree? index)
     {
         if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))

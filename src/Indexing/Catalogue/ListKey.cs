@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Catalogue;
 /// <summary>Lists of entries that do not belong to a term.</summary>
 internal enum ListKind : byte
 {
-    /// <summary>Every entry; of no field.</summary>
+    /// <summary>Every entry; belongs to no field.</summary>
     All = 0,
 
     /// <summary>Entries that have the field, even as a null.</summary>

@@ -45,14 +45,15 @@ internal static class SchemaRecord
     }
 
     /// <summary>
-    /// Like <see cref="Read(Tree)"/>, but returns <paramref name="known"/> itself if it equals the stored schema, which takes one
-    /// comparison per field.
+    /// Like <see cref="Read(Tree)"/>, but returns <paramref name="known"/> itself if it equals the stored schema, which
+    /// takes one comparison per field.
     /// </summary>
     public static IndexSchema? Read(Tree? index, IndexSchema? known) =>
         known is not null && index is not null && Is(index, known) ? known : Read(index);
 
     /// <summary>
-    /// Whether a schema without vectors and with ASCII names equals the stored one; false if that is not certain.
+    /// Whether a schema equals the stored one. Only schemas without vectors and boosts and with ASCII names are recognised
+    /// as equal; false if it is not certain.
     /// </summary>
     private static bool Is(Tree index, IndexSchema schema)
     {

@@ -5,35 +5,38 @@ namespace Treepie.Indexing.Catalogue;
 /// <summary>
 /// The trees of an index. Each dictionary is a pair: terms with their values (a TermTree), and segments of long lists.
 /// <code>
-/// TREE                    KEY                                VALUE
-/// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
-/// index                   "backfill"                         BackfillRecord, while fields are added
-/// index                   "compounds"                        CompoundRecord
-/// errors                  key of an entry that is missing    ErrorRecord
-/// keys                    a TermTree: key of an entry        entry id, big-endian, without leading zeros
-/// entries                 id of a first entry (8, big-endian)  EntryBlock
-/// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
-/// terms.N, .postings      stored form of a term              TermPayload, the texts of numbers included; nothing in a field of
-/// numbers alone, see IndexView.HasNumbersAlone; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
-/// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields numbers.N, .postings   
-/// NumberKey                          TermPayload sort.N                  chunk number                       SortChunk
-/// sorttexts.N             entry id / 2,048                   TextBlock, which replaces chunks
-/// sortnumbers.N           entry id / 4,096                   NumberBlock, which replaces chunks
-/// longtexts.N             TermForm.HashOf of a cut term      the whole term, for fields of whole values
-/// norms.N                 chunk number                       NormChunk
-/// points.N                chunk number                       PointChunk
-/// shapes.N                entry id                           GeometryRecord
-/// cells.N, covers.N       SpatialKey                         see there
-/// vectors.N, links.N      VectorKey                          VectorNode, links of VectorGraph (and VectorState)
-/// fullvectors.N           VectorKey                          the numbers of a vector, floats, little-endian
-/// nodes.N                 entry id                           NodeList
-/// compound.N              CompoundKeyText                    nothing; N is the place in CompoundRecord
-/// stored                  entry id                           StoredRecord, for entries with stored values
+/// TREE                   KEY                                       VALUE
+/// index                  "state", "schema", field (4)              IndexState, SchemaRecord, FieldStatistics
+/// index                  "backfill"                                BackfillRecord, while fields are added
+/// index                  "compounds"                               CompoundRecord
+/// errors                 key of an entry that is missing           ErrorRecord
+/// keys                   a TermTree: key of an entry               entry id, big-endian, without leading zeros
+/// entries                id of a first entry (8, big-endian)       EntryBlock
+/// lists, .postings       field + 1 (4, big-endian), ListKind (1)   entries that exist, have the field, have a null
+/// terms.N, .postings     stored form of a term                     TermPayload, including the texts of numbers; empty for a
+///                                                                  field of only numbers, see IndexView.HasNumbersAlone
+/// terms.N.positions      PositionKey                               full-text fields: positions
+/// terms.N.impacts        see WindowImpacts                         full-text fields: largest impacts
+/// words.N                number of a word (8, big-endian)          full-text fields: stored form of the word
+/// numbers.N, .postings   NumberKey                                 TermPayload
+/// sort.N                 chunk number                              SortChunk
+/// sorttexts.N            entry id / 2,048                          TextBlock, which replaces chunks
+/// sortnumbers.N          entry id / 4,096                          NumberBlock, which replaces chunks
+/// longtexts.N            TermForm.HashOf of a cut term             the whole term, for fields of whole values
+/// norms.N                chunk number                              NormChunk
+/// points.N               chunk number                              PointChunk
+/// shapes.N               entry id                                  GeometryRecord
+/// cells.N, covers.N      SpatialKey                                see there
+/// vectors.N, links.N     VectorKey                                 VectorNode, links of VectorGraph (and VectorState)
+/// fullvectors.N          VectorKey                                 the numbers of a vector, floats, little-endian
+/// nodes.N                entry id                                  NodeList
+/// compound.N             CompoundKeyText                           nothing; N is the place in CompoundRecord
+/// stored                 entry id                                  StoredRecord, for entries with stored values
 /// </code>
 /// </summary>
 internal static class TreeNames
 {
-    /// <summary>Fields whose tree names are created once; most indexes have no more.</summary>
+    /// <summary>Number of fields whose tree names are created once; most indexes have no more fields.</summary>
     private const int NamedFields = 32;
 
     private static readonly string[] _termTrees = Named("terms");

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Moves between the chunks of a column: by number within a leaf, by one step if the next leaf starts with the wanted chunk,
-/// otherwise by a seek.
+/// Moves between the chunks of a column: by number within a leaf, by one step if the next leaf starts with the requested
+/// chunk, and otherwise by a seek.
 /// </summary>
 internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHoldsPages
 {
@@ -20,8 +20,8 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     private int _leafCount;
 
     /// <summary>
-    /// The bytes of the chunk; empty if it does not exist. Valid as long as the read transaction; in a write transaction until
-    /// the next change of the column, after which another chunk must be read first.
+    /// Returns the bytes of the chunk; empty if it does not exist. Valid as long as the read transaction; in a write
+    /// transaction until the next change of the column, after which another chunk must be read first.
     /// </summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
@@ -32,8 +32,8 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     }
 
     /// <summary>
-    /// The leaf of a chunk, if it has no gaps between its first and last chunk, for callers that scan: a chunk's index in the
-    /// leaf is its number minus <paramref name="first"/>. Valid like the result of <see cref="Read"/>.
+    /// Returns the leaf of a chunk, if no chunk is missing between its first and last, for callers that scan. A chunk's
+    /// index in the leaf is its number minus <paramref name="first"/>. Valid like the result of <see cref="Read"/>.
     /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
@@ -54,9 +54,7 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return true;
     }
 
-    /// <summary>
-    /// Prefetches the leaf after that of the chunk read last, which must exist; once per leaf.
-    /// </summary>
+    /// <summary>Prefetches the leaf after that of the chunk read last, which must exist. Does so once per leaf.</summary>
     public void PrefetchNextLeaf() => _cursor!.PrefetchNextLeafOnce(); // the cursor found the chunk read last
 
     private void Find(long chunk)
@@ -80,8 +78,8 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     }
 
     /// <summary>
-    /// Seeks a chunk outside the current leaf. Columns have hardly any gaps, so within a leaf a chunk is found by its number,
-    /// without reading keys.
+    /// Seeks a chunk outside the current leaf. Columns have hardly any gaps, so within a leaf without gaps a chunk is found
+    /// by its number, without reading keys.
     /// </summary>
     private bool TrySeek(Cursor cursor, long chunk, out ReadOnlySpan<byte> value)
     {
@@ -100,7 +98,7 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return true;
     }
 
-    /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
+    /// <summary>Drops the current chunk because its page may be released; the next read finds it again.</summary>
     public void ForgetPages()
     {
         _current = -1;

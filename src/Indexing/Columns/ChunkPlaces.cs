@@ -6,28 +6,31 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Reads chunks of a column by number, in any order, and caches the locations of recent ones: hits of a rare word are spread over
-/// the column, and a tree descent for each would cost more than the rest of their work. Valid for one state of the index; one
-/// thread at a time.
+/// Reads chunks of a column by number, in any order, and caches the locations of recent ones, because matches of a rare word
+/// are spread over the column and a tree descent for each would cost more than the rest of their processing. Valid for one
+/// state of the index; one thread at a time.
 /// </summary>
-/// <param name="column">The column; null if it has no chunk.</param>
+/// <param name="column">The column; null if it has no chunks.</param>
 /// <remarks>Memory: 40 bytes for each of at most 1,024 chunks, which cover 29 million entries, and half a kibibyte.</remarks>
 internal sealed class ChunkPlaces(Tree? column)
 {
     private const int FirstPlaces = 64;
     private const int MaxPlaces = 1_024;
 
-    /// <summary>Chunks that are read ahead from disk together, if not in memory: a mebibyte of lengths.</summary>
+    /// <summary>
+    /// Binary logarithm of the number of chunks that are read ahead from disk together if they are not in memory: a mebibyte
+    /// of lengths.
+    /// </summary>
     private const int ReadAheadBits = 5;
 
-    /// <summary>Groups remembered as requested: windows are not visited in order.</summary>
+    /// <summary>Number of groups remembered as requested; more than one, because windows are not visited in order.</summary>
     private const int ReadAheadGroups = 64;
 
     private Known[] _known = [];
     private long[] _requested = [];
     private bool _isRequested;
 
-    /// <summary>The bytes of the chunk, empty if there is none. Valid as long as the read transaction.</summary>
+    /// <summary>Returns the bytes of the chunk; empty if there is none. Valid as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
         Known[] places = _known;
@@ -42,8 +45,8 @@ internal sealed class ChunkPlaces(Tree? column)
     }
 
     /// <summary>
-    /// Makes the system start reading all chunks that are not in memory, for callers that will read most of them later. Waits
-    /// only for their locations.
+    /// Makes the operating system start reading all chunks that are not in memory, for callers that will read most of them
+    /// later. Waits only for their locations.
     /// </summary>
     public void ReadAhead()
     {
@@ -95,6 +98,6 @@ internal sealed class ChunkPlaces(Tree? column)
 
     /// <summary>The location of a chunk.</summary>
     /// <param name="Chunk">Its number + 1; 0 if the slot is free.</param>
-    /// <param name="Place">The place.</param>
+    /// <param name="Place">Where it is.</param>
     private readonly record struct Known(long Chunk, ValuePlace Place);
 }

@@ -3,17 +3,18 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Reads chunks of a column for one query, in any order. Reading the same chunk again at once neither finds nor counts it again.
+/// Reads chunks of a column for one query, in any order. Reading the same chunk several times in a row finds and counts it
+/// only once.
 /// </summary>
-/// <param name="places">Locates them.</param>
-/// <param name="meter">Counts them.</param>
+/// <param name="places">Locates the chunks.</param>
+/// <param name="meter">Counts the chunks read.</param>
 internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
 {
     private long _current = -1;
     private long _counted = -1;
     private HeldBytes _found;
 
-    /// <summary>The bytes of the chunk, empty if there is none. Valid as long as the read transaction.</summary>
+    /// <summary>Returns the bytes of the chunk; empty if there is none. Valid as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
         if (chunk != _current)
@@ -25,7 +26,8 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
     public bool Has(long chunk) => chunk == _current;
 
     /// <summary>
-    /// Reads the whole column ahead from disk if <paramref name="count"/> reads all over it will touch most chunks.
+    /// Reads the whole column ahead from disk if <paramref name="count"/> reads, spread over the column, will touch most of
+    /// its chunks.
     /// </summary>
     public void Announce(long count)
     {
@@ -33,7 +35,7 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
             places.ReadAhead();
     }
 
-    /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
+    /// <summary>Drops the current chunk because its page may be released; the next read finds it again.</summary>
     public void ForgetPages() => _current = -1;
 
     /// <summary>Prepares for another query.</summary>

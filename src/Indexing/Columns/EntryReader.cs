@@ -7,8 +7,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Finds the records of entries, the words they refer to by number, and the values in columns. One thread at a time; spans are
-/// valid until the next entry is read.
+/// Finds the records of entries, the words to which they refer by number, and the values in columns. One thread at a time;
+/// spans are valid until the next entry is read.
 /// </summary>
 /// <param name="tree">Returns a tree by name; null if it does not exist.</param>
 internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
@@ -22,14 +22,14 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 
     public Span<byte> NumberRoom => _numberRoom;
 
-    /// <summary>Resets it as if just opened, so that reads do not depend on earlier ones.</summary>
+    /// <summary>Resets the reader as if it had just been opened, so that reads do not depend on earlier ones.</summary>
     public void Reset()
     {
         _cursor?.Reset();
         _columns.Clear();
     }
 
-    /// <summary>The record of an entry; false if there is none.</summary>
+    /// <summary>Reads the record of an entry; false if there is none.</summary>
     public bool TryGet(long id, out EntryRecord record)
     {
         Span<byte> above = stackalloc byte[EntryKey.Bytes];
@@ -49,8 +49,8 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         return false;
     }
 
-    /// <summary>The record of an entry that must exist.</summary>
-    /// <exception cref="CorruptionException">There is none.</exception>
+    /// <summary>Reads the record of an entry that must exist.</summary>
+    /// <exception cref="CorruptionException">There is no such entry.</exception>
     public EntryRecord Get(long id) => TryGet(id, out EntryRecord record)
         ? record
         : throw new CorruptionException(
@@ -69,7 +69,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
                     + $"again.");
     }
 
-    /// <summary>The sort values of the entry's chunk, and the entry's slot in it.</summary>
+    /// <summary>Returns the chunk with the sort value of an entry, and the entry's slot in it.</summary>
     public SortChunk SortChunkOf(int field, long id, out int slot)
     {
         if (!_columns.TryGetValue(field, out SortColumn? column))

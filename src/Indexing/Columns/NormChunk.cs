@@ -8,11 +8,11 @@ namespace Treepie.Indexing.Columns;
 
 /// <summary>
 /// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four nearly full pages
-/// that are read from disk together. Scoring some entries of a window takes one lookup of their lengths. Key in the tree: number
-/// of the chunk, 8 bytes big-endian.
+/// that are read from disk together. Scoring entries of one window takes a single lookup of their lengths. Key in the tree:
+/// number of the chunk, 8 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       7     per window: w, bytes of a length: 1, 2 or 4; 0 if no entry of the window has one
+/// 0       7     per window: w, bytes of a length: 1, 2 or 4; 0 if no entry of the window has a length
 /// 7       1     0
 /// 8             per window: lengths of its 4,096 entries, w bytes each; the last window with lengths ends with the last of them,
 ///               entries after it have none (0)
@@ -23,13 +23,13 @@ internal readonly ref struct NormChunk
     public const int WindowBits = 12;
     public const int WindowEntries = 1 << WindowBits;
 
-    /// <summary>Windows per chunk: with eight, a fifth of its pages would be empty.</summary>
+    /// <summary>Windows per chunk. With eight, a fifth of its pages would be empty.</summary>
     public const int Windows = 7;
 
     /// <summary>Entries per chunk.</summary>
     public const int Entries = Windows * WindowEntries;
 
-    /// <summary>Longest encoding.</summary>
+    /// <summary>Length of the longest encoding in bytes.</summary>
     public const int MaxBytes = HeadBytes + (Entries * sizeof(int));
 
     private const int HeadBytes = sizeof(ulong);
@@ -56,19 +56,21 @@ internal readonly ref struct NormChunk
         _lengths = rest[..Math.Min(rest.Length, _width << WindowBits)];
     }
 
-    /// <summary>The window of an entry.</summary>
+    /// <summary>The number of the window of an entry.</summary>
     public static long WindowOf(long id) => id >> WindowBits;
 
-    /// <summary>The chunk that holds a window.</summary>
+    /// <summary>The number of the chunk that contains a window.</summary>
     public static long NumberOf(long window) => window / Windows;
 
-    /// <summary>The place of an entry in its window.</summary>
+    /// <summary>The index of an entry in its window.</summary>
     public static int SlotOf(long id) => (int)id & (WindowEntries - 1);
 
     /// <summary>Number of lengths stored.</summary>
     public int Count => _width == 0 ? 0 : _lengths.Length / _width;
 
-    /// <summary>The length of an entry. Nearly all lengths are bytes, which take one access.</summary>
+    /// <summary>
+    /// The length of an entry; 0 if none is stored. Nearly all lengths are bytes, which take one memory access.
+    /// </summary>
     public int this[int slot]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -80,18 +82,18 @@ internal readonly ref struct NormChunk
 
     /// <summary>
     /// The lengths of the first windows of a chunk, which may be empty, as consecutive bytes, up to the first window whose
-    /// lengths are not bytes; nearly always all windows.
+    /// lengths do not take one byte each; nearly always all windows.
     /// </summary>
     public static ReadOnlySpan<byte> Plain(ReadOnlySpan<byte> chunk)
     {
         if (chunk.Length < HeadBytes)
             return default;
-        // The last byte of the header is 0, which bounds the count of windows.
+        // The last byte of the header is 0, which bounds the number of windows.
         int windows = BitOperations.TrailingZeroCount(BinaryPrimitives.ReadUInt64LittleEndian(chunk) ^ EveryByte) >> 3;
         return chunk.Slice(HeadBytes, Math.Min(windows << WindowBits, chunk.Length - HeadBytes));
     }
 
-    /// <summary>Encodes the lengths of a chunk; returns the bytes written, 0 if there are no lengths.</summary>
+    /// <summary>Encodes the lengths of a chunk; returns the bytes written, or 0 if there are no lengths.</summary>
     /// <param name="lengths">All <see cref="Entries"/> lengths.</param>
     /// <param name="output">At least <see cref="MaxBytes"/>.</param>
     public static int Encode(ReadOnlySpan<int> lengths, Span<byte> output)

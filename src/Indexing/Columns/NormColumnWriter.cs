@@ -4,7 +4,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Changes the lengths of one full-text field, like <see cref="SortColumnWriter"/>.</summary>
+/// <summary>Changes the lengths of one full-text field. Works like <see cref="SortColumnWriter"/>.</summary>
 internal sealed class NormColumnWriter
 {
     private readonly int[] _lengths = new int[NormChunk.Entries];
@@ -12,7 +12,7 @@ internal sealed class NormColumnWriter
     private Tree _column = null!; // Begin sets it before any change
     private long _chunk = -1;
 
-    /// <summary>Switches to another field; discards changes that were not flushed.</summary>
+    /// <summary>Switches to another field. Changes that were not flushed are discarded.</summary>
     public void Begin(Tree norms)
     {
         _column = norms;

@@ -9,9 +9,9 @@ namespace Treepie.Indexing.Columns;
 
 /// <summary>
 /// The sort values of the 4,096 entries of a window whose values are all whole numbers from −2⁵³ to 2⁵³, read in place. The
-/// highest eight bits of each value are stored apart from the rest, so that a range is compared with 64 of them at a time and the
-/// rest is read only for the few values that share the highest bits of an end of the range. Key in the tree: entry id / 4,096, 8
-/// bytes big-endian; its entries have no <see cref="SortChunk"/>.
+/// highest eight bits of each value are stored apart from the rest, so that a range is compared with 64 of them at a time, and
+/// the rest is read only for the few values that share the highest bits of an end of the range. Key in the tree: entry id /
+/// 4,096, 8 bytes big-endian. The entries of a block have no <see cref="SortChunk"/>.
 /// <code>
 /// OFFSET   SIZE     MEANING
 /// 0        2        n, slots: 1 to 4,096, little-endian; entries after the last slot have no value
@@ -30,7 +30,7 @@ internal readonly ref struct NumberBlock
     public const int EntryBits = PostingWindow.SizeBits;
     public const int Entries = 1 << EntryBits;
 
-    /// <summary>Number of chunks that it replaces.</summary>
+    /// <summary>Number of chunks that the block replaces.</summary>
     public const int Chunks = Entries / SortChunk.Entries;
 
     public const int WidthOffset = 2;
@@ -42,16 +42,18 @@ internal readonly ref struct NumberBlock
     /// <summary>Bits of a value that are stored apart.</summary>
     public const int HighBits = 8;
 
-    /// <summary>Bytes after the lowest bits: eight are read at a time.</summary>
+    /// <summary>Bytes after the lowest bits, because eight bytes are read at a time.</summary>
     public const int SlackBytes = sizeof(ulong);
 
-    /// <summary>Widest value.</summary>
+    /// <summary>Bits of the widest value.</summary>
     public const int MaxBits = 55;
 
-    /// <summary>Longest encoding.</summary>
+    /// <summary>Length of the longest encoding in bytes.</summary>
     public const int MaxBytes = HeaderBytes + Entries + (Entries / 8) + (Entries / 8 * (MaxBits - HighBits)) + SlackBytes;
 
-    /// <summary>From this many of 64 values whose lower bits matter, all are compared, eight at a time.</summary>
+    /// <summary>
+    /// If at least this many of 64 values need their lower bits compared, all 64 are compared, eight at a time.
+    /// </summary>
     private const int FromWhereAll = 16;
 
     private readonly ReadOnlySpan<byte> _bytes;
@@ -59,7 +61,7 @@ internal readonly ref struct NumberBlock
     private readonly int _lowStart;
 
     /// <param name="bytes">The value.</param>
-    /// <exception cref="CorruptionException">It is not a block.</exception>
+    /// <exception cref="CorruptionException">The bytes are not a block.</exception>
     public NumberBlock(ReadOnlySpan<byte> bytes)
     {
         _bytes = bytes;
@@ -97,14 +99,14 @@ internal readonly ref struct NumberBlock
     /// <summary>The greatest value.</summary>
     public long Greatest => BinaryPrimitives.ReadInt64LittleEndian(_bytes[GreatestOffset..]);
 
-    /// <summary>Bits of a value that are not stored apart.</summary>
+    /// <summary>Bits of a value below the highest bits.</summary>
     private int LowBits { get; }
 
     private int Groups => (Count + SortChunk.Entries - 1) >> SortChunk.EntryBits;
 
     private bool IsConstant => _presentStart == HeaderBytes;
 
-    /// <summary>Bytes of the lower bits.</summary>
+    /// <summary>Length in bytes of the lower bits of all slots.</summary>
     public static int LowBytes(int groups, int bits) => bits == 0 ? 0 : (groups * sizeof(ulong) * bits) + SlackBytes;
 
     /// <summary>Whether a slot has a value.</summary>
@@ -113,8 +115,10 @@ internal readonly ref struct NumberBlock
     /// <summary>The value of a slot, which must have one.</summary>
     public long ValueAt(int slot) => Least + (long)Above(slot);
 
-    /// <summary>Keeps in the 64 words of a window the entries with a value from <paramref name="low"/> to
-    /// <paramref name="high"/>, inclusive.</summary>
+    /// <summary>
+    /// Of the 64 words of a window's bitmap, keeps the entries with a value from <paramref name="low"/> to
+    /// <paramref name="high"/>, inclusive.
+    /// </summary>
     public void Between(long low, long high, Span<ulong> words)
     {
         int groups = Groups;
@@ -152,13 +156,13 @@ internal readonly ref struct NumberBlock
     }
 
     /// <summary>
-    /// Counts the entries of a window in which each entry has a value that are surely in an inclusive range by their highest
-    /// bits. The undecided ones are returned and prefetched for <see cref="CountOpen"/>.
+    /// Counts entries whose highest bits alone show that their value is in an inclusive range. Every entry of the window
+    /// must have a value. The entries that this leaves undecided are returned, and prefetched for <see cref="CountOpen"/>.
     /// </summary>
     /// <param name="low">The lower end.</param>
-    /// <param name="high">The upper.</param>
-    /// <param name="entries">The entries: a list, or a bitmap.</param>
-    /// <param name="open">Receives the offsets of the undecided entries: up to 4,096.</param>
+    /// <param name="high">The upper end.</param>
+    /// <param name="entries">The entries to count: a list, or a bitmap.</param>
+    /// <param name="open">Receives the offsets of the undecided entries, up to 4,096.</param>
     /// <param name="openCount">Number of undecided entries.</param>
     public int CountBetween(long low, long high, in PostingWindow entries, Span<ushort> open, out int openCount)
     {
@@ -181,7 +185,7 @@ internal readonly ref struct NumberBlock
         return count;
     }
 
-    /// <summary>Counts the offsets left undecided by <see cref="CountBetween"/> whose value is in the range.</summary>
+    /// <summary>Counts the undecided offsets of <see cref="CountBetween"/> whose value is in the range.</summary>
     public int CountOpen(long low, long high, ReadOnlySpan<ushort> open)
     {
         (ulong from, ulong to) = Above(low, high);
@@ -192,13 +196,13 @@ internal readonly ref struct NumberBlock
         return count;
     }
 
-    /// <summary>The distances of the ends of a range from the least value; some values are in the range.</summary>
+    /// <summary>The distances of the ends of a range from the least value. The range must contain possible values.</summary>
     private (ulong From, ulong To) Above(long low, long high) =>
         (low <= Least ? 0 : (ulong)(low - Least), (ulong)(Math.Min(high, Greatest) - Least));
 
     /// <summary>
-    /// For such a range, the highest bits that a value in it may have, and those with which a value is in it regardless of its
-    /// lower bits. Not all values are in the range, so values differ and have bits.
+    /// For such a range: the highest bits that a value in the range may have, and those with which a value is in the range
+    /// whatever its lower bits are. The range does not cover all values, so the values differ and have bits.
     /// </summary>
     private (ByteRange Outer, ByteRange Inner) Highest(ulong from, ulong to)
     {
@@ -211,7 +215,7 @@ internal readonly ref struct NumberBlock
     public bool IsBetween(int slot, long low, long high) =>
         Has(slot) && ValueAt(slot) is var value && value >= low && value <= high;
 
-    /// <summary>Keeps, in place, the offsets with a value in an inclusive range; returns how many remain.</summary>
+    /// <summary>Keeps, in place, the offsets with a value in an inclusive range; returns the number kept.</summary>
     public int Keep(long low, long high, Span<ushort> offsets)
     {
         int kept = 0;
@@ -224,7 +228,9 @@ internal readonly ref struct NumberBlock
         return kept;
     }
 
-    /// <summary>Of 64 slots, those in the range, provided that their highest bits equal those of an end.</summary>
+    /// <summary>
+    /// Of 64 slots, returns those in the range, provided that their highest bits equal those of an end of the range.
+    /// </summary>
     private ulong EdgesOf(ReadOnlySpan<byte> highest, ReadOnlySpan<byte> lowest, ByteRange outer, uint from, uint to)
     {
         uint mask = (1u << LowBits) - 1;
@@ -237,7 +243,7 @@ internal readonly ref struct NumberBlock
         return fits;
     }
 
-    /// <summary>Of the wanted ones among 64 slots, those in the range.</summary>
+    /// <summary>Of the wanted ones among 64 slots, returns those in the range.</summary>
     private ulong EdgesOf(int group, ulong wanted, ulong from, ulong span)
     {
         ulong found = 0;

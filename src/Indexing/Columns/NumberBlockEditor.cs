@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Columns;
 internal sealed class NumberBlockEditor
 {
     /// <summary>
-    /// A block may have this many slots per value, plus <see cref="FreeSlots"/>; for sparser values chunks are smaller.
+    /// A block may have this many slots per value, plus <see cref="FreeSlots"/>. If values are sparser, chunks are smaller.
     /// </summary>
     private const int MaxSlotsOfValue = 8;
 
@@ -18,10 +18,10 @@ internal sealed class NumberBlockEditor
     private readonly long[] _values = new long[NumberBlock.Entries];
     private readonly ulong[] _present = new ulong[NumberBlock.Chunks];
 
-    /// <summary>Starts without values.</summary>
+    /// <summary>Starts editing without values.</summary>
     public void Clear() => Array.Clear(_present);
 
-    /// <summary>Starts with the values of a block.</summary>
+    /// <summary>Starts editing with the values of a block.</summary>
     public void Load(NumberBlock block)
     {
         Clear();
@@ -54,7 +54,9 @@ internal sealed class NumberBlockEditor
         return (_present[slot >> 6] >> slot & 1) != 0;
     }
 
-    /// <summary>Writes the block; returns its length in bytes, 0 if no slot has a value, -1 if chunks are smaller.</summary>
+    /// <summary>
+    /// Writes the block and returns its length in bytes; 0 if no slot has a value, -1 if chunks would be smaller.
+    /// </summary>
     public int Encode(Span<byte> output)
     {
         int groups = 0, entries = 0;

@@ -32,32 +32,35 @@ namespace Treepie.Indexing.Columns;
 /// …        …     per slot the place of its text, w bits, lowest first; t if it has no value
 /// …        …     the texts; eight bytes of 0
 /// </code>
-/// A text is compared by its first eight bytes; the rest is read for ties only. A few texts shared by many entries are in a
-/// <see cref="TextBlock"/>, and a window of whole numbers is in a <see cref="NumberBlock"/>: a chunk is then a part of either.
+/// Texts are compared by their first eight bytes; the rest is read only for ties. If many entries share a few texts, their values
+/// are in a <see cref="TextBlock"/>; a window of whole numbers is in a <see cref="NumberBlock"/>. A chunk is then a view of a
+/// part of such a block.
 /// </summary>
 /// <param name="bytes">The chunk, or the block of texts.</param>
-/// <param name="part">The part of the block of texts, from 1 on; 0 for a chunk of its own; negative for a part of a block of
+/// <param name="part">The part of the block of texts, from 1 on; 0 for a separate chunk; negative for a part of a block of
 /// numbers.</param>
 internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 {
     /// <summary>Whole numbers from minus this to this are exact as doubles.</summary>
     public const long MaxPacked = 1L << 53;
 
-    /// <summary>Widest packed value: with up to seven bits before it in its first byte, it lies within eight bytes.</summary>
+    /// <summary>
+    /// Bits of the widest packed value: it lies within eight bytes even after up to seven bits of its first byte.
+    /// </summary>
     public const int MaxPackedBits = 56;
 
-    /// <summary>From this many wanted entries, all 64 are compared, eight at a time.</summary>
+    /// <summary>If at least this many entries are wanted, all 64 are compared, eight at a time.</summary>
     private const int FromWhereAll = 10;
 
     public const int PackedHeaderBytes = 18;
     public const int PackedFlag = 128;
 
-    /// <summary>Marks texts, in the place of a width.</summary>
+    /// <summary>Marks a chunk of texts; stored in place of a width.</summary>
     public const byte TextMark = byte.MaxValue;
 
     public const int TextsHeaderBytes = 4;
 
-    /// <summary>Flag: ends of texts take two bytes.</summary>
+    /// <summary>Flag: the ends of texts take two bytes.</summary>
     public const int WideFlag = 128;
 
     public const int EntryBits = 6;
@@ -74,7 +77,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 
     public int Count => IsOfBlock || IsOfNumbers ? Entries : _bytes.IsEmpty ? 0 : _bytes[0] & ~PackedFlag;
 
-    /// <summary>Whether all values are whole numbers close to each other, in a chunk of their own.</summary>
+    /// <summary>Whether all values are whole numbers close to each other, in a separate chunk.</summary>
     public bool IsPacked => _part == 0 && !_bytes.IsEmpty && _bytes[0] >= PackedFlag && _bytes[1] != TextMark;
 
     private bool IsOfBlock => _part > 0;
@@ -85,7 +88,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 
     private TextBlock Block => new(_bytes);
 
-    /// <summary>64 of the entries of a block of numbers.</summary>
+    /// <summary>The sort values of 64 entries of a block of numbers.</summary>
     public static SortChunk Of(NumberBlock numbers, int part) => new(numbers, part);
 
     public SortTag TagAt(int slot)
@@ -108,7 +111,9 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..])
         : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
-    /// <summary>The ten bytes of a number, in place or in <paramref name="room"/>, which has ten.</summary>
+    /// <summary>
+    /// The ten bytes of a number, either in place or in <paramref name="room"/>, which must have ten bytes.
+    /// </summary>
     public ReadOnlySpan<byte> NumberAt(int slot, Span<byte> room)
     {
         if (!IsWhole)
@@ -118,10 +123,10 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return room[..NumberKey.Bytes];
     }
 
-    /// <summary>A number as the nearest double.</summary>
+    /// <summary>A number converted to the nearest double.</summary>
     public double DoubleAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToDouble(Slot(slot).Slice(1, NumberKey.Bytes));
 
-    /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> returns it.</summary>
+    /// <summary>A number converted as by <see cref="NumberKey.ToSaturatedLong"/>.</summary>
     public long LongAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
     public int TextLengthAt(int slot) =>
@@ -138,8 +143,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     }
 
     /// <summary>
-    /// The first eight bytes of a text, like <see cref="HeadAt"/>, and its length, with one lookup of its place; false if the
-    /// slot has no text.
+    /// Returns the first eight bytes of a text, like <see cref="HeadAt"/>, and its length, looking up its place only once;
+    /// false if the slot has no text.
     /// </summary>
     public bool TryTextHead(int slot, out ulong head, out int length)
     {
@@ -193,13 +198,17 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
             : _bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
     }
 
-    /// <summary>Bits that encode one of <paramref name="texts"/> texts, or none.</summary>
+    /// <summary>Number of bits that encode one of <paramref name="texts"/> texts, or none.</summary>
     public static int PlaceBits(int texts) => 32 - BitOperations.LeadingZeroCount((uint)texts);
 
-    /// <summary>Bytes of the places of <paramref name="slots"/> slots; two bytes are read at a time.</summary>
+    /// <summary>
+    /// Length in bytes of the places of <paramref name="slots"/> slots, which are read two bytes at a time.
+    /// </summary>
     public static int PlaceBytes(int slots, int bits) => ((slots * bits) + 7) >> 3;
 
-    /// <summary>The place of a slot's text among the distinct texts; their number if it has none.</summary>
+    /// <summary>
+    /// The place of a slot's text among the distinct texts; the number of these texts if the slot has no text.
+    /// </summary>
     private int PlaceAt(int slot)
     {
         int width = _bytes[3] & ~WideFlag;
@@ -231,7 +240,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return _bytes.Slice(TextsStart + start, End(place) - start);
     }
 
-    /// <summary>Like <see cref="HeadAt"/>; eight readable bytes follow the last text.</summary>
+    /// <summary>Like <see cref="HeadAt"/>. At least eight readable bytes follow the start of the last text.</summary>
     private ulong TextHead(int slot)
     {
         if (IsOfBlock)
@@ -248,7 +257,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     }
 
     /// <summary>
-    /// For a packed chunk: the wanted slots, one bit each, whose values are in an inclusive range.
+    /// For a packed chunk: returns those wanted slots, one bit each, whose values are in an inclusive range.
     /// </summary>
     public ulong PackedBetween(long low, long high, ulong wanted)
     {
@@ -257,7 +266,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         int width = _bytes[1];
         ulong mask = (1UL << width) - 1;
         long least = BinaryPrimitives.ReadInt64LittleEndian(_bytes[2..]);
-        long greatest = least + (long)mask; // at the most
+        long greatest = least + (long)mask; // an upper bound
         if (low > high || low > greatest || high < least)
             return 0;
         if (low <= least && high >= greatest)
@@ -266,7 +275,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
         ReadOnlySpan<byte> values = _bytes[PackedHeaderBytes..];
         if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(wanted) >= FromWhereAll)
-            // The span is limited to the width: values below the range would wrap around.
+            // The span is limited to the width, because values below the range would wrap around.
             return wanted & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from));
         for (; wanted != 0; wanted &= wanted - 1)
         {

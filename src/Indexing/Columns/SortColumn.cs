@@ -2,7 +2,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>The sort values of one field, chunk by chunk, in any of their forms.</summary>
+/// <summary>The sort values of one field, read chunk by chunk whatever their stored form.</summary>
 /// <param name="chunks">Chunks by number.</param>
 /// <param name="blocks">Blocks of texts; null if the field never had one.</param>
 /// <param name="numbers">Blocks of numbers; null if the field never had one.</param>
@@ -14,7 +14,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
     /// <summary>Whether it has blocks of numbers.</summary>
     public bool HasNumbers => numbers is not null;
 
-    /// <summary>A chunk; valid like the result of <see cref="ChunkCursor.Read"/>.</summary>
+    /// <summary>Reads a chunk; valid like the result of <see cref="ChunkCursor.Read"/>.</summary>
     public SortChunk Read(long chunk)
     {
         if (numbers is not null && numbers.Read(chunk >> NumberChunkBits) is { IsEmpty: false } window)
@@ -24,7 +24,9 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return new SortChunk(chunks.Read(chunk));
     }
 
-    /// <summary>The numbers of a window; false if its entries have chunks or texts, or no values.</summary>
+    /// <summary>
+    /// Reads the numbers of a window; false if its values are in chunks or blocks of texts, or it has no values.
+    /// </summary>
     public bool TryReadNumbers(long window, out NumberBlock found)
     {
         ReadOnlySpan<byte> bytes = numbers is null ? default : numbers.Read(window);
@@ -33,8 +35,8 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
     }
 
     /// <summary>
-    /// Like <see cref="ChunkCursor.TryReadLeaf"/>, for a window without a block of numbers; false if there may be blocks of
-    /// texts.
+    /// Like <see cref="ChunkCursor.TryReadLeaf"/>, for a window without a block of numbers; false if the field may have
+    /// blocks of texts.
     /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
@@ -45,7 +47,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return false;
     }
 
-    /// <summary>A block of texts; false if its entries have chunks, or no values.</summary>
+    /// <summary>Reads a block of texts; false if its entries have chunks or no values.</summary>
     public bool TryReadBlock(long block, out TextBlock found)
     {
         ReadOnlySpan<byte> bytes = blocks is null ? default : blocks.Read(block);
@@ -53,12 +55,12 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return !bytes.IsEmpty;
     }
 
-    /// <summary>Like <see cref="TryReadBlock"/>, for scans: the next leaf is prefetched.</summary>
+    /// <summary>Like <see cref="TryReadBlock"/>, for scans: also prefetches the next leaf.</summary>
     public bool TryReadBlockAlong(long block, out TextBlock found)
     {
         bool isThere = TryReadBlock(block, out found);
         if (isThere)
-            blocks!.PrefetchNextLeaf(); // it found a block
+            blocks!.PrefetchNextLeaf(); // a block was found, so there are blocks
         return isThere;
     }
 }

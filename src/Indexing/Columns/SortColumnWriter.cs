@@ -9,10 +9,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. A window is a
-/// <see cref="NumberBlock"/> while all its values are suitable numbers, and neighbouring entries are a <see cref="TextBlock"/>
-/// while they have few distinct texts. Otherwise the block is split into chunks for good. Reusable for one field and transaction
-/// after another: <see cref="Begin"/>, changes, <see cref="Flush"/>. Invariants:
+/// Changes the sort values of one field. Entries come in ascending order, so a chunk is read and written once. A window is a
+/// <see cref="NumberBlock"/> as long as all its values are suitable numbers, and neighbouring entries are a
+/// <see cref="TextBlock"/> as long as they have few distinct texts. Otherwise the block is permanently split into chunks.
+/// Reusable for one field and transaction after another: <see cref="Begin"/>, changes, <see cref="Flush"/>. Invariants:
 /// 1. Values of an entry are in exactly one of: the window's numbers, the block's texts, a chunk.
 /// 2. The loaded chunk lies in the loaded block, which lies in the loaded window.
 /// </summary>
@@ -43,11 +43,11 @@ internal sealed class SortColumnWriter
     private bool _isNumbers;
     private bool _wasNumbers;
 
-    /// <summary>Switches to another field; discards changes that were not flushed.</summary>
+    /// <summary>Switches to another field. Changes that were not flushed are discarded.</summary>
     /// <param name="writing">The transaction.</param>
     /// <param name="chunksName">The tree of its chunks.</param>
-    /// <param name="textsName">The tree of its blocks of texts, which exists once there was one.</param>
-    /// <param name="wholeName">The tree of its blocks of numbers, which exists once there was one.</param>
+    /// <param name="textsName">The tree of its blocks of texts, which is created with the first block.</param>
+    /// <param name="wholeName">The tree of its blocks of numbers, which is created with the first block.</param>
     public void Begin(WriteTransaction writing, string chunksName, string textsName, string wholeName)
     {
         _transaction = writing;
@@ -114,7 +114,7 @@ internal sealed class SortColumnWriter
         if (length > 0)
             (_blocks ??= _transaction.GetOrCreateTree(_blocksName)).Put(key, _output.AsSpan(0, length));
         else if (_wasBlock)
-            _blocks!.Delete(key); // it was there
+            _blocks!.Delete(key); // the block was read from this tree
     }
 
     private void FlushChunk()
@@ -132,7 +132,9 @@ internal sealed class SortColumnWriter
         _chunk = -1;
     }
 
-    /// <summary>Loads the numbers of a window, which may be none yet, unless it has other values.</summary>
+    /// <summary>
+    /// Loads the numbers of a window, or starts a new block of numbers if the window has no values of any form.
+    /// </summary>
     private void EnterWindow(long number)
     {
         Flush();
@@ -176,7 +178,7 @@ internal sealed class SortColumnWriter
         {
             Span<byte> key = stackalloc byte[EntryKey.Bytes];
             EntryKey.Write(key, _window);
-            _windows!.Delete(key); // it was there
+            _windows!.Delete(key); // the block was read from this tree
         }
 
         Span<byte> number = stackalloc byte[NumberKey.Bytes];
@@ -197,7 +199,7 @@ internal sealed class SortColumnWriter
         return tag == SortTag.None || (tag == SortTag.Number && _numbers.TrySet(slot, value));
     }
 
-    /// <summary>Loads a block, or starts a new one if its entries have no chunks either.</summary>
+    /// <summary>Loads a block of texts, or starts a new one if its entries have no chunks.</summary>
     private void Enter(long number)
     {
         LeaveBlock();
@@ -227,7 +229,7 @@ internal sealed class SortColumnWriter
         {
             Span<byte> key = stackalloc byte[EntryKey.Bytes];
             EntryKey.Write(key, _block);
-            _blocks!.Delete(key); // it was there
+            _blocks!.Delete(key); // the block was read from this tree
         }
 
         for (int entry = 0; entry < TextBlock.Entries && _texts.Count > 0; entry++)
@@ -348,7 +350,9 @@ internal sealed class SortColumnWriter
         return textStart + texts;
     }
 
-    /// <summary>Encodes a chunk of whole numbers close to each other.</summary>
+    /// <summary>
+    /// Encodes a chunk of whole numbers close to each other; false if it has other values or would not be shorter.
+    /// </summary>
     private bool TryPack(int count, out int length)
     {
         long least = long.MaxValue, greatest = long.MinValue;
@@ -390,7 +394,9 @@ internal sealed class SortColumnWriter
         return true;
     }
 
-    /// <summary>Encodes a chunk of texts, each distinct text once.</summary>
+    /// <summary>
+    /// Encodes a chunk of texts, each distinct text once; false if it has other values or would not be shorter.
+    /// </summary>
     private bool TryPackTexts(int count, out int length)
     {
         length = 0;

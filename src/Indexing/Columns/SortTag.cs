@@ -3,7 +3,7 @@ namespace Treepie.Indexing.Columns;
 /// <summary>The type of an entry's sort value.</summary>
 internal enum SortTag : byte
 {
-    /// <summary>None: null or missing.</summary>
+    /// <summary>No value: null or missing.</summary>
     None = 0,
 
     /// <summary>A number.</summary>

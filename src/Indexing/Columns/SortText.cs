@@ -2,13 +2,15 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Sort values as texts.</summary>
+/// <summary>Converts sort values to texts.</summary>
 internal static class SortText
 {
     /// <summary>Longest text of a sort value.</summary>
     public const int MaxBytes = 1_024;
 
-    /// <summary>Copies the value of a slot as text, numbers too; returns its length, or -1 if there is no value.</summary>
+    /// <summary>
+    /// Copies the value of a slot as text, formatting numbers; returns its length, or -1 if there is no value.
+    /// </summary>
     public static int Copy(SortChunk chunk, int slot, Span<byte> output)
     {
         switch (chunk.TagAt(slot))

@@ -6,9 +6,9 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// The sort values of 2,048 neighbouring entries, half a window, that have few distinct texts and nothing else, read in place:
-/// each text once, and the place of each entry's text as bit planes, so that hits are counted by text 256 at a time. Key in the
-/// tree: entry id / 2,048, 8 bytes big-endian; its entries have no <see cref="SortChunk"/>.
+/// The sort values of 2,048 neighbouring entries (half a window) that have few distinct texts and no other values, read in
+/// place. Each text is stored once, and the place of each entry's text as bit planes, so that matches are counted by text 256
+/// at a time. Key in the tree: entry id / 2,048, 8 bytes big-endian. The entries of a block have no <see cref="SortChunk"/>.
 /// <code>
 /// OFFSET   SIZE     MEANING
 /// 0        1        n, distinct texts: 1 to 63
@@ -26,15 +26,15 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
     /// <summary>Blocks per window of postings.</summary>
     public const int OfWindow = PostingWindow.Size / Entries;
 
-    /// <summary>Number of chunks that it replaces.</summary>
+    /// <summary>Number of chunks that the block replaces.</summary>
     public const int Chunks = Entries / SortChunk.Entries;
 
     public const int MaxTexts = 63;
 
-    /// <summary>Most bits of a place.</summary>
+    /// <summary>Most bits of the place of a text.</summary>
     public const int MaxBits = 6;
 
-    /// <summary>Longest encoding: such values fit into a leaf.</summary>
+    /// <summary>Length of the longest block in bytes; such values fit into a leaf.</summary>
     public const int MaxBytes = 2_048;
 
     public const int HeaderBytes = 2;
@@ -50,7 +50,7 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
     /// <summary>Number of bitmaps.</summary>
     public int Bits => BitsOf(Count);
 
-    /// <summary>Its encoded texts, which are equal for blocks with the same texts.</summary>
+    /// <summary>The encoded texts with their ends, which are equal for blocks with the same texts.</summary>
     public ReadOnlySpan<byte> Texts => _bytes[HeaderBytes..PlanesStart];
 
     /// <summary>The bitmaps, one after another.</summary>
@@ -60,7 +60,7 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
 
     private int PlanesStart => TextsStart + EndOf(Count);
 
-    /// <summary>Bits that encode one of <paramref name="texts"/> texts, or none.</summary>
+    /// <summary>Number of bits that encode one of <paramref name="texts"/> texts, or none.</summary>
     public static int BitsOf(int texts) => 32 - BitOperations.LeadingZeroCount((uint)texts);
 
     /// <summary>The place of an entry's text; 0 if it has none.</summary>
@@ -77,7 +77,7 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
         return (int)Math.Min(place, _bytes[0]);
     }
 
-    /// <summary>A text by its place, from 1 on.</summary>
+    /// <summary>A text by its place, which starts at 1.</summary>
     public ReadOnlySpan<byte> TextAt(int place) => TextIn(_bytes[HeaderBytes..], Count, place);
 
     /// <summary>A text of <see cref="Texts"/> by its place.</summary>
@@ -88,8 +88,8 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
     }
 
     /// <summary>
-    /// The first eight bytes of a text, zero-filled, as an integer with the same order. The bitmaps follow the last text, so at
-    /// least eight bytes can be read.
+    /// The first eight bytes of a text, zero-filled, as an integer with the same order. The bitmaps follow the last text, so
+    /// at least eight bytes can be read.
     /// </summary>
     public ulong HeadAt(int place)
     {

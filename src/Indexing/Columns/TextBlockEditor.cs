@@ -6,16 +6,17 @@ using System.Runtime.InteropServices;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Edits a <see cref="TextBlock"/> on its bitmaps, so that changing a few entries is cheap. Reusable for one block after another.
-/// Invariants: 1. Places are 0 to Count; each names one distinct text. 2. Every entry has exactly one place.
+/// Edits a <see cref="TextBlock"/> on its bitmaps, so that changing a few entries is cheap. Reusable for one block after
+/// another. Invariants: 1. Places are 0 to Count; each place above 0 names one distinct text. 2. Every entry has exactly one
+/// place.
 /// </summary>
 internal sealed class TextBlockEditor
 {
     private const int Words = TextBlock.Entries / 64;
 
     /// <summary>
-    /// Bitmaps may take this many bytes per entry with a value, plus <see cref="FreeBytes"/>; for sparser values chunks are
-    /// smaller.
+    /// Bitmaps may take this many bytes per entry with a value, plus <see cref="FreeBytes"/>. If values are sparser, chunks
+    /// are smaller.
     /// </summary>
     private const int MaxBytesOfEntry = 2;
 
@@ -32,17 +33,17 @@ internal sealed class TextBlockEditor
 
     public TextBlockEditor() => _byText = (x, y) => TextAt(x).SequenceCompareTo(TextAt(y));
 
-    /// <summary>Number of distinct texts it has, or had.</summary>
+    /// <summary>Number of distinct texts, including those no longer used by any entry.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Starts without values.</summary>
+    /// <summary>Starts editing without values.</summary>
     public void Clear()
     {
         (Count, _last) = (0, 0);
         Array.Clear(_planes);
     }
 
-    /// <summary>Starts with the values of a block.</summary>
+    /// <summary>Starts editing with the values of a block.</summary>
     public void Load(TextBlock block)
     {
         Clear();
@@ -89,8 +90,8 @@ internal sealed class TextBlockEditor
     }
 
     /// <summary>
-    /// Writes the block with its texts in order and without unused ones; returns its length in bytes, 0 if no entry has a value,
-    /// -1 if chunks are smaller.
+    /// Writes the block with its texts in order and without unused ones, and returns its length in bytes; 0 if no entry has
+    /// a value, -1 if the block would be too long or chunks smaller.
     /// </summary>
     public int Encode(Span<byte> output)
     {

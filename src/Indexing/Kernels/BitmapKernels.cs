@@ -8,8 +8,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Loops over bitmaps of one window (4,096 bits, 64 words, 512 bytes). The right side may lie unaligned in a page.
-/// Each vector form has a scalar twin; tests compare the two.
+/// Loops over bitmaps of one window (4,096 bits, 64 words, 512 bytes). The right operand may be unaligned in a page. Each
+/// vector form has a scalar twin; tests compare the two.
 /// </summary>
 internal static class BitmapKernels
 {
@@ -61,7 +61,7 @@ internal static class BitmapKernels
         return CountScalar(bits);
     }
 
-    /// <summary>The plain twin of <see cref="Count"/>.</summary>
+    /// <summary>The scalar twin of <see cref="Count"/>.</summary>
     public static int CountScalar(ReadOnlySpan<ulong> bits)
     {
         int count = 0;
@@ -70,7 +70,7 @@ internal static class BitmapKernels
         return count;
     }
 
-    /// <summary>By byte, how many of its bits are set: those of each half by a table of sixteen.</summary>
+    /// <summary>Counts the set bits of each byte, with a table of sixteen entries for each of its halves.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Vector256<byte> CountBytes(Vector256<byte> bits)
     {
@@ -80,11 +80,11 @@ internal static class BitmapKernels
         return Avx2.Shuffle(table, bits & half) + Avx2.Shuffle(table, (bits.AsUInt16() >>> 4).AsByte() & half);
     }
 
-    /// <summary>The sum of 32 bytes. Sixteen vectors of counts up to 8 stay within a byte.</summary>
+    /// <summary>The sum of 32 bytes. Counts of up to 8 from sixteen vectors still fit into a byte.</summary>
     public static int AddUp(Vector256<byte> sums) =>
         (int)Vector256.Sum(Avx2.SumAbsoluteDifferences(sums, Vector256<byte>.Zero).AsUInt64());
 
-    /// <summary>Number of bits set in both; <paramref name="other"/> may lie unaligned in a page.</summary>
+    /// <summary>Number of bits set in both bitmaps; <paramref name="other"/> may be unaligned in a page.</summary>
     public static int CountBoth(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
     {
         Debug.Assert(bits.Length == Words && other.Length == Bytes);
@@ -99,7 +99,7 @@ internal static class BitmapKernels
         return AddUp(sums);
     }
 
-    /// <summary>The plain twin of <see cref="CountBoth"/>.</summary>
+    /// <summary>The scalar twin of <see cref="CountBoth"/>.</summary>
     public static int CountBothScalar(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
     {
         ReadOnlySpan<ulong> right = MemoryMarshal.Cast<byte, ulong>(other);
@@ -109,13 +109,13 @@ internal static class BitmapKernels
         return count;
     }
 
-    /// <summary>Number of the offsets whose bit is set.</summary>
+    /// <summary>Number of offsets whose bit is set.</summary>
     public static int CountIn(ReadOnlySpan<ulong> bits, ReadOnlySpan<ushort> offsets)
     {
         Debug.Assert(bits.Length == Words);
 
-        // Two sums, and a mask instead of a bounds check: an offset beyond the window, which only damage can cause, counts for
-        // another.
+        // Two sums, and a mask instead of a bounds check: an offset beyond the window, which only damage can cause, is
+        // counted as another one.
         ref ulong words = ref MemoryMarshal.GetReference(bits);
         ulong even = 0, odd = 0;
         int i = 0;
@@ -133,7 +133,9 @@ internal static class BitmapKernels
     /// <summary>Whether no bit is set.</summary>
     public static bool IsEmpty(ReadOnlySpan<ulong> bits) => !bits.ContainsAnyExcept(0UL);
 
-    /// <summary>Number of bits set before <paramref name="offset"/>: the place of an offset's frequency.</summary>
+    /// <summary>
+    /// Number of bits set before <paramref name="offset"/>: the rank of the offset, by which its frequency is found.
+    /// </summary>
     public static int Rank(ReadOnlySpan<ulong> bits, int offset)
     {
         int word = offset >> 6;
@@ -143,7 +145,7 @@ internal static class BitmapKernels
         return rank;
     }
 
-    /// <summary>As <see cref="Rank"/>, of several offsets, which ascend.</summary>
+    /// <summary>Like <see cref="Rank"/>, for several ascending offsets.</summary>
     public static void CopyRanks(ReadOnlySpan<ulong> bits, ReadOnlySpan<ushort> offsets, Span<ushort> ranks)
     {
         for (int i = 0, word = 0, before = 0; i < offsets.Length; i++)
@@ -184,7 +186,7 @@ internal static class BitmapKernels
         return result;
     }
 
-    /// <summary>A bit for each of 64 bytes that is not above a limit.</summary>
+    /// <summary>Returns a bit for each of 64 bytes, set if the byte is not above a limit.</summary>
     public static ulong NotAbove(ReadOnlySpan<byte> values, byte limit)
     {
         Debug.Assert(values.Length == Words);
@@ -208,7 +210,7 @@ internal static class BitmapKernels
         return result;
     }
 
-    /// <summary>Writes the offsets of all bits set, ascending, and returns how many there are.</summary>
+    /// <summary>Writes the offsets of all bits set, ascending, and returns their number.</summary>
     public static int Decode(ReadOnlySpan<ulong> bits, Span<ushort> offsets)
     {
         int count = 0;
@@ -228,15 +230,15 @@ internal static class BitmapKernels
             bits[offset >> 6] |= 1UL << (offset & 63);
     }
 
-    /// <summary>Offsets after the last that <see cref="SetPadded"/> reads.</summary>
+    /// <summary>Number of offsets that <see cref="SetPadded"/> may read after the last.</summary>
     public const int SetPadding = 7;
 
-    /// <summary>Eight values, 1 for the first n and 0 for the others, when read from place 8 − n.</summary>
+    /// <summary>Read from index 8 − n: eight values, 1 for the first n and 0 for the others.</summary>
     private static ReadOnlySpan<ulong> Ones => [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 
     /// <summary>
     /// Sets the bits of the first <paramref name="count"/> offsets of a list followed by <see cref="SetPadding"/> readable
-    /// offsets without meaning: always eight at a time, so that no branch depends on the count.
+    /// offsets without meaning. Always processes eight at a time, so that no branch depends on the count within a step.
     /// </summary>
     public static void SetPadded(Span<ulong> bits, ReadOnlySpan<ushort> padded, int count)
     {
@@ -259,7 +261,7 @@ internal static class BitmapKernels
         }
     }
 
-    /// <summary>A meaningless offset sets no bit, in any word of the window.</summary>
+    /// <summary>Sets the bit of an offset; a meaningless offset sets no bit, in any word of the window.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Set(ref ulong words, ref ushort offsets, ref ulong ones, int place)
     {

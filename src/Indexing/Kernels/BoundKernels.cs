@@ -6,14 +6,17 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Loops over what the 64 blocks of a window can score at the most. Each vector form has a scalar twin.</summary>
+/// <summary>
+/// Loops over the upper bounds of the scores in the 64 blocks of a window. Each vector form has a scalar twin.
+/// </summary>
 internal static class BoundKernels
 {
     /// <summary>Blocks of a window.</summary>
     public const int Blocks = 64;
 
     /// <summary>
-    /// The places of the greatest bounds, descending; of equal ones the first. None is below 0. Returns how many there are.
+    /// Writes the indexes of the greatest bounds, descending, the first of equal ones first; negative bounds are ignored.
+    /// Returns the number of indexes written.
     /// </summary>
     public static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
     {
@@ -32,12 +35,13 @@ internal static class BoundKernels
         return count;
     }
 
-    /// <summary>Lanes of <see cref="BestOfLanes"/>.</summary>
+    /// <summary>Number of lanes of <see cref="BestOfLanes"/>.</summary>
     public const int Lanes = 16;
 
     /// <summary>
-    /// The place of the greatest bound of each lane, of equal ones the first; bound i is of lane i mod 16. So these are the
-    /// greatest of all and others among the greatest, found without an order. Returns how many there are.
+    /// Writes the index of the greatest bound of each lane, or the first of equal ones; bound i belongs to lane i mod 16. So
+    /// the greatest bound of all and others among the greatest are found without sorting. Returns the number of indexes
+    /// written.
     /// </summary>
     public static int BestOfLanes(ReadOnlySpan<float> bounds, Span<int> best)
     {
@@ -81,7 +85,9 @@ internal static class BoundKernels
         return Math.Min(bounds.Length, Lanes);
     }
 
-    /// <summary>Writes the places of bounds that are not below a number, ascending; returns how many.</summary>
+    /// <summary>
+    /// Writes the indexes of bounds that are not below <paramref name="least"/>, ascending; returns their number.
+    /// </summary>
     public static int CopyReaching(ReadOnlySpan<float> bounds, float least, Span<int> places)
     {
         int count = 0, i = 0;
@@ -106,7 +112,7 @@ internal static class BoundKernels
         return count;
     }
 
-    /// <summary>Adds each byte as a number, multiplied.</summary>
+    /// <summary>Adds each byte, converted to a number and multiplied by <paramref name="unit"/>, to a bound.</summary>
     public static void AddSpread(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
     {
         Debug.Assert(impacts.Length == Blocks && bounds.Length == Blocks);
@@ -136,7 +142,7 @@ internal static class BoundKernels
             bounds[i] += impacts[i] * unit;
     }
 
-    /// <summary>The largest byte; of 64, or any other number of them.</summary>
+    /// <summary>The largest byte. Usually of 64 bytes, but any number is possible.</summary>
     public static byte Largest(ReadOnlySpan<byte> impacts)
     {
         if (!Vector256.IsHardwareAccelerated || impacts.Length != Blocks)
@@ -161,7 +167,9 @@ internal static class BoundKernels
         return most;
     }
 
-    /// <summary>Clears the words of those blocks whose bound, multiplied, stays below a threshold.</summary>
+    /// <summary>
+    /// Clears the words of those blocks whose bound, multiplied by <paramref name="margin"/>, is below a threshold.
+    /// </summary>
     public static void Narrow(Span<ulong> hits, ReadOnlySpan<float> bounds, float threshold, float margin)
     {
         Debug.Assert(hits.Length == Blocks && bounds.Length == Blocks);
@@ -177,7 +185,7 @@ internal static class BoundKernels
         for (nuint i = 0; i < Blocks; i += 8)
         {
             Vector256<int> stays = Vector256.GreaterThanOrEqual(Vector256.LoadUnsafe(ref source, i) * factor, least).AsInt32();
-            (Vector256<long> low, Vector256<long> high) = Vector256.Widen(stays); // all bits of an int are all bits of a long
+            (Vector256<long> low, Vector256<long> high) = Vector256.Widen(stays); // widens each all-ones int to an all-ones long
             (Vector256.LoadUnsafe(ref target, i) & low.AsUInt64()).StoreUnsafe(ref target, i);
             (Vector256.LoadUnsafe(ref target, i + 4) & high.AsUInt64()).StoreUnsafe(ref target, i + 4);
         }
@@ -190,7 +198,7 @@ internal static class BoundKernels
             hits[i] = bounds[i] * margin >= threshold ? hits[i] : 0;
     }
 
-    /// <summary>A bit for each block that has hits.</summary>
+    /// <summary>Returns a bit for each block, set if the block has hits.</summary>
     public static ulong NotEmpty(ReadOnlySpan<ulong> hits)
     {
         Debug.Assert(hits.Length == Blocks);
@@ -215,8 +223,9 @@ internal static class BoundKernels
     }
 
     /// <summary>
-    /// A bit for each block in which what a sum has without one of its parts stays below a threshold. The sum is multiplied
-    /// before, so that the margin covers how it was rounded, also where hardly anything is left of it.
+    /// Returns a bit for each block in which the sum minus one of its parts is below a threshold. The sum is multiplied by
+    /// the margin before the subtraction, so that the margin covers its rounding error even if hardly anything of the sum
+    /// remains.
     /// </summary>
     public static ulong Below(ReadOnlySpan<float> sums, ReadOnlySpan<float> parts, float threshold, float margin)
     {
@@ -247,7 +256,7 @@ internal static class BoundKernels
         return blocks;
     }
 
-    /// <summary>Adds parts, multiplied.</summary>
+    /// <summary>Adds to each bound a part, multiplied by <paramref name="weight"/>.</summary>
     public static void AddScaled(Span<float> bounds, ReadOnlySpan<float> parts, float weight)
     {
         Debug.Assert(bounds.Length == Blocks && parts.Length == Blocks);
@@ -271,7 +280,7 @@ internal static class BoundKernels
             bounds[i] += weight * parts[i];
     }
 
-    /// <summary>The largest; numbers are from 0 on.</summary>
+    /// <summary>The largest bound; bounds are not negative.</summary>
     public static float Largest(ReadOnlySpan<float> bounds)
     {
         Debug.Assert(bounds.Length == Blocks);

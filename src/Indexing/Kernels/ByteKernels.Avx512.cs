@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Kernels;
 
 internal static partial class ByteKernels
 {
-    /// <summary>As <see cref="BetweenNarrow"/>: a comparison of 64 bytes gives the bits at once.</summary>
+    /// <summary>Like <see cref="BetweenNarrow"/>; a comparison of 64 bytes returns all bits at once.</summary>
     private static unsafe bool BetweenWide(byte* start, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
         Vector512<byte> from = Vector512.Create(outer.From),
@@ -25,7 +25,7 @@ internal static partial class ByteKernels
         return any != 0;
     }
 
-    /// <summary>As <see cref="CountNarrow"/>.</summary>
+    /// <summary>Like <see cref="CountNarrow"/>, 64 bytes at a time.</summary>
     private static unsafe int CountWide(
         byte* start, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {

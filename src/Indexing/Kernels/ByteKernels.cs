@@ -7,23 +7,24 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Compares bytes with the ends of a range, 64 at a time. Where they are the highest bytes of numbers, nearly all are decided by
-/// them, and only those that are the byte of an end need to be looked at (Feng, Lo, Kao, Xu: <em>ByteSlice</em>, SIGMOD 2015).
+/// Compares bytes with the ends of a range, 64 at a time. If they are the highest bytes of numbers, they decide nearly all
+/// comparisons, and only numbers whose byte equals that of an end need a closer look (Feng, Lo, Kao, Xu: <em>ByteSlice</em>,
+/// SIGMOD 2015).
 /// </summary>
 internal static partial class ByteKernels
 {
-    /// <summary>Bytes that a word has a bit for each of.</summary>
+    /// <summary>Number of bytes for each word of bits.</summary>
     public const int Group = 64;
 
     /// <summary>
-    /// Leaves words those of their bits whose bytes are in a range, and writes those of them whose bytes are not in the inner
-    /// one; returns whether there are any.
+    /// Keeps those bits of the words whose bytes are in a range, and writes those of them whose bytes are not in the inner
+    /// range; returns whether there are any of the latter.
     /// </summary>
-    /// <param name="bytes">So many for each bit.</param>
+    /// <param name="bytes">The bytes, <see cref="Group"/> for each word.</param>
     /// <param name="outer">The range.</param>
-    /// <param name="inner">A part of it; may be empty.</param>
-    /// <param name="words">The bits.</param>
-    /// <param name="edges">Those between the outer and the inner range.</param>
+    /// <param name="inner">A part of that range; may be empty.</param>
+    /// <param name="words">The bits of the bytes to compare; only those in the range are kept.</param>
+    /// <param name="edges">Receives the bits of bytes that are in the outer but not in the inner range.</param>
     public static unsafe bool Between(
         ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
@@ -39,7 +40,7 @@ internal static partial class ByteKernels
                 : BetweenNarrow(start, outer, inner, words, edges);
     }
 
-    /// <summary>Which of 64 bytes are one.</summary>
+    /// <summary>Returns a bit for each of 64 bytes, set if the byte equals <paramref name="value"/>.</summary>
     public static ulong Equal(ReadOnlySpan<byte> bytes, byte value)
     {
         Vector256<byte> wanted = Vector256.Create(value);
@@ -70,15 +71,15 @@ internal static partial class ByteKernels
     }
 
     /// <summary>
-    /// Of the bytes whose bits are set in words, counts those in an inner range, and writes the places of those that are in the
-    /// outer one alone.
+    /// Of the bytes whose bits are set, counts those in an inner range and writes the indexes of those that are only in the
+    /// outer one.
     /// </summary>
-    /// <param name="bytes">So many for each bit.</param>
+    /// <param name="bytes">The bytes, <see cref="Group"/> for each word.</param>
     /// <param name="outer">The range.</param>
-    /// <param name="inner">A part of it; may be empty.</param>
-    /// <param name="words">The bits.</param>
-    /// <param name="edges">Room for as many places as there are bits.</param>
-    /// <param name="found">How many were written.</param>
+    /// <param name="inner">A part of that range; may be empty.</param>
+    /// <param name="words">The bits of the bytes to count.</param>
+    /// <param name="edges">Receives the indexes; as long as there are bits.</param>
+    /// <param name="found">Number of indexes written.</param>
     public static unsafe int Count(
         ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {
@@ -95,8 +96,8 @@ internal static partial class ByteKernels
     }
 
     /// <summary>
-    /// As <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>, of the bytes
-    /// at some places.
+    /// Like <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>, for
+    /// the bytes at the given indexes.
     /// </summary>
     public static int Count(
         ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ushort> places, Span<ushort> edges,
@@ -167,7 +168,7 @@ internal static partial class ByteKernels
         return count;
     }
 
-    /// <summary>Writes the places of the bits of a word, behind others; returns how many there are then.</summary>
+    /// <summary>Appends the indexes of the set bits of a word; returns the new number of indexes.</summary>
     private static int Place(int word, ulong bits, Span<ushort> places, int count)
     {
         for (; bits != 0; bits &= bits - 1)

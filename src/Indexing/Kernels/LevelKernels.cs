@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Loops over levels: what the 64 blocks of a window can score at the most, rounded up to two bytes each, so that all blocks of
-/// an index are compared with a score as fast as they are read. Each vector form has a scalar twin.
+/// Loops over levels: upper bounds of the scores in the 64 blocks of a window, rounded up to two bytes each, so that all
+/// blocks of an index can be compared with a score as fast as they are read. Each vector form has a scalar twin.
 /// </summary>
 internal static class LevelKernels
 {
@@ -20,14 +20,14 @@ internal static class LevelKernels
     /// <summary>The greatest level.</summary>
     public const int Greatest = (1 << Bits) - 1;
 
-    /// <summary>Bits of a product of impact and weight that are not part of a level.</summary>
+    /// <summary>Bits of the product of impact and weight that are below the level.</summary>
     public const int FractionBits = 8;
 
     private const int Lanes = 16;
 
     /// <summary>
-    /// Adds the impact of each block, multiplied and rounded up, or a single one to all; returns the greatest level. No sum is
-    /// above the greatest there is, which is for the caller to see to.
+    /// Adds the impact of each block, multiplied by the weight and rounded up, or a single impact to all blocks; returns the
+    /// greatest level. The caller must ensure that no sum exceeds <see cref="Greatest"/>.
     /// </summary>
     public static ushort Add(ReadOnlySpan<byte> impacts, ushort weight, Span<ushort> levels)
     {
@@ -42,7 +42,7 @@ internal static class LevelKernels
             most = Vector256<ushort>.Zero;
         for (nuint i = 0; i < Blocks; i += Lanes)
         {
-            // The upper half of what an impact has when it is shifted to the upper byte is the product without its fraction.
+            // The upper half of the product of an impact, shifted to the upper byte, is the product without its fraction.
             Vector256<ushort> upper = impacts.Length == 1
                 ? all
                 : Avx2.ConvertToVector256Int16(Vector128.LoadUnsafe(ref source, i)).AsUInt16() << FractionBits;
@@ -70,8 +70,8 @@ internal static class LevelKernels
     }
 
     /// <summary>
-    /// Takes out what is not below a level: a bit for each of these blocks, whose level is 0 then; gives the greatest that is
-    /// left.
+    /// Removes the levels that are not below <paramref name="least"/>: sets them to 0 and returns a bit for each of these
+    /// blocks, and the greatest of the remaining levels.
     /// </summary>
     public static ulong Take(Span<ushort> levels, ushort least, out ushort greatest)
     {

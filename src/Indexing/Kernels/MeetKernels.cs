@@ -12,18 +12,19 @@ namespace Treepie.Indexing.Kernels;
 /// </summary>
 internal static class MeetKernels
 {
-    /// <summary>Entries of a window compared at once; windows with more are assumed to have a common entry.</summary>
+    /// <summary>Entries of a window compared at once. Windows with more are assumed to have a common entry.</summary>
     private const int Lanes = 8, ManyLanes = 16;
 
     /// <summary>
-    /// Moves to the first window that both have and in which they may have a common entry; false if one has no more windows. The
-    /// results with and without vector instructions differ only in windows without a common entry, some of which may be returned.
+    /// Moves to the first window that both lists have and in which they may have a common entry; false if one has no more
+    /// windows. The results with and without vector instructions differ only in windows without a common entry, some of
+    /// which may be returned.
     /// </summary>
-    /// <param name="one">The one.</param>
-    /// <param name="oneAt">Where it stands, and is to stand.</param>
-    /// <param name="other">The other.</param>
-    /// <param name="otherAt">As <paramref name="oneAt"/>.</param>
-    /// <param name="apart">How far the windows of the other are counted from behind where those of the one are.</param>
+    /// <param name="one">The first list.</param>
+    /// <param name="oneAt">Its current index in the directory; receives the new one.</param>
+    /// <param name="other">The second list.</param>
+    /// <param name="otherAt">Like <paramref name="oneAt"/>, for the second list.</param>
+    /// <param name="apart">The number from which windows of the second list are counted minus that of the first list.</param>
     public static bool Next(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
     {
         int i = oneAt, j = otherAt;
@@ -34,7 +35,7 @@ internal static class MeetKernels
         return found;
     }
 
-    /// <summary>The scalar twin of <see cref="Next"/>: all windows that both have.</summary>
+    /// <summary>The scalar twin of <see cref="Next"/>, which returns all windows that both lists have.</summary>
     public static bool NextScalar(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
     {
         while (oneAt < one.Directory.Length && otherAt < other.Directory.Length)
@@ -51,7 +52,7 @@ internal static class MeetKernels
 
     private static bool Next256(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
     {
-        // Starts are compared with these, so that nothing behind the payloads is read.
+        // Starts are compared with these, so that nothing after the payloads is read.
         int few = sizeof(ushort) * Lanes, many = sizeof(ushort) * ManyLanes;
         int oneFew = one.Payloads.Length - few,
             otherFew = other.Payloads.Length - few,
@@ -74,11 +75,12 @@ internal static class MeetKernels
                 continue;
             }
 
-            uint counts = ((mine | others) >> 8) & byte.MaxValue; // less 1
+            uint counts = ((mine | others) >> 8) & byte.MaxValue; // minus 1
             int oneStart = (int)(mine >> 16), otherStart = (int)(others >> 16);
             if (counts < Lanes && oneStart <= oneFew && otherStart <= otherFew)
             {
-                // Eight of the one twice, each time with one of the other in all places.
+                // Eight entries of the first list, twice, are compared with one entry of the second list repeated in each
+                // half.
                 Vector128<ushort> left = Unsafe.ReadUnaligned<Vector128<ushort>>(ref Unsafe.Add(ref oneBytes, oneStart));
                 Vector128<byte> right = Unsafe.ReadUnaligned<Vector128<byte>>(ref Unsafe.Add(ref otherBytes, otherStart));
                 Vector256<ushort> all = Vector256.Create(left, left);
@@ -105,7 +107,7 @@ internal static class MeetKernels
         return found;
     }
 
-    /// <summary>Whether one of sixteen is one of sixteen others.</summary>
+    /// <summary>Whether one of sixteen entries equals one of sixteen others.</summary>
     private static bool Meet(ref byte one, ref byte other)
     {
         Vector256<ushort> left = Unsafe.ReadUnaligned<Vector256<ushort>>(ref one),
@@ -115,7 +117,7 @@ internal static class MeetKernels
         Vector256<byte> place = Vector256.Create((ushort)0x0100).AsByte();
         for (int i = 0; i < Lanes; i++)
         {
-            // One of the lower eight in the lower half, one of the upper in the upper half.
+            // One of the lower eight entries in the lower half, one of the upper eight in the upper half.
             Vector256<ushort> each = Avx2.Shuffle(right, place).AsUInt16();
             equal |= Vector256.Equals(left, each) | Vector256.Equals(swapped, each);
             place += Vector256.Create((byte)2);
@@ -124,7 +126,10 @@ internal static class MeetKernels
         return equal != Vector256<ushort>.Zero;
     }
 
-    /// <summary>Brings two bytes into all places of the lower half, and those behind them into all of the upper.</summary>
+    /// <summary>
+    /// A shuffle mask that repeats two bytes throughout the lower half, and the two bytes after them throughout the upper
+    /// half.
+    /// </summary>
     private static Vector256<byte> Spread(byte place)
     {
         var lower = Vector128.Create((ushort)(((place + 1) << 8) | place));
@@ -132,9 +137,9 @@ internal static class MeetKernels
     }
 }
 
-/// <summary>Windows of a list that lie side by side.</summary>
-/// <param name="directory">By window, ascending: which it is (1 byte), entries less 1 (1), where its payload begins (2).</param>
-/// <param name="payloads">The payloads: each begins with its entries, 2 bytes each, ascending, where they are fewer than
+/// <summary>Consecutive windows of a list.</summary>
+/// <param name="directory">By window, ascending: its number (1 byte), entries minus 1 (1), start of its payload (2).</param>
+/// <param name="payloads">The payloads. Each begins with its entries, 2 bytes each, ascending, if there are fewer than
 /// 128.</param>
 internal readonly ref struct WindowRun(ReadOnlySpan<uint> directory, ReadOnlySpan<byte> payloads)
 {

@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Kernels;
 /// <summary>Loops over short ascending lists of 16-bit offsets within a window.</summary>
 internal static class OffsetKernels
 {
-    /// <summary>Keeps, in place, the offsets whose bit equals <paramref name="wanted"/>; returns how many remain.</summary>
+    /// <summary>Keeps, in place, the offsets whose bit equals <paramref name="wanted"/>; returns the number kept.</summary>
     public static int Filter(Span<ushort> offsets, ReadOnlySpan<ulong> bits, bool wanted)
     {
         int kept = 0;
@@ -24,7 +24,7 @@ internal static class OffsetKernels
         return kept;
     }
 
-    /// <summary>As <see cref="Filter"/>, of those whose bit is set, written elsewhere.</summary>
+    /// <summary>Like <see cref="Filter"/>, but copies the offsets whose bit is set to another span.</summary>
     public static int Copy(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ulong> bits, Span<ushort> kept)
     {
         int count = 0;
@@ -40,8 +40,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Keeps, in place, the offsets that a longer list has; returns how many remain. Each is compared with the sixteen offsets of
-    /// the other list among which it must be; both ascend, so steps of sixteen find these.
+    /// Keeps, in place, the offsets that a longer list also has; returns the number kept. Each is compared with those
+    /// sixteen offsets of the other list among which it must be. Both lists ascend, so these are found in steps of sixteen.
     /// </summary>
     public static int FilterFew(Span<ushort> offsets, ReadOnlySpan<ushort> others)
     {
@@ -80,8 +80,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Unites a list with another one in place: the first <paramref name="count"/> of <paramref name="offsets"/>, which has room
-    /// for both, and those of <paramref name="others"/>. Returns how many there are.
+    /// Merges a list into another in place: the first <paramref name="count"/> offsets of <paramref name="offsets"/>, which
+    /// has room for both, and those of <paramref name="others"/>. Returns the number of offsets in the union.
     /// </summary>
     public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)
     {
@@ -108,9 +108,9 @@ internal static class OffsetKernels
     /// with each offset of the other that can be among them.
     /// </summary>
     /// <param name="padded">The first list, followed by at least 15 offsets without meaning.</param>
-    /// <param name="count">How many it has.</param>
-    /// <param name="others">The other.</param>
-    /// <param name="common">Room for what both have.</param>
+    /// <param name="count">Number of its offsets.</param>
+    /// <param name="others">The second list.</param>
+    /// <param name="common">Receives the offsets that both have.</param>
     public static int Intersect(ReadOnlySpan<ushort> padded, int count, ReadOnlySpan<ushort> others, Span<ushort> common)
     {
         if (!Vector256.IsHardwareAccelerated)
@@ -135,18 +135,19 @@ internal static class OffsetKernels
         return written;
     }
 
-    /// <summary>Most offsets of a list that <see cref="IntersectFew"/> takes, and so many may be read of each.</summary>
+    /// <summary>Most offsets of a list for <see cref="IntersectFew"/>, which may read this many of each list.</summary>
     public const int Few = 16;
 
     /// <summary>
-    /// As <see cref="Intersect"/>, of two lists of at most <see cref="Few"/> offsets, most of which have nothing in common: that
-    /// is told by steps of four, whatever stands in the lists.
+    /// Like <see cref="Intersect"/>, for two lists of at most <see cref="Few"/> offsets, most of which have nothing in
+    /// common. That is determined in steps of four, without branches that depend on the offsets.
     /// </summary>
-    /// <param name="left">The one, and behind it up to <see cref="Few"/> offsets that mean nothing.</param>
-    /// <param name="leftCount">How many it has.</param>
-    /// <param name="right">The other, best the shorter one, as <paramref name="left"/>.</param>
-    /// <param name="rightCount">How many it has.</param>
-    /// <param name="common">Room for what both have.</param>
+    /// <param name="left">The first list, readable up to <see cref="Few"/> offsets, of which those after its own have no
+    /// meaning.</param>
+    /// <param name="leftCount">Number of its offsets.</param>
+    /// <param name="right">The second list, preferably the shorter one, readable like <paramref name="left"/>.</param>
+    /// <param name="rightCount">Number of its offsets.</param>
+    /// <param name="common">Receives the offsets that both have.</param>
     public static int IntersectFew(
         ReadOnlySpan<ushort> left, int leftCount, ReadOnlySpan<ushort> right, int rightCount, Span<ushort> common)
     {
@@ -168,7 +169,7 @@ internal static class OffsetKernels
                 return 0;
         }
 
-        // What means nothing may have been equal, too.
+        // The offsets without meaning may have been equal as well.
         return IntersectScalar(left[..leftCount], right[..rightCount], common);
     }
 
@@ -189,7 +190,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Keeps the offsets in blocks of 64 whose bound, multiplied, reaches a threshold, in place; returns how many stay.
+    /// Keeps, in place, the offsets in those blocks of 64 whose bound, multiplied by <paramref name="margin"/>, reaches a
+    /// threshold; returns the number kept.
     /// </summary>
     public static int Narrow(Span<ushort> offsets, ReadOnlySpan<float> bounds, float threshold, float margin)
     {
@@ -203,13 +205,13 @@ internal static class OffsetKernels
         return kept;
     }
 
-    /// <summary>Position of the first offset that is not smaller than <paramref name="value"/>.</summary>
+    /// <summary>Index of the first offset that is not less than <paramref name="value"/>.</summary>
     public static int LowerBound(ReadOnlySpan<ushort> offsets, ushort value)
     {
         if (!Vector256.IsHardwareAccelerated || offsets.Length < Vector256<ushort>.Count)
             return LowerBoundScalar(offsets, value);
 
-        // The list is ascending, so the number of smaller ones is the position; lists are at most 127 long.
+        // The list is ascending, so the number of smaller offsets is the index; lists have at most 127 offsets.
         Vector256<ushort> limit = Vector256.Create(value);
         ref ushort start = ref MemoryMarshal.GetReference(offsets);
         int smaller = 0;
@@ -226,8 +228,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// As <see cref="LowerBound"/>, of a list behind which at least 15 offsets may be read that mean nothing: no branch depends
-    /// on where in a vector the position is.
+    /// Like <see cref="LowerBound"/>, for a list followed by at least 15 readable offsets without meaning: no branch depends
+    /// on the position within a vector.
     /// </summary>
     public static int LowerBoundPadded(ReadOnlySpan<ushort> padded, int count, ushort value)
     {

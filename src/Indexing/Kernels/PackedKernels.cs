@@ -7,25 +7,27 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Compares 64 numbers of so many bits each that lie one behind the other, lowest bits first, without unpacking them anywhere.
+/// Compares 64 numbers of a fixed number of bits, packed one after another with the lowest bits first, without unpacking
+/// them to memory.
 /// </summary>
 internal static class PackedKernels
 {
     /// <summary>Numbers compared at once.</summary>
     public const int Count = 64;
 
-    /// <summary>Widest numbers: with the seven bits in front of one in its first byte, it is in four bytes.</summary>
+    /// <summary>Bits of the widest number: it lies within four bytes even after up to seven bits of its first byte.</summary>
     public const int MaxBits = 25;
 
-    /// <summary>Numbers in a vector.</summary>
+    /// <summary>Numbers per vector.</summary>
     private const int Step = 8;
 
-    /// <summary>Room for numbers that end too soon for a vector: those of few bits.</summary>
+    /// <summary>Size of the buffer for numbers of few bits, which end too soon for a vector load.</summary>
     private const int MaxRoomBytes = 256;
 
     /// <summary>
-    /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most;
-    /// together they are no more than a number can be. Behind the numbers there are three bytes to be read.
+    /// Returns a bit for each number, set if the number is at least <paramref name="from"/> and at most
+    /// <paramref name="from"/> + <paramref name="span"/>, which must not exceed the greatest number of this width. At least
+    /// three readable bytes must follow the numbers.
     /// </summary>
     public static unsafe ulong Between(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {
@@ -52,14 +54,14 @@ internal static class PackedKernels
     }
 
     /// <summary>
-    /// From where sixteen bytes have the last four of eight numbers: as early as they can, so that little has to lie behind
-    /// these.
+    /// Offset of the sixteen bytes that contain the last four of eight numbers: as small as possible, so that few bytes must
+    /// be readable after them.
     /// </summary>
     private static int SecondStart(int bits) => Math.Max(0, (7 * bits / 8) + sizeof(uint) - Vector128<byte>.Count);
 
     /// <summary>
-    /// Eight numbers are as many bytes as a number has bits: each eight begin at a byte, with the same places in it. Four of them
-    /// lie in sixteen bytes, of which each takes four.
+    /// Eight numbers take as many bytes as a number has bits, so every eight numbers begin at a byte and have the same bit
+    /// offsets. Four of them lie within sixteen bytes, of which each number uses four.
     /// </summary>
     private static unsafe ulong BetweenVectors(byte* start, int bits, uint from, uint span)
     {

@@ -7,39 +7,41 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Finds, in all entries of a window at once, where one word follows another at a given distance. Places are given as stored, one
-/// byte each: the first, then distances. The vector form has a scalar twin.
+/// Finds, in all entries of a window at once, where one word follows another at a given distance. Positions are given as
+/// stored, one byte each: the first position, then distances. The vector form has a scalar twin.
 /// </summary>
 internal static class PairKernels
 {
-    /// <summary>Readable bytes after the last place.</summary>
+    /// <summary>Readable bytes after the last position.</summary>
     public const int Room = sizeof(ulong);
 
-    /// <summary>Starts of a window: of each entry, and of what is looked for in vain.</summary>
+    /// <summary>
+    /// Number of starts of a window: those of all entries, and those read for entries that a damaged list lacks.
+    /// </summary>
     public const int StartsLength = ((BitmapKernels.Words + 1) * 64) + 2;
 
-    /// <summary>Places of the one word that are compared at once,</summary>
+    /// <summary>Most positions of the first word for the vector comparison.</summary>
     private const int MostFirst = 4;
 
-    /// <summary>with those of the other.</summary>
+    /// <summary>Most positions of the second word for the vector comparison.</summary>
     private const int MostSecond = 8;
 
-    /// <summary>By number of places of the one word: those comparisons that count.</summary>
+    /// <summary>For each number of positions of the first word, the mask of the comparisons that are valid.</summary>
     private static ReadOnlySpan<uint> FirstPlaces => [0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF];
 
-    /// <summary>By number of places of the other word.</summary>
+    /// <summary>For each number of positions of the second word, the mask of the comparisons that are valid.</summary>
     private static ReadOnlySpan<uint> SecondPlaces =>
         [0, 0x01010101, 0x03030303, 0x07070707, 0x0F0F0F0F, 0x1F1F1F1F, 0x3F3F3F3F, 0x7F7F7F7F, 0xFFFFFFFF];
 
     /// <summary>
-    /// Finds the entries in which a place of <paramref name="second"/> is one of <paramref name="first"/> and
-    /// <paramref name="apart"/>, and how often. The one with fewer places is better given as the first.
+    /// Finds the entries in which a position of <paramref name="second"/> equals one of <paramref name="first"/> plus
+    /// <paramref name="apart"/>, and counts these pairs. Pass the word with fewer positions first.
     /// </summary>
-    /// <param name="entries">Those to look at, which have both words; those found are left.</param>
-    /// <param name="first">The one word.</param>
-    /// <param name="second">The other.</param>
-    /// <param name="apart">How far it is behind; below 0: before.</param>
-    /// <param name="frequencies">Gets the number for those found.</param>
+    /// <param name="entries">The entries to search, which have both words; only those found are kept.</param>
+    /// <param name="first">The positions of the first word.</param>
+    /// <param name="second">The positions of the second word.</param>
+    /// <param name="apart">How far the second word is after the first; negative if before.</param>
+    /// <param name="frequencies">Receives the number of pairs for the entries found.</param>
     public static void Find(Span<ulong> entries, in WordPlaces first, in WordPlaces second, int apart, Span<float> frequencies)
     {
         if (!Avx2.IsSupported || !Bmi2.X64.IsSupported)
@@ -48,8 +50,8 @@ internal static class PairKernels
             return;
         }
 
-        // No rank exceeds the starts, even for an entry that a damaged list lacks, and no start exceeds the bytes, so nothing is
-        // checked below.
+        // No rank exceeds the starts, even for an entry that a damaged list lacks, and no start exceeds the bytes, so
+        // nothing is checked below.
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Starts.Length, second.Starts.Length), StartsLength);
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Bytes.Length, second.Bytes.Length), Room);
         ref ushort firstStarts = ref MemoryMarshal.GetReference(first.Starts),
@@ -81,7 +83,7 @@ internal static class PairKernels
                     secondCount = Unsafe.Add(ref secondStarts, secondPlace + 1) - secondStart;
                 if (firstCount <= MostFirst && secondCount <= MostSecond)
                 {
-                    // Sums of distances are the places, less a multiple of 256; each of four is compared with each of eight.
+                    // Prefix sums of distances are the positions modulo 256. Each of four is compared with each of eight.
                     Vector128<byte> places = Vector128.Create(
                         Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref firstBytes, Math.Min(firstStart, mostFirst))),
                         Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref secondBytes, Math.Min(secondStart, mostSecond)))).AsByte();
@@ -138,7 +140,8 @@ internal static class PairKernels
     }
 
     /// <summary>
-    /// Number of places of one word that the other follows at the distance. Several words at one place count once.
+    /// Number of positions of the first word that the second follows at the distance. Several words at one position count
+    /// once.
     /// </summary>
     private static int Count(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int apart)
     {
@@ -162,10 +165,11 @@ internal static class PairKernels
     }
 }
 
-/// <summary>The places of a word in all entries of a window that have it.</summary>
+/// <summary>The positions of a word in all entries of a window that contain it.</summary>
 /// <param name="words">The entries, as 64 words of a bitmap.</param>
-/// <param name="starts">By rank of an entry, where its places begin; <see cref="PairKernels.StartsLength"/> of them.</param>
-/// <param name="bytes">The places, and <see cref="PairKernels.Room"/> bytes more.</param>
+/// <param name="starts">For each rank of an entry, the start of its positions; has <see cref="PairKernels.StartsLength"/>
+/// elements.</param>
+/// <param name="bytes">The positions, followed by <see cref="PairKernels.Room"/> readable bytes.</param>
 internal readonly ref struct WordPlaces(ReadOnlySpan<ulong> words, ReadOnlySpan<ushort> starts, ReadOnlySpan<byte> bytes)
 {
     public readonly ReadOnlySpan<ulong> Words = words;

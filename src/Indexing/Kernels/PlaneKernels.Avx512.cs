@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Kernels;
 
 internal static partial class PlaneKernels
 {
-    /// <summary>As <see cref="CountNarrow"/>, twice as wide.</summary>
+    /// <summary>Like <see cref="CountNarrow"/>, with vectors of twice the width.</summary>
     private static unsafe void CountWide(ulong* entries, ulong* planes, int words, int planeWords, int bits, Span<long> counts)
     {
         ulong* second = planes + planeWords,
@@ -65,7 +65,7 @@ internal static partial class PlaneKernels
         }
     }
 
-    /// <summary>Four numbers at once, those that differ in the two lowest bits.</summary>
+    /// <summary>Counts four numbers at once, which differ in the two lowest bits.</summary>
     private static unsafe void CountFour(ulong* entries, ulong** blocks, int count, int bits, int number, Span<long> counts)
     {
         Tally first = default, second = default, third = default, fourth = default;
@@ -98,7 +98,8 @@ internal static partial class PlaneKernels
     }
 
     /// <summary>
-    /// Those entries of a vector that have all bits of a number but the lowest two, parted by the second, and the lowest of all.
+    /// Returns the entries of a vector whose bits above the lowest two equal those of a number, split by the second lowest
+    /// bit, and the plane of the lowest bit.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static unsafe void Part(
@@ -119,7 +120,7 @@ internal static partial class PlaneKernels
     }
 
     /// <summary>
-    /// How many bits are set in vectors, added up as bits where they stand: those that are worth one, and two; those worth four
+    /// Counts set bits by adding vectors as bits in place: bits worth one and two are kept as vectors, and bits worth four
     /// are counted by byte (Harley and Seal).
     /// </summary>
     private struct Tally
@@ -144,7 +145,7 @@ internal static partial class PlaneKernels
         }
     }
 
-    /// <summary>By byte, how many of its bits are set: those of each half by a table of sixteen.</summary>
+    /// <summary>Counts the set bits of each byte, with a table of sixteen entries for each of its halves.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector512<byte> CountBytes(Vector512<byte> bits)
     {

@@ -7,7 +7,9 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Counts entries by a small number that each has, of which every bit is a bitmap of its own.</summary>
+/// <summary>
+/// Counts entries by a small number that each has. Every bit of the numbers is stored as a separate bitmap (bit plane).
+/// </summary>
 internal static partial class PlaneKernels
 {
     /// <summary>Most bits of a number.</summary>
@@ -16,17 +18,17 @@ internal static partial class PlaneKernels
     /// <summary>Words of the longest bitmap.</summary>
     public const int MaxWords = 32;
 
-    /// <summary>Fewer blocks than these are counted one by one.</summary>
+    /// <summary>Fewer blocks than this are counted one by one.</summary>
     private const int LeastTogether = 3;
 
     private const int Lanes = 4;
     private const int WideLanes = 8;
 
-    /// <summary>Adds to each count how many of some entries have its number.</summary>
-    /// <param name="entries">A bit for each entry: whether it is asked about. As many words as a bitmap has.</param>
+    /// <summary>For each number, adds to its count how many of the entries have it.</summary>
+    /// <param name="entries">A bit for each entry, set if it is to be counted. As many words as a bitmap has.</param>
     /// <param name="planes">The bitmaps, that of the lowest bit first.</param>
     /// <param name="bits">Their number.</param>
-    /// <param name="counts">By number. Entries with others are left out.</param>
+    /// <param name="counts">The counts by number. Entries with other numbers are ignored.</param>
     public static void Count(ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts)
     {
         Debug.Assert(bits is >= 1 and <= MaxBits && entries.Length <= MaxWords);
@@ -37,17 +39,18 @@ internal static partial class PlaneKernels
         CountScalar(entries, planes, bits, counts, inVectors);
     }
 
-    /// <summary>Most blocks that are counted together: each adds up to eight to a byte.</summary>
+    /// <summary>Most blocks that are counted together: each adds at most eight to a byte.</summary>
     public const int MaxBlocks = 16;
 
     /// <summary>
-    /// As <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, of some blocks of <see cref="MaxWords"/>
-    /// whose numbers mean the same: most of what is to be added up is added up as bits, before it is counted.
+    /// Like <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, for several blocks of
+    /// <see cref="MaxWords"/> words whose numbers have the same meaning. Most additions are done on bits before the bits are
+    /// counted.
     /// </summary>
-    /// <param name="entries">Those of all blocks, one behind the other.</param>
-    /// <param name="blocks">By block, its bitmaps.</param>
+    /// <param name="entries">The entries of all blocks, one block after another.</param>
+    /// <param name="blocks">The bitmaps of each block.</param>
     /// <param name="bits">Their number in each.</param>
-    /// <param name="counts">By number. Entries with others are left out.</param>
+    /// <param name="counts">The counts by number. Entries with other numbers are ignored.</param>
     public static void Count(ReadOnlySpan<ulong> entries, ReadOnlySpan<HeldBytes> blocks, int bits, Span<long> counts)
     {
         Debug.Assert(bits is >= 1 and <= MaxBits && blocks.Length <= MaxBlocks);
@@ -63,7 +66,8 @@ internal static partial class PlaneKernels
     }
 
     /// <summary>
-    /// The scalar twin of <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, from a word on.
+    /// The scalar twin of <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, from word
+    /// <paramref name="from"/> on.
     /// </summary>
     public static void CountScalar(
         ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts, int from = 0)
@@ -96,7 +100,7 @@ internal static partial class PlaneKernels
         }
     }
 
-    /// <summary>Four numbers at once, those that differ in the two lowest bits.</summary>
+    /// <summary>Counts four numbers at once, which differ in the two lowest bits.</summary>
     private static unsafe void CountNarrow(ulong* entries, ulong* planes, int words, int planeWords, int bits, Span<long> counts)
     {
         ulong* second = planes + planeWords,

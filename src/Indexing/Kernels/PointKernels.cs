@@ -4,18 +4,20 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Loops over places on a grid of 2³² × 2³²: which of up to 64 are in a box, which are near a centre. A bit for each.
+/// Loops over points on a grid of 2³² × 2³²: which of up to 64 points are in a box, and which are near a centre. Results
+/// have a bit for each point.
 /// </summary>
 internal static class PointKernels
 {
     /// <summary>
-    /// Nearer than this to the rim, relatively, a vector's answer may be rounded the other way, and the formula itself decides.
+    /// Relative distance to the limit within which the vector result may be rounded differently; the scalar formula then
+    /// decides.
     /// </summary>
     private const double Doubt = 1e-9;
 
     /// <summary>
-    /// Places whose X is at most <paramref name="width"/> above <paramref name="minX"/>, going around at 2³², and whose Y at most
-    /// <paramref name="height"/> above <paramref name="minY"/>.
+    /// Returns the points whose X is at most <paramref name="width"/> above <paramref name="minX"/>, wrapping around at 2³²,
+    /// and whose Y is at most <paramref name="height"/> above <paramref name="minY"/>.
     /// </summary>
     public static ulong InBox(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, uint minX, uint width, uint minY, uint height)
     {
@@ -52,8 +54,8 @@ internal static class PointKernels
     }
 
     /// <summary>
-    /// The asked-for places whose haversine from the centre is at most <paramref name="limit"/>; see <see cref="CentreOnGrid"/>
-    /// for the formula.
+    /// Returns those of the points in <paramref name="asked"/> whose haversine from the centre is at most
+    /// <paramref name="limit"/>; see <see cref="CentreOnGrid"/> for the formula.
     /// </summary>
     public static ulong Near(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
     {
@@ -107,8 +109,9 @@ internal static class PointKernels
 }
 
 /// <summary>
-/// A centre to which places of the grid are near or not, in radians: <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng /
-/// 2)</c>. The last Y is the north pole itself, which is 2 mm from what the grid's step says and costs the formula nothing.
+/// A centre from which haversines to points of the grid are computed, in radians:
+/// <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>. The last Y is the north pole itself, 2 mm from where the
+/// grid's step puts it, which the formula can ignore.
 /// </summary>
 internal readonly struct CentreOnGrid(double latitude, double longitude)
 {

@@ -8,13 +8,13 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Places of words in entries as masks of 64 bits: bit <c>place mod 64</c> for each, so that one shift and one AND tell at which
-/// places of an entry two words stand one behind the other. Of an entry all of whose places are below 64 the mask says all there
-/// is; of a longer one it says where nothing can be. Each vector form has a scalar twin.
+/// Positions of words in entries as masks of 64 bits, with bit <c>position mod 64</c> set for each, so that one shift and
+/// one AND find the positions of an entry at which two words follow each other. If all positions of an entry are below 64,
+/// the mask is exact; for a longer entry it shows where there can be no match. Each vector form has a scalar twin.
 /// </summary>
 internal static class PositionKernels
 {
-    /// <summary>Places that a mask tells apart.</summary>
+    /// <summary>Positions that a mask can distinguish.</summary>
     public const int MaskBits = 64;
 
     private const int PlaceBits = MaskBits - 1;
@@ -22,14 +22,14 @@ internal static class PositionKernels
     private const ulong EachNone = MaskBits * 0x0101010101010101UL;
 
     /// <summary>
-    /// Makes the masks of several entries from their places as they are kept, one byte each: the first, then distances.
+    /// Makes the masks of several entries from their positions as stored, one byte each: the first position, then distances.
     /// </summary>
-    /// <param name="bytes">The places of these entries and of those in between.</param>
-    /// <param name="starts">Where those of each entry begin.</param>
-    /// <param name="start">Where <paramref name="bytes"/> begin.</param>
-    /// <param name="counts">How many places each entry has, one or more.</param>
+    /// <param name="bytes">The positions of these entries and of those in between.</param>
+    /// <param name="starts">Where the positions of each entry begin.</param>
+    /// <param name="start">Where <paramref name="bytes"/> begin, in the same numbering.</param>
+    /// <param name="counts">Number of positions of each entry, one or more.</param>
     /// <param name="masks">The masks.</param>
-    /// <param name="isLong">1 where a place is 64 or above, 0 otherwise.</param>
+    /// <param name="isLong">1 if a position of the entry is 64 or above, 0 otherwise.</param>
     public static void Masks(
         ReadOnlySpan<byte> bytes, ReadOnlySpan<int> starts, int start, ReadOnlySpan<int> counts, Span<ulong> masks,
         Span<byte> isLong)
@@ -65,13 +65,14 @@ internal static class PositionKernels
     }
 
     /// <summary>
-    /// Of each entry, keeps those places at which something may begin that has one of some places so far behind it.
+    /// For each entry, keeps those begin positions at which <paramref name="distance"/> positions later there may be one of
+    /// the given positions.
     /// </summary>
-    /// <param name="begins">By entry, a mask of where it may begin; bits stand for places below 64 but where the entry is
-    /// long.</param>
-    /// <param name="masks">By entry, the mask of the places.</param>
-    /// <param name="isLong">By entry, whether one of the places is 64 or above.</param>
-    /// <param name="distance">How far behind.</param>
+    /// <param name="begins">For each entry, a mask of possible begin positions. Unless the entry is long, its bits stand for
+    /// positions below 64 only.</param>
+    /// <param name="masks">For each entry, the mask of its positions.</param>
+    /// <param name="isLong">For each entry, whether one of its positions is 64 or above.</param>
+    /// <param name="distance">The distance of the positions from the beginning.</param>
     public static void Narrow(Span<ulong> begins, ReadOnlySpan<ulong> masks, ReadOnlySpan<byte> isLong, int distance)
     {
         Debug.Assert(masks.Length == begins.Length && isLong.Length == begins.Length);
@@ -79,23 +80,23 @@ internal static class PositionKernels
         ulong none = distance < MaskBits ? ulong.MaxValue : 0;
         for (int i = 0; i < begins.Length; i++)
         {
-            // Nothing begins before the first place; only in a long entry a bit stands for a later place, too.
+            // A match cannot begin before position 0. Only in a long entry does a bit also stand for later positions.
             ulong mask = masks[i];
             begins[i] &= isLong[i] != 0 ? BitOperations.RotateRight(mask, shift) : (mask >> shift) & none;
         }
     }
 
     /// <summary>
-    /// As <see cref="Narrow"/>, of what may stand up to <paramref name="slop"/> places behind its own: keeps at least those
-    /// places at which something may begin. It may begin before the first place, so bits stand for other places, too, in short
-    /// entries as in long ones.
+    /// Like <see cref="Narrow"/>, for a word that may be up to <paramref name="slop"/> positions after its own: keeps at
+    /// least those positions at which a match may begin. It may begin before position 0, so bits also stand for other
+    /// positions, in short entries as well as in long ones.
     /// </summary>
     public static void NarrowNear(Span<ulong> begins, ReadOnlySpan<ulong> masks, int distance, int slop)
     {
         Debug.Assert(masks.Length == begins.Length && slop is > 0 and < MaskBits);
         for (int i = 0; i < begins.Length; i++)
         {
-            // As many places as slop says, and one: twice as many by each step.
+            // Cover slop + 1 positions, doubling the number in each step.
             ulong near = BitOperations.RotateRight(masks[i], distance & PlaceBits);
             for (int covered = 1; covered <= slop;)
             {
@@ -109,8 +110,8 @@ internal static class PositionKernels
     }
 
     /// <summary>
-    /// The mask of up to eight places, in eight bytes of which others follow: sums of the distances side by side, then a bit
-    /// moved to each at once.
+    /// The mask of up to eight positions, read from eight bytes that may contain other values after them: computes the
+    /// prefix sums of the distances in parallel, then shifts a bit to each position at once.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong MaskOfEight(ulong bytes, int count, out byte isLong)
@@ -119,11 +120,11 @@ internal static class PositionKernels
         Vector128<byte> places = Vector128.CreateScalar(bytes & ~others).AsByte();
         isLong = (byte)(Sse2.SumAbsoluteDifferences(places, Vector128<byte>.Zero).AsUInt32().ToScalar() >= MaskBits ? 1 : 0);
 
-        // Sums of bytes that pass 255 lose a multiple of 64.
+        // Sums of bytes above 255 wrap around by 256, a multiple of 64.
         places += (places.AsUInt64() << 8).AsByte();
         places += (places.AsUInt64() << 16).AsByte();
         places += (places.AsUInt64() << 32).AsByte();
-        // moved by 64, a bit is gone
+        // A bit that is shifted by 64 disappears.
         places = (places & Vector128.CreateScalar(EachPlace).AsByte()) | Vector128.CreateScalar(others & EachNone).AsByte();
         Vector256<ulong> one = Vector256<ulong>.One;
         Vector256<ulong> bits = Avx2.ShiftLeftLogicalVariable(one, Avx2.ConvertToVector256Int64(places).AsUInt64())

@@ -4,14 +4,14 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Asks for memory that is read soon, so that it comes while something else is done. Without the instruction nothing happens,
-/// which is the scalar twin.
+/// Prefetches memory that will be read soon, so that it is loaded while other work is done. Without the instruction nothing
+/// happens, which is the scalar twin.
 /// </summary>
 internal static class PrefetchKernels
 {
     private const int LineBytes = 64;
 
-    /// <summary>Asks for the line in which it begins.</summary>
+    /// <summary>Prefetches the cache line in which an item begins.</summary>
     public static unsafe void Prefetch<T>(ref readonly T item)
         where T : unmanaged
     {
@@ -21,7 +21,7 @@ internal static class PrefetchKernels
             Sse.Prefetch0(place);
     }
 
-    /// <summary>Asks for all of it.</summary>
+    /// <summary>Prefetches all cache lines of a span.</summary>
     public static unsafe void Prefetch(ReadOnlySpan<byte> bytes)
     {
         if (!Sse.IsSupported)
@@ -33,7 +33,7 @@ internal static class PrefetchKernels
         }
     }
 
-    /// <summary>Asks for those lines of a bitmap in which the bits of offsets are.</summary>
+    /// <summary>Prefetches those cache lines of a bitmap that contain the bits of offsets.</summary>
     public static unsafe void PrefetchBits(ReadOnlySpan<byte> bitmap, ReadOnlySpan<ushort> offsets)
     {
         if (!Sse.IsSupported)

@@ -9,25 +9,25 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Adds up the frequencies of all postings of a window as they are kept: by rank, the sum of those before it, which is where its
-/// positions begin. The sum of all stands behind the last. Each vector form has a scalar twin.
+/// Adds up the frequencies of all postings of a window as stored: for each rank, the sum of the frequencies before it, which
+/// is where its positions begin, and after the last the total. Each vector form has a scalar twin.
 /// </summary>
 internal static class StartKernels
 {
-    /// <summary>Sums are made so many at a time: an output has room for as many behind the last.</summary>
+    /// <summary>Number of sums written at a time; an output must have room for as many after the last.</summary>
     public const int Room = 16;
 
     private const ulong EachHalf = 0x1111111111111111;
     private const ulong LowHalves = 0x0F0F0F0F0F0F0F0F;
 
-    /// <summary>Of frequencies that all are 1.</summary>
+    /// <summary>Writes the sums for frequencies that are all 1.</summary>
     public static void Count(int count, Span<ushort> starts)
     {
         for (int i = 0; i <= count; i++)
             starts[i] = (ushort)i;
     }
 
-    /// <summary>Of frequencies of a byte each.</summary>
+    /// <summary>Writes the sums for frequencies of one byte each.</summary>
     public static void AddBytes(ReadOnlySpan<byte> values, int count, Span<ushort> starts)
     {
         Debug.Assert(values.Length >= count && starts.Length >= count + Room);
@@ -44,14 +44,14 @@ internal static class StartKernels
         AddBytesScalar(values, i, count, starts);
     }
 
-    /// <summary>The scalar twin of <see cref="AddBytes"/>, from a rank on.</summary>
+    /// <summary>The scalar twin of <see cref="AddBytes"/>, from rank <paramref name="from"/> on.</summary>
     public static void AddBytesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
     {
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + values[i]);
     }
 
-    /// <summary>Of frequencies of half a byte each, the lower half first.</summary>
+    /// <summary>Writes the sums for frequencies of half a byte each, the lower half first.</summary>
     public static void AddHalves(ReadOnlySpan<byte> values, int count, Span<ushort> starts)
     {
         Debug.Assert(values.Length >= (count + 1) / 2 && starts.Length >= count + Room);
@@ -67,14 +67,16 @@ internal static class StartKernels
         AddHalvesScalar(values, i, count, starts);
     }
 
-    /// <summary>The scalar twin of <see cref="AddHalves"/>, from a rank on.</summary>
+    /// <summary>The scalar twin of <see cref="AddHalves"/>, from rank <paramref name="from"/> on.</summary>
     public static void AddHalvesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
     {
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + HalfAt(values, i));
     }
 
-    /// <summary>Of frequencies that are 1 where a bit is not set; by bit that is, half a byte follows.</summary>
+    /// <summary>
+    /// Writes the sums for frequencies that are 1 where a bit is not set; for each bit that is set, half a byte follows.
+    /// </summary>
     public static void AddPlane(ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int count, Span<ushort> starts)
     {
         Debug.Assert(plane.Length * 8 >= count && starts.Length >= count + Room);
@@ -84,7 +86,7 @@ internal static class StartKernels
         {
             ref ushort target = ref MemoryMarshal.GetReference(starts);
 
-            // Sixteen halves from anywhere are in nine bytes.
+            // Sixteen halves from any half on lie within nine bytes.
             for (; i + Vector128<byte>.Count <= count && (next >> 1) + sizeof(ulong) < values.Length; i += Vector128<byte>.Count)
             {
                 uint bits = BinaryPrimitives.ReadUInt16LittleEndian(plane[(i >> 3)..]);
@@ -100,7 +102,10 @@ internal static class StartKernels
         AddPlaneScalar(plane, values, i, next, count, starts);
     }
 
-    /// <summary>The scalar twin of <see cref="AddPlane"/>, from a rank on, before which so many bits are set.</summary>
+    /// <summary>
+    /// The scalar twin of <see cref="AddPlane"/>, from rank <paramref name="from"/> on, before which <paramref name="next"/>
+    /// bits are set.
+    /// </summary>
     public static void AddPlaneScalar(
         ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int from, int next, int count, Span<ushort> starts)
     {
@@ -109,12 +114,12 @@ internal static class StartKernels
     }
 
     /// <summary>
-    /// By group of sixteen halves, writes the sum of those before it, and behind the last the sum of all, which it returns.
-    /// Groups are whole, but for the last.
+    /// Writes for each group of sixteen halves the sum of the halves before it, and after the last group the total, which it
+    /// also returns. All groups but the last must be whole.
     /// </summary>
     /// <param name="values">The halves.</param>
     /// <param name="sums">The sums.</param>
-    /// <param name="sum">What the first begins with.</param>
+    /// <param name="sum">The first sum.</param>
     public static int AddGroups(ReadOnlySpan<byte> values, Span<int> sums, int sum = 0)
     {
         int group = 0;
@@ -138,10 +143,10 @@ internal static class StartKernels
         return AddGroupsScalar(values, group, sum, sums);
     }
 
-    /// <summary>The scalar twin of <see cref="AddGroups"/>, from a group on, before which there is a sum.</summary>
+    /// <summary>The scalar twin of <see cref="AddGroups"/>, from a group on, with the sum of the groups before it.</summary>
     public static int AddGroupsScalar(ReadOnlySpan<byte> values, int group, int sum, Span<int> sums)
     {
-        // Behind a whole group there is one more, of none.
+        // After the last group, the total is written as well.
         for (int place = group << 3; ; place += sizeof(ulong))
         {
             sums[group++] = sum;
@@ -158,12 +163,12 @@ internal static class StartKernels
         }
     }
 
-    /// <summary>The sum of sixteen halves: at most 240, so that it is a byte.</summary>
+    /// <summary>The sum of sixteen halves: at most 240, so it fits into a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int AddUp(ulong halves) =>
         (int)((((halves & LowHalves) + ((halves >> 4) & LowHalves)) * 0x0101010101010101) >> 56);
 
-    /// <summary>The sum of the first bytes, at most sixteen.</summary>
+    /// <summary>The sum of the first <paramref name="count"/> bytes, at most sixteen.</summary>
     public static int SumOfBytes(ReadOnlySpan<byte> values, int count)
     {
         if (values.Length < Vector128<byte>.Count)
@@ -184,7 +189,7 @@ internal static class StartKernels
 
     private static int HalfAt(ReadOnlySpan<byte> values, int place) => values[place >> 1] >> ((place & 1) * 4) & 15;
 
-    /// <summary>A byte for each half.</summary>
+    /// <summary>Expands each half to a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static Vector128<byte> Unpack(ulong halves)
     {
@@ -192,7 +197,9 @@ internal static class StartKernels
         return Sse2.UnpackLow(low, Vector128.CreateScalar((halves >> 4) & LowHalves).AsByte());
     }
 
-    /// <summary>Writes the sums behind sixteen frequencies, beginning with the one that stands there.</summary>
+    /// <summary>
+    /// Writes the sums after each of sixteen frequencies, starting from the sum at <paramref name="place"/>.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void AddSixteen(Vector128<byte> frequencies, ref ushort starts, int place)
     {
@@ -201,7 +208,7 @@ internal static class StartKernels
         sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 4).AsUInt16()).AsByte();
         sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 8).AsUInt16()).AsByte();
 
-        // The upper eight lack the sum of the lower ones.
+        // The upper eight lack the sum of the lower eight.
         Vector256<byte> last = Vector256.Create(
             (byte)14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15,
             14, 15, 14, 15);

@@ -6,25 +6,28 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Walks rows of numbers in 7-bit groups without decoding them: a number ends at a byte below 128.</summary>
+/// <summary>Scans sequences of varints without decoding them: a number ends at a byte below 128.</summary>
 internal static class VarintKernels
 {
     private const ulong GoesOn = 0x8080808080808080;
 
-    /// <summary>Bytes whose ends are found at once.</summary>
+    /// <summary>Number of bytes whose ends are found at once.</summary>
     private const int ByMask = 64;
 
-    /// <summary>Bytes that the first <paramref name="count"/> numbers take; all of them if there are not so many.</summary>
+    /// <summary>
+    /// Returns the number of bytes of the first <paramref name="count"/> numbers, or of all bytes if there are fewer
+    /// numbers.
+    /// </summary>
     public static int Skip(ReadOnlySpan<byte> bytes, int count)
     {
         ref byte start = ref MemoryMarshal.GetReference(bytes);
         int place = 0;
         if (Vector256.IsHardwareAccelerated)
         {
-            // So many bytes hold no more numbers than are still wanted.
+            // A vector of bytes contains no more numbers than are still to be skipped.
             while (count >= Vector256<byte>.Count && place <= bytes.Length - Vector256<byte>.Count)
             {
-                // Set where a number goes on; what is left are ends.
+                // Bits are set where a number continues; the others are ends.
                 count -= BitOperations.PopCount(~Vector256.LoadUnsafe(ref start, (nuint)place).ExtractMostSignificantBits());
                 place += Vector256<byte>.Count;
             }
@@ -34,7 +37,7 @@ internal static class VarintKernels
         {
             ulong ends = ~Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, place)) & GoesOn;
             if (ends == GoesOn && count <= sizeof(ulong))
-                return place + count; // one byte each, as nearly all are
+                return place + count; // one byte each, as nearly always
 
             int numbers = BitOperations.PopCount(ends);
             if (numbers >= count)
@@ -61,18 +64,19 @@ internal static class VarintKernels
     }
 
     /// <summary>
-    /// Goes along entries as a short list keeps them: (number − number before) · 2, 1 more where a frequency follows. Sets the
-    /// bit of each number; false where a number is beyond the bits, or does not end.
+    /// Reads the entries of a short list: (number − previous number) · 2, plus 1 if a frequency follows. Sets the bit of
+    /// each number; false if a number is beyond the bits or does not end.
     /// </summary>
     /// <param name="bits">The bitmap.</param>
-    /// <param name="bytes">The entries, and what may be read behind them.</param>
-    /// <param name="length">Bytes of the entries.</param>
+    /// <param name="bytes">The entries, and any readable bytes after them.</param>
+    /// <param name="length">Length of the entries in bytes.</param>
     public static bool SetEntries(Span<ulong> bits, ReadOnlySpan<byte> bytes, int length)
     {
         if (!Bmi2.X64.IsSupported || !Vector256.IsHardwareAccelerated || bytes.Length < sizeof(ulong))
             return SetEntriesScalar(bits, bytes[..length]);
 
-        // Where numbers end is a bit for each of 64 bytes, so that none waits for where the one before it ends.
+        // The ends of numbers are found as a bit for each of 64 bytes, so that no number must wait for the end of the
+        // previous one.
         ref byte start = ref MemoryMarshal.GetReference(bytes);
         ref ulong words = ref MemoryMarshal.GetReference(bits);
         ulong number = 0, end = (ulong)bits.Length << 6, isFrequency = 0;
@@ -93,7 +97,7 @@ internal static class VarintKernels
             }
         }
 
-        // Where too little is behind them, what stands before is read, too, and shifted out.
+        // If too few bytes follow, the bytes before are read as well and shifted out.
         for (int last = bytes.Length - sizeof(ulong); place < length; place += ByMask)
         {
             int first = Math.Max(0, Math.Min(place, bytes.Length - ByMask));
@@ -115,8 +119,8 @@ internal static class VarintKernels
     }
 
     /// <summary>
-    /// Sets the bit of the entry whose number is the first bytes of eight; a frequency sets that of its entry again, so that no
-    /// branch depends on which it is. False where the number is too long, or beyond the bits.
+    /// Sets the bit of the entry whose number is in the first bytes of eight. A frequency sets the bit of its entry again,
+    /// so that no branch depends on which of the two it is. False if the number is too long or beyond the bits.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool SetEntry(ref ulong words, ulong end, ulong eight, int length, ref ulong number, ref ulong isFrequency)
@@ -130,15 +134,15 @@ internal static class VarintKernels
         return true;
     }
 
-    /// <summary>A bit for each of 64 bytes at which a number ends.</summary>
+    /// <summary>Returns a bit for each of 64 bytes, set if a number ends there.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong EndsAt(ref byte start) =>
         ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits()
             | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)Vector256<byte>.Count).ExtractMostSignificantBits() << 32));
 
     /// <summary>
-    /// As <see cref="EndsAt"/>, of 8 to 63 bytes: the last are read again with those before them, not with what is behind. Bits
-    /// for what is behind mean nothing.
+    /// Like <see cref="EndsAt"/>, for 8 to 63 bytes: the last bytes are read together with those before them instead of
+    /// those after them. Bits past the length are undefined.
     /// </summary>
     private static ulong EndsOf(ref byte start, int length)
     {
@@ -175,12 +179,12 @@ internal static class VarintKernels
     }
 
     /// <summary>
-    /// Goes along entries as <see cref="SetEntries"/> does, for the last number alone; false where one does not end.
+    /// Reads entries like <see cref="SetEntries"/>, but returns only the last number; false if one does not end.
     /// </summary>
     public static bool TryLast(ReadOnlySpan<byte> entries, out ulong last)
     {
-        // A byte counts by how many bytes of its number are in front of it: these are looked at, from the first entry on that has
-        // as many in front of itself.
+        // The weight of a byte depends on how many bytes of its number precede it. The preceding bytes are read, so the loop
+        // starts at the first entry that has enough bytes before it.
         const int InFront = 3;
         last = 0;
         int place = 0;
@@ -206,7 +210,8 @@ internal static class VarintKernels
         {
             if (at > final)
             {
-                counted = Vector256.GreaterThanOrEqual(bytesOf, Vector256.Create((byte)(at - final))); // the others were
+                // Skip the bytes that were already counted.
+                counted = Vector256.GreaterThanOrEqual(bytesOf, Vector256.Create((byte)(at - final)));
                 at = final;
             }
 
@@ -221,7 +226,7 @@ internal static class VarintKernels
             sum2 += Sum(Vector256.AndNot(values & two, three));
             sum3 += Sum(values & three);
 
-            // Where a number is odd, the one behind it is a frequency, if it is not one itself.
+            // If a number is odd, the next one is a frequency, unless the number is a frequency itself.
             uint odd = Vector256.AndNot((bytes.AsUInt16() << 7).AsByte() & counted, one).ExtractMostSignificantBits();
             for (; odd != 0; odd &= odd - 1)
             {
@@ -263,7 +268,7 @@ internal static class VarintKernels
         return true;
     }
 
-    /// <summary>Passes an entry.</summary>
+    /// <summary>Moves past an entry and adds its step to <paramref name="number"/>.</summary>
     private static bool Pass(ReadOnlySpan<byte> entries, ref int place, ref ulong number)
     {
         if (!TryRead(entries, ref place, out ulong step))
@@ -272,7 +277,7 @@ internal static class VarintKernels
         return (step & 1) == 0 || TryRead(entries, ref place, out _);
     }
 
-    /// <summary>Which bytes a number goes on behind.</summary>
+    /// <summary>A mask of the bytes after which their number continues.</summary>
     private static Vector256<byte> GoOn(ref byte start, int at) =>
         Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)at).AsSByte(), Vector256<sbyte>.Zero).AsByte();
 

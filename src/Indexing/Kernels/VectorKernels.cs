@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Products and distances of vectors. Sums of floats run in 16 lanes that are added in one fixed order, in the scalar twins too,
-/// so that an answer is the same to the last bit on every machine; sums of bytes are exact anyway.
+/// Products and distances of vectors. Sums of floats run in 16 lanes that are added in one fixed order, also in the scalar
+/// twins, so that a result is the same to the last bit on every machine; sums of bytes are exact.
 /// </summary>
 internal static class VectorKernels
 {
@@ -85,7 +85,7 @@ internal static class VectorKernels
         return Add(sums);
     }
 
-    /// <summary>Sum of products of numbers from −127 to 127; exact up to 133,000 of them.</summary>
+    /// <summary>Sum of products of numbers from −127 to 127; exact for up to 133,000 numbers.</summary>
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public static int Dot(ReadOnlySpan<sbyte> left, ReadOnlySpan<sbyte> right)
     {
@@ -121,7 +121,7 @@ internal static class VectorKernels
         if (Avx2.IsSupported)
             return Avx2.MultiplyAddAdjacent(left, right);
 
-        // A product is at most 16,129 and fits.
+        // A product is at most 16,129 and fits into a short.
         Vector256<short> products = left * right;
         return Vector256.WidenLower(products) + Vector256.WidenUpper(products);
     }

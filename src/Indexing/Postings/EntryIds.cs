@@ -1,10 +1,11 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The entry ids of a batch by place; -1 for an entry that a later one of the same batch replaced.
+/// Maps the place of an entry in a batch to its entry id; -1 if a later entry of the same batch replaced it.
 /// </summary>
-/// <param name="ids">By place.</param>
-/// <param name="first">The first id if ids are consecutive, which saves a memory access per posting; otherwise -1.</param>
+/// <param name="ids">The ids by place.</param>
+/// <param name="first">The first id if all ids are consecutive, which saves a memory access per posting; otherwise
+/// -1.</param>
 internal readonly ref struct EntryIds(ReadOnlySpan<long> ids, long first)
 {
     private readonly ReadOnlySpan<long> _ids = ids;

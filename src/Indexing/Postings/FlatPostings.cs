@@ -61,7 +61,7 @@ internal ref struct FlatPostings
         return new FlatPostings(bytes, bytes.Length - rest.Length);
     }
 
-    /// <summary>Goes to the next entry.</summary>
+    /// <summary>Moves to the next entry; false after the last.</summary>
     public bool MoveNext(out Posting posting)
     {
         if (_entries.IsEmpty)
@@ -76,8 +76,8 @@ internal ref struct FlatPostings
         return true;
     }
 
-    /// <summary>Copies all entries without positions and does not advance; returns how many.</summary>
-    /// <exception cref="CorruptionException">There are more than the span holds, or one is truncated.</exception>
+    /// <summary>Copies all entries, without positions, and returns their number. Does not advance the list.</summary>
+    /// <exception cref="CorruptionException">There are more entries than the span holds, or one is truncated.</exception>
     public readonly int CopyTo(Span<Posting> postings)
     {
         ReadOnlySpan<byte> bytes = _entries;
@@ -98,8 +98,8 @@ internal ref struct FlatPostings
         return count;
     }
 
-    /// <summary>Sets the bits of all entries in a bitmap, before the list was advanced.</summary>
-    /// <exception cref="CorruptionException">One is beyond its end.</exception>
+    /// <summary>Sets the bits of all entries in a bitmap. Must be called before the list is advanced.</summary>
+    /// <exception cref="CorruptionException">An entry is beyond the end of the bitmap.</exception>
     public readonly void CopyTo(Span<ulong> bits)
     {
         if (!VarintKernels.SetEntries(bits, _all, _entries.Length))
@@ -110,7 +110,8 @@ internal ref struct FlatPostings
     public readonly ReadOnlySpan<byte> Positions => _positions;
 
     /// <summary>
-    /// The encoded positions of the current entry; called exactly once for each entry, or for none. Empty if the list has none.
+    /// Returns the encoded positions of the current entry; empty if the list has none. Must be called exactly once for every
+    /// entry, or never.
     /// </summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {
@@ -121,14 +122,14 @@ internal ref struct FlatPostings
     }
 
     /// <summary>
-    /// Encodes a run into <paramref name="output"/>; 0 if it does not fit into <see cref="MaxBytes"/> or is of more than
-    /// <see cref="MaxEntries"/>.
+    /// Encodes a run into <paramref name="output"/> and returns the bytes written; 0 if the run exceeds
+    /// <see cref="MaxBytes"/> or <see cref="MaxEntries"/>.
     /// </summary>
     public static int Encode(PostingRun run, Span<byte> output) => Append(default, run, output);
 
     /// <summary>
-    /// Encodes a list that was not advanced followed by a run, with the same result as <see cref="Encode"/> of both; the old
-    /// entries are copied unread. 0 if the result does not fit.
+    /// Encodes a list that was not advanced, followed by a run. The result is the same as that of <see cref="Encode"/> for
+    /// both, but the old entries are copied without decoding them. Returns 0 if the result does not fit.
     /// </summary>
     public static int Append(FlatPostings old, PostingRun run, Span<byte> output)
     {
@@ -174,7 +175,9 @@ internal ref struct FlatPostings
         return length + positions.Length;
     }
 
-    /// <summary>Gaps of rare words take two bytes, others one: most calls end here.</summary>
+    /// <summary>
+    /// Reads a varint. Most gaps take one byte, those of rare words two; another method reads longer numbers.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static long ReadLong(ReadOnlySpan<byte> entries, ref int place)
     {

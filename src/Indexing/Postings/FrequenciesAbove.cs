@@ -41,7 +41,9 @@ internal static class FrequenciesAbove
         }
     }
 
-    /// <summary>A bit for each of up to 64 nibbles that is above 1, starting at <paramref name="from"/>.</summary>
+    /// <summary>
+    /// Returns a bit for each of up to 64 nibbles from nibble <paramref name="from"/> on, set if the nibble is above 1.
+    /// </summary>
     private static ulong HalvesAbove(ReadOnlySpan<byte> values, int from, int count)
     {
         ulong result = 0;
@@ -50,7 +52,7 @@ internal static class FrequenciesAbove
         return result;
     }
 
-    /// <summary>64 bits starting at <paramref name="from"/>; 0 past the end.</summary>
+    /// <summary>Reads 64 bits from bit <paramref name="from"/> on; bits past the end are 0.</summary>
     private static ulong ReadBits(ReadOnlySpan<byte> values, int from)
     {
         ReadOnlySpan<byte> rest = values[Math.Min(values.Length, from >> 3)..];

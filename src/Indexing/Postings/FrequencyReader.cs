@@ -6,8 +6,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the frequencies of one window for ascending ranks; the count up to one rank is reused for the next.
-/// See <see cref="PostingWindow"/> for the forms.
+/// Reads the frequencies of one window by ascending rank. The number of frequencies above 1 before one rank is reused for
+/// the next. See <see cref="PostingWindow"/> for the encodings.
 /// </summary>
 internal ref struct FrequencyReader
 {
@@ -29,13 +29,15 @@ internal ref struct FrequencyReader
         _planeBytes = PostingWindow.PlaneBytes(postings.Count);
     }
 
-    /// <summary>The frequency of a rank that is not before the last one requested. The common frequency 1 takes the short
-    /// path.</summary>
+    /// <summary>
+    /// Returns the frequency of a rank, which must not be before the last one requested. The common frequency 1 takes the
+    /// short path.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int At(int rank) =>
         _width == 0 || (_width == PostingWindow.PlaneWidth && (_values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
 
-    /// <summary>Whether the frequency of a rank is, or may be, above 1; ranks in any order.</summary>
+    /// <summary>Whether the frequency of a rank is, or may be, above 1. Ranks may be requested in any order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly bool MayBeAbove(int rank) => _width switch
     {
@@ -54,8 +56,8 @@ internal ref struct FrequencyReader
     };
 
     /// <summary>
-    /// The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before the last rank requested, until
-    /// <paramref name="to"/> (exclusive).
+    /// Returns the sum of the frequencies of the ranks from <paramref name="from"/>, which must not be before the last rank
+    /// requested, up to but not including <paramref name="to"/>.
     /// </summary>
     public int Sum(int from, int to)
     {
@@ -92,7 +94,7 @@ internal ref struct FrequencyReader
         return _above + BitOperations.PopCount(Word(word) & ((1UL << (rank & 63)) - 1));
     }
 
-    /// <summary>A word of the plane; bits past its end belong to no rank.</summary>
+    /// <summary>A 64-bit word of the plane. Bits past the end of the plane are undefined and belong to no rank.</summary>
     private readonly ulong Word(int index)
     {
         ReadOnlySpan<byte> rest = _values[Math.Min(_values.Length, index * sizeof(ulong))..];

@@ -7,13 +7,15 @@ using Treepie.Indexing.Kernels;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Sums of the frequencies of one window up to any rank, which say where the positions of a posting begin: sums up to some ranks
-/// are made once, as far as they are needed, the rest is added up from eight bytes. See <see cref="PostingWindow"/> for the
-/// forms.
+/// Prefix sums of the frequencies of one window, which locate the positions of a posting. Sums at the starts of groups are
+/// computed once, as far as they are needed; a request adds up the rest within one group. See <see cref="PostingWindow"/>
+/// for the encodings.
 /// </summary>
 internal ref struct FrequencySums
 {
-    /// <summary>Numbers of scratch that it needs: ranks above 1 by word of the plane, sums by group.</summary>
+    /// <summary>
+    /// Length of the scratch buffer: for each word of the plane the frequencies above 1 before it, and a sum for each group.
+    /// </summary>
     public const int ScratchLength = PostingWindow.Blocks + (PostingWindow.Size >> GroupBits) + 1;
 
     /// <summary>Sixteen nibbles are read at once.</summary>
@@ -51,8 +53,8 @@ internal ref struct FrequencySums
     }
 
     /// <summary>
-    /// Extends the sums so that ranks up to <paramref name="rank"/>, which may be one past the last, can be requested. Earlier
-    /// sums are reused.
+    /// Extends the sums up to <paramref name="rank"/>, which may be one past the last, so that ranks up to it can be
+    /// requested. Sums computed before are reused.
     /// </summary>
     public void Reach(int rank)
     {
@@ -103,8 +105,9 @@ internal ref struct FrequencySums
         }
     }
 
-    /// <summary>Like <see cref="Before"/> for several ranks that <see cref="Reach"/> has covered, each with its
-    /// frequency.</summary>
+    /// <summary>
+    /// Like <see cref="Before"/> for several ranks that <see cref="Reach"/> has covered; also returns the frequency of each.
+    /// </summary>
     public readonly void Locate(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
     {
         Debug.Assert(starts.Length >= ranks.Length && counts.Length >= ranks.Length, "each rank gets a start and a count");
@@ -158,7 +161,7 @@ internal ref struct FrequencySums
     /// </summary>
     private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (_plane.Length - 1) >> 3);
 
-    /// <summary>The bits of that word before a rank.</summary>
+    /// <summary>The bits of a word of the plane that are before a rank.</summary>
     private readonly ulong BitsBefore(int rank, int word)
     {
         ulong bits = Load(_plane, word << 3);
@@ -174,7 +177,7 @@ internal ref struct FrequencySums
         _groups = wanted;
     }
 
-    /// <summary>A mask of the nibbles of a group before a place.</summary>
+    /// <summary>A mask of the nibbles of a group that are before a place.</summary>
     private static ulong Below(int place) => (1UL << (4 * (place & GroupMask))) - 1;
 
     private readonly int SumOfGroup(int group, int count)
@@ -185,7 +188,7 @@ internal ref struct FrequencySums
         return sum;
     }
 
-    /// <summary>A frequency of a byte or more.</summary>
+    /// <summary>Returns a frequency that is stored in one byte or more.</summary>
     private readonly int ValueAt(int rank) => _width switch
     {
         2 => _values[rank],
@@ -193,7 +196,7 @@ internal ref struct FrequencySums
         _ => BinaryPrimitives.ReadInt32LittleEndian(_values[(4 * rank)..]),
     };
 
-    /// <summary>Eight bytes; zeros past the end.</summary>
+    /// <summary>Reads eight bytes; bytes past the end are 0.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Load(ReadOnlySpan<byte> bytes, int place) =>
         place <= bytes.Length - sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[place..]) : LoadLast(bytes, place);

@@ -48,7 +48,8 @@ internal readonly record struct HeldWindow(
     }
 
     /// <summary>
-    /// Copies those of ascending entries that are among the postings; returns how many. Source and target may be the same.
+    /// Copies those ascending entries that are among the postings and returns their number. Source and target may be the
+    /// same span.
     /// </summary>
     public int CopyCommon(ReadOnlySpan<ushort> entries, Span<ushort> common)
     {
@@ -58,7 +59,7 @@ internal readonly record struct HeldWindow(
         return Postings.Keep(common[..entries.Length], wanted: true);
     }
 
-    /// <summary>Sets the bits of its entries.</summary>
+    /// <summary>Sets the bits of its entries in a bitmap.</summary>
     public void AddTo(Span<ulong> words)
     {
         if (Count >= PostingWindow.Size)
@@ -71,7 +72,7 @@ internal readonly record struct HeldWindow(
             BitmapKernels.Set(words, PaddedOffsets[..Count]);
     }
 
-    /// <summary>How many of the entries whose bits are set are among the postings.</summary>
+    /// <summary>Counts the entries of a bitmap that are among the postings.</summary>
     public int CountIn(ReadOnlySpan<ulong> words) => Count switch
     {
         < PostingWindow.MinBitsCount => BitmapKernels.CountIn(words, PaddedOffsets[..Count]),

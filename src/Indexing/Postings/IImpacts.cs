@@ -1,9 +1,9 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The upper bound of a posting's weight: the part of BM25 that depends on the entry, <c>tf / (tf + k1 · (1 − b + b · length /
-/// average))</c>, from 0 to 1 in steps of 1/255, rounded up. The average is a constant of the field (its reference), so stored
-/// impacts never change.
+/// The upper bound of a posting's weight: the part of BM25 that depends on the entry,
+/// <c>tf / (tf + k1 · (1 − b + b · length / average))</c>, from 0 to 1 in steps of 1/255, rounded up. The average is a
+/// constant of the field (its reference), so stored impacts never change.
 /// </summary>
 /// <remarks>
 /// Invariant: weight · impact / 255 · max(1, average / reference) is at least the score. A greater average reduces the

@@ -31,19 +31,19 @@ internal static class ListHead
     public const int MaxEntries = 32;
 
     /// <summary>
-    /// With fewer entries than this, although the list has more, the head is rebuilt. Half of it must have been removed by then,
-    /// which amortizes the scan of the list over these removals.
+    /// The head is rebuilt when it has fewer entries than this although the list has more. At least half of its entries must
+    /// have been removed by then, which amortizes the scan of the list over these removals.
     /// </summary>
     public const int MinEntries = MaxEntries / 2;
 
     /// <summary>Most limits: few lists have a different best frequency for each length.</summary>
     public const int MaxLimits = 16;
 
-    /// <summary>Longest head: each entry with a frequency and a length of its own.</summary>
+    /// <summary>Longest head: every entry has a different frequency and length.</summary>
     public const int MaxBytes = 1 + (MaxLimits * 2 * Varint.MaxBytes)
         + (MaxEntries * ((2 * Varint.MaxBytes) + 1 + Varint.MaxLongBytes));
 
-    /// <summary>Reads a head; returns how many entries it has.</summary>
+    /// <summary>Reads a head and returns the number of its entries.</summary>
     /// <param name="bytes">The encoded head; empty if there is none.</param>
     /// <param name="best">Receives up to <see cref="MaxEntries"/> entries.</param>
     /// <param name="limits">Receives up to <see cref="MaxLimits"/> limits, which have no ids.</param>
@@ -58,7 +58,7 @@ internal static class ListHead
         return ReadEntries(bytes, best);
     }
 
-    /// <summary>Reads the limits and leaves the entries that follow.</summary>
+    /// <summary>Reads the limits and moves the span to the entries that follow.</summary>
     public static int ReadLimits(ref ReadOnlySpan<byte> bytes, Span<HeadEntry> limits)
     {
         int count = Varint.Read(ref bytes);
@@ -144,6 +144,8 @@ internal readonly record struct HeadEntry(long Id, int Frequency, int Length)
 {
     public bool IsLike(HeadEntry other) => Frequency == other.Frequency && Length == other.Length;
 
-    /// <summary>Whether it scores at least as much as such an entry, for any average length.</summary>
+    /// <summary>
+    /// Whether it scores at least as much as an entry with this frequency and length, for any average length.
+    /// </summary>
     public bool Covers(int frequency, int length) => Frequency >= frequency && Length <= length;
 }

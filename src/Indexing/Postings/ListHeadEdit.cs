@@ -4,9 +4,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Updates the head of a list, see <see cref="ListHead"/>, whose invariants it asserts: <see cref="Begin"/>, changes,
-/// <see cref="Bytes"/>. Most added entries are covered by a limit; they change nothing, and only the limits are read. Reusable
-/// for one term after another.
+/// Updates the head of a list; see <see cref="ListHead"/>, whose invariants it asserts. Call <see cref="Begin"/>, make
+/// changes, then call <see cref="Bytes"/>. Most added entries are covered by a limit and change nothing, so only the limits
+/// are read. Reusable for one term after another.
 /// </summary>
 internal sealed class ListHeadEdit
 {
@@ -50,7 +50,7 @@ internal sealed class ListHeadEdit
             ? _output.AsSpan(0, ListHead.Write(_best.AsSpan(0, _count), _limits.AsSpan(0, _limitCount), _output))
             : _old.AsSpan(0, _oldBytes);
 
-    /// <summary>Adds entries, all with greater ids than those of the list.</summary>
+    /// <summary>Adds entries, whose ids are greater than all ids of the list.</summary>
     public void Add(ReadOnlySpan<Posting> postings)
     {
         foreach (Posting posting in postings)
@@ -58,8 +58,8 @@ internal sealed class ListHeadEdit
     }
 
     /// <summary>
-    /// Removes entries. Returns whether the head now has too few for a list of <paramref name="left"/> entries and needs
-    /// <see cref="Rebuild"/>.
+    /// Removes entries. Returns true if the head then has too few entries for a list of <paramref name="left"/> entries, so
+    /// that the caller must call <see cref="Rebuild"/>.
     /// </summary>
     public bool Remove(ReadOnlySpan<long> ascending, long left)
     {
@@ -131,7 +131,7 @@ internal sealed class ListHeadEdit
         {
             HeadEntry limit = _limits[i];
             if (limit.Covers(entry.Frequency, entry.Length))
-                return; // no earlier limit was dropped then: this one would have covered it too
+                return; // no limit was dropped before: this limit would have covered it too
 
             if (!entry.Covers(limit.Frequency, limit.Length))
                 _limits[kept++] = limit;
@@ -147,8 +147,9 @@ internal sealed class ListHeadEdit
             Join();
     }
 
-    /// <summary>Replaces two neighbouring limits by one that covers both, choosing the pair whose common limit is
-    /// lowest.</summary>
+    /// <summary>
+    /// Replaces two neighbouring limits by one that covers both, choosing the pair whose combined limit is lowest.
+    /// </summary>
     private void Join()
     {
         int least = 0;

@@ -9,16 +9,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>. All of them
-/// are located and prefetched before the first is read, so that the cache misses overlap.
+/// Reads the positions of some entries in several windows of a long list as masks; see <see cref="PositionKernels"/>. All of
+/// them are located and prefetched before the first is read, so that the cache misses overlap.
 /// </summary>
 internal sealed class PositionBatch : IReusable
 {
-    /// <summary>Entries located at once.</summary>
+    /// <summary>Most entries located at once.</summary>
     private const int Together = 128;
 
-    /// <summary>Up to this many entries, ranks are computed one by one instead of counting the postings before every
-    /// block.</summary>
+    /// <summary>
+    /// Up to this many entries, each rank is computed on its own instead of first counting the postings before every block.
+    /// </summary>
     private const int FewEntries = 2;
 
     /// <summary>Longest block that is prefetched as a whole.</summary>
@@ -33,7 +34,7 @@ internal sealed class PositionBatch : IReusable
     public void Clear() => _entryCount = _runCount = 0;
 
     /// <summary>
-    /// Locates and prefetches the positions of ascending entries of a window, all of which are among the postings.
+    /// Locates and prefetches the positions of ascending entries of a window. All entries must be among the postings.
     /// </summary>
     /// <param name="blocks">The blocks of positions.</param>
     /// <param name="listId">The list.</param>
@@ -109,7 +110,7 @@ internal sealed class PositionBatch : IReusable
         Clear();
     }
 
-    /// <summary>Like <see cref="PositionKernels.Masks"/>, for blocks in which some numbers take more than a byte.</summary>
+    /// <summary>Like <see cref="PositionKernels.Masks"/>, for blocks in which some numbers take more than one byte.</summary>
     private static void ReadLongMasks(
         ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
     {
@@ -130,7 +131,7 @@ internal sealed class PositionBatch : IReusable
         }
     }
 
-    /// <summary>Moves on to the block of a window that contains a rank.</summary>
+    /// <summary>Moves forward to the block that contains a rank of a window.</summary>
     private static ValuePlace Seek(
         PositionPlaces blocks, long listId, in HeldWindow window, int rank, ref int endRank, out int firstRank)
     {
@@ -149,8 +150,9 @@ internal sealed class PositionBatch : IReusable
     }
 
     /// <summary>
-    /// The bytes from which single positions of a block will be read. A block of several windows contains its own offsets and is
-    /// short, so it is prefetched as a whole.
+    /// Returns the bytes of a block from which single positions will be read, or an empty span if there are none to
+    /// prefetch: a block of several windows is short and starts with a table of offsets, so it is prefetched here as a
+    /// whole.
     /// </summary>
     private static ReadOnlySpan<byte> Ask(ReadOnlySpan<byte> block, int windows)
     {
@@ -180,8 +182,8 @@ internal sealed class PositionBatch : IReusable
     /// <param name="Place">The block.</param>
     /// <param name="Length">Length of the window's positions in it if each takes one byte.</param>
     /// <param name="Count">The entries.</param>
-    /// <param name="Windows">Windows of the segment; if more than one, the block starts with a table of where the positions of
-    /// each begin, see <see cref="PositionKey"/>.</param>
+    /// <param name="Windows">Windows of the segment; if more than one, the block starts with a table of where the positions
+    /// of each window begin, see <see cref="PositionKey"/>.</param>
     /// <param name="Index">The index of the window among them.</param>
     private readonly record struct Run(ValuePlace Place, int Length, int Count, int Windows, int Index)
     {

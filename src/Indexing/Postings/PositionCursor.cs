@@ -7,8 +7,8 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of postings of one long list. Ascending ranks of a window take one scan over its positions; numbers in
-/// between are skipped without decoding. One object per term and query.
+/// Reads the positions of postings of one long list. Reading ascending ranks of a window scans its positions once; numbers
+/// in between are skipped without decoding. Use one object per term and query.
 /// </summary>
 internal sealed class PositionCursor(PositionPlaces blocks, long listId)
 {
@@ -102,8 +102,9 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         }
     }
 
-    /// <summary>Copies the positions of all entries of a window; false if some take more than a byte, or there are too
-    /// many.</summary>
+    /// <summary>
+    /// Copies the positions of all entries of a window; false if some take more than one byte, or there are too many.
+    /// </summary>
     public bool TryCopy(in HeldWindow held, WindowPlaces places)
     {
         Enter(held);
@@ -119,10 +120,10 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         return places.IsWhole(postings.Count);
     }
 
-    /// <summary>Starts on a window for reads of several entries.</summary>
+    /// <summary>Starts reading a window.</summary>
     private void Enter(in HeldWindow held)
     {
-        _window = -1; // the next single read starts over
+        _window = -1; // the next read of a single posting starts over
         _segment = held.Segment;
         _windowIndex = held.WindowIndex;
         _segmentWindows = held.SegmentWindows;
@@ -151,7 +152,8 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     }
 
     /// <summary>
-    /// The positions of the block that begins at a rank, and for a segment of one window the number of its postings.
+    /// Returns the positions of the block that begins at a rank and, for a segment of one window, the number of its
+    /// postings.
     /// </summary>
     private ReadOnlySpan<byte> Block(int rank, out int count)
     {

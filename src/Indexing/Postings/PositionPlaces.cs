@@ -14,8 +14,8 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 /// <param name="positions">The blocks of all lists of a dictionary.</param>
 /// <remarks>
-/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> slots, which is 384 KiB, and at most four times as many slots as
-/// blocks were located. A block has two possible slots; those of one list are in the order in which they are requested.
+/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> slots (384 KiB), and at most four times as many slots as
+/// blocks located. A block has two possible slots. The slots of a list follow the order in which its blocks are requested.
 /// </remarks>
 internal sealed class PositionPlaces(Tree positions)
 {
@@ -28,20 +28,21 @@ internal sealed class PositionPlaces(Tree positions)
     private Known[] _known = [];
     private int _count;
 
-    /// <summary>The block of a list that begins at a rank of a segment.</summary>
+    /// <summary>Returns the block of a list that begins at a rank of a segment.</summary>
     /// <param name="listId">The list.</param>
     /// <param name="segment">First window of the segment.</param>
     /// <param name="rank">First rank of the block.</param>
-    /// <param name="postings">The number that the block starts with: in a segment of one window, its number of postings.</param>
+    /// <param name="postings">The number at the start of the block: in a segment of one window, its number of
+    /// postings.</param>
     /// <returns>The block; valid as long as the read transaction.</returns>
     /// <exception cref="CorruptionException">There is no such block.</exception>
     public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings) =>
         positions.ReadAt(PlaceOf(listId, segment, rank, out postings));
 
-    /// <summary>Like <see cref="Read"/>, but returns the location; a cached block is not read again.</summary>
+    /// <summary>Like <see cref="Read"/>, but returns the location. A cached location takes no tree descent.</summary>
     public ValuePlace PlaceOf(long listId, long segment, int rank, out int postings)
     {
-        positions.Visit(1); // counts each block, cached or not
+        positions.Visit(1); // count every block, cached or not
         int home = HomeOf(listId, segment, rank);
         long key = KeyOf(segment, rank);
         if (!IsAt(home, listId, key, out int index) && !IsAt(home + OtherOf(listId), listId, key, out index))
@@ -50,10 +51,12 @@ internal sealed class PositionPlaces(Tree positions)
         return _known[index].Place;
     }
 
-    /// <summary>The block at a place that <see cref="PlaceOf"/> gave.</summary>
+    /// <summary>Returns the block at a location that <see cref="PlaceOf"/> returned.</summary>
     public ReadOnlySpan<byte> ReadAt(ValuePlace place) => positions.ReadAt(place);
 
-    /// <summary>The bytes of the block at a place, for prefetching parts of it; see <see cref="Tree.Expect"/>.</summary>
+    /// <summary>
+    /// Returns the bytes of the block at a location so that parts of them can be prefetched; see <see cref="Tree.Expect"/>.
+    /// </summary>
     public ReadOnlySpan<byte> Expect(ValuePlace place) => positions.Expect(place);
 
     /// <summary>Prefetches the cache slots of the first blocks of a segment.</summary>
@@ -128,11 +131,11 @@ internal sealed class PositionPlaces(Tree positions)
     /// <summary>Distance from the first to the second slot of a list's blocks.</summary>
     private static int OtherOf(long listId) => (int)((ulong)listId * 0xD6E8FEB86659FD93 >> 40) | 1;
 
-    /// <summary>The location of a block.</summary>
+    /// <summary>A cached location of a block.</summary>
     /// <param name="ListId">Its list.</param>
-    /// <param name="Key">First window of its segment, and its first rank.</param>
-    /// <param name="Place">The place.</param>
-    /// <param name="Postings">The number that it starts with.</param>
+    /// <param name="Key">The first window of its segment, and its first rank; see <see cref="KeyOf"/>.</param>
+    /// <param name="Place">Where it is.</param>
+    /// <param name="Postings">The number at its start.</param>
     private readonly record struct Known(long ListId, long Key, ValuePlace Place, ushort Postings)
     {
         public bool IsThere => Place.Length > 0;

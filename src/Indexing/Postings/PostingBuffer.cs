@@ -3,8 +3,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Builds a <see cref="PostingRun"/>. Reusable for one term after another. Invariants: 1. Ids ascend. 2. Each posting
-/// has an end.</summary>
+/// <summary>
+/// Builds a <see cref="PostingRun"/>. Reusable for one term after another. Invariants: 1. Ids ascend. 2. Each posting has an
+/// end.
+/// </summary>
 internal sealed class PostingBuffer(bool keepsPositions)
 {
     private Posting[] _postings = new Posting[64];
@@ -31,7 +33,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
         End(posting);
     }
 
-    /// <summary>Appends a posting with its ascending positions; empty if lists have none.</summary>
+    /// <summary>Appends a posting with its ascending positions; empty if lists have no positions.</summary>
     public void Add(Posting posting, ReadOnlySpan<int> ascending)
     {
         if (keepsPositions)
@@ -54,7 +56,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
     /// <summary>Appends the occurrences of a term.</summary>
     /// <param name="occurrences">The occurrences of all terms.</param>
     /// <param name="term">The term, by its place in sorted order.</param>
-    /// <param name="idOf">Entry ids by owner; an owner without id is skipped.</param>
+    /// <param name="idOf">Entry ids by owner; an owner without an id is skipped.</param>
     public void Add(TermOccurrences occurrences, int term, EntryIds idOf)
     {
         int first = occurrences.Starts[term], count = occurrences.Starts[term + 1] - first;

@@ -9,14 +9,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Enumerates the windows of one long list. Cheap for ascending windows (a segment has many, and the next one is a step away),
-/// correct for any order. One object per term and query; it holds one storage cursor. Invariants:
-/// 1. On a segment, firstWindow ≤ current ≤ lastWindow, where a current window is known.
+/// Enumerates the windows of one long list. Ascending windows are cheap (a segment has many, and the next one is a single
+/// step away); any other order is correct too. Use one object per term and query; it holds one storage cursor. Invariants:
+/// 1. On a segment, firstWindow ≤ current ≤ lastWindow if the current window is known.
 /// 2. A payload belongs to the current window.
 /// </summary>
 internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IHoldsPages
 {
-    /// <summary>No window.</summary>
+    /// <summary>The number that means no window.</summary>
     public const long End = long.MaxValue;
 
     /// <summary>
@@ -40,7 +40,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Number of windows of the current segment.</summary>
     public int SegmentWindows { get; private set; }
 
-    /// <summary>Resets it to another list of the same tree, as if just opened.</summary>
+    /// <summary>Switches to another list of the same tree, as if the cursor had just been opened.</summary>
     public void Reset(long list)
     {
         _cursor.Reset();
@@ -49,14 +49,14 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         Leave();
     }
 
-    /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
+    /// <summary>Returns the first window from <paramref name="from"/> on that has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {
         Debug.Assert(from >= 0, "windows are numbered from 0");
         if (_isOnSegment && from == _current)
             return _current;
         if (from >= _noneFrom)
-            return End; // known: a scan of several lists continues past the end of one
+            return End; // known already: a scan over several lists continues past the end of this one
 
         if (!_isOnSegment || from < _firstWindow)
         {
@@ -103,8 +103,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     }
 
     /// <summary>
-    /// Like <see cref="TryGet"/>, for callers that use several windows at once: the result is valid as long as the transaction
-    /// keeps its pages.
+    /// Like <see cref="TryGet"/>, for callers that use several windows at once: the result is valid as long as the
+    /// transaction keeps its pages.
     /// </summary>
     public bool TryHold(long window, out HeldWindow held)
     {
@@ -116,8 +116,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     }
 
     /// <summary>
-    /// All segments of the list in order, the cheapest full scan. The cursor is on no window afterwards, and only one enumeration
-    /// may run at a time.
+    /// Enumerates all segments of the list in order, which is the cheapest full scan. Only one enumeration may run at a
+    /// time, and it leaves the cursor on no window.
     /// </summary>
     public PostingSegments Segments() => new(this);
 
@@ -177,7 +177,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>Finds a window in the last segment that starts at or before it; an empty span means that there is none.</summary>
+    /// <summary>
+    /// Finds a window in the last segment that starts at or before it. An empty span means that there is no such segment.
+    /// </summary>
     private bool TryHold(ReadOnlySpan<byte> segment, long window, out HeldWindow held)
     {
         held = default;
@@ -201,7 +203,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return true;
     }
 
-    /// <summary>Writes the largest impact of every window, from window 0 on; windows without postings are not written.</summary>
+    /// <summary>
+    /// Writes the largest impact of every window, indexed by window; windows without postings are not written.
+    /// </summary>
     public void CopyImpacts(Span<byte> impacts)
     {
         foreach (PostingSegment segment in Segments())
@@ -211,7 +215,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>Drops the position, because the pages may go away; the next request seeks again.</summary>
+    /// <summary>Drops the position because the pages may be released; the next request seeks again.</summary>
     public void ForgetPages() => Leave();
 
     public void Dispose() => _cursor.Dispose();
@@ -231,7 +235,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>Moves to the last segment that starts at or before the window, otherwise to the first of the list.</summary>
+    /// <summary>
+    /// Moves to the last segment that starts at or before the window, or to the first of the list if there is none.
+    /// </summary>
     private bool SeekFloor(long window)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];

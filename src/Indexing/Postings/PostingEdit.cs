@@ -54,14 +54,14 @@ internal sealed class PostingEdit
     /// <param name="weights">Weighs postings of lists with frequencies and positions; null if lists have neither.</param>
     public void Begin(IImpacts? weights) => _impacts = weights;
 
-    /// <summary>A window of the result, and its largest impact.</summary>
+    /// <summary>Returns a window of the result and its largest impact.</summary>
     public (long Window, byte Impact) ImpactAt(int index)
     {
         EncodedWindow window = _windows[index];
         return (window.Window, new PostingWindow(window.Count, _payloads.AsSpan(window.Start, window.Length)).LargestImpact);
     }
 
-    /// <summary>Runs an edit of an empty list: the result is the additions.</summary>
+    /// <summary>Edits an empty list: the result consists of the additions.</summary>
     public void Run(PostingRun additions)
     {
         Begin();
@@ -70,8 +70,8 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Runs an edit. Additions and removals ascend; every addition is greater than every posting of the source.
-    /// <paramref name="store"/> has the positions of the source loaded; null where none are kept.
+    /// Edits a segment. Additions and removals ascend; every addition is greater than every posting of the source.
+    /// <paramref name="store"/> must have loaded the positions of the source; null if the list has none.
     /// </summary>
     public void Run(PostingSegment source, PositionStore? store, PostingRun additions, ReadOnlySpan<long> removals)
     {
@@ -99,7 +99,7 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Runs an edit that only appends to a segment. The result is the changed last window and those after it; earlier windows are
+    /// Appends to a segment. The result consists of the changed last window and the windows after it. Earlier windows are
     /// not read, but returned as the start of the segment, for <see cref="PackSegment"/> and <see cref="StorePositions"/>.
     /// </summary>
     /// <param name="source">A segment of several windows.</param>
@@ -122,10 +122,11 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Packs as many windows from <paramref name="first"/> on as fit one segment and returns it; valid until the next call.
-    /// <paramref name="first"/> moves past them. Several windows share a segment only if their positions share a block.
+    /// Packs as many windows from <paramref name="first"/> on as fit into one segment, moves <paramref name="first"/> past
+    /// them, and returns the segment, which is valid until the next call. Several windows share a segment only if their
+    /// positions share a block.
     /// </summary>
-    /// <param name="start">Windows that the segment starts with, before these.</param>
+    /// <param name="start">Windows at the start of the segment, before those of the result.</param>
     /// <param name="first">Index of the first window.</param>
     /// <param name="firstWindow">The first window of the segment.</param>
     public ReadOnlySpan<byte> PackSegment(SegmentStart start, ref int first, out long firstWindow)
@@ -171,13 +172,13 @@ internal sealed class PostingEdit
     }
 
     /// <summary>Writes the positions of a packed segment.</summary>
-    /// <param name="store">The target.</param>
+    /// <param name="store">The store to write to.</param>
     /// <param name="listId">The list.</param>
-    /// <param name="start">The windows that it starts with.</param>
+    /// <param name="start">The windows at the start of the segment.</param>
     /// <param name="first">Index of the first of the other windows.</param>
     /// <param name="end">Index after the last of them.</param>
-    /// <param name="isAppended">Whether its only window is that of the segment loaded by the store, to which postings were
-    /// only added; unchanged blocks are not rewritten.</param>
+    /// <param name="isAppended">Whether the only window of the segment is that of the segment loaded by the store, with
+    /// postings only added to it. Unchanged blocks are then not rewritten.</param>
     public void StorePositions(PositionStore store, long listId, SegmentStart start, int first, int end, bool isAppended)
     {
         int count = start.Count + end - first;
@@ -249,7 +250,7 @@ internal sealed class PostingEdit
         _positionBytes += encoded.Length;
     }
 
-    /// <summary>Encodes one window with its changes; returns the remaining additions.</summary>
+    /// <summary>Encodes one window with its changes; returns the additions that follow it.</summary>
     private PostingRun EncodeChanged(
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals,
         out int removalsConsumed)
@@ -287,7 +288,8 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Weighs a posting that is kept: by its old impact, or anew if the window had one impact and now gets one per block.
+    /// Adds the impact of a kept posting: the old impact, or a new one if the window had a single impact and now gets one
+    /// per block.
     /// </summary>
     private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
         Weigh(
@@ -299,7 +301,7 @@ internal sealed class PostingEdit
         block = Math.Max(block, impact);
     }
 
-    /// <summary>Decodes the postings of a window that are kept into the scratch arrays; returns how many.</summary>
+    /// <summary>Decodes those postings of a window that are kept into the scratch arrays; returns their number.</summary>
     private int Retain(
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, ReadOnlySpan<long> removals, out int removalsConsumed)
     {

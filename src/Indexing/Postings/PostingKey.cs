@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Keys of a postings tree: list id, then first window of the segment, both 8 bytes big-endian.</summary>
+/// <summary>Keys of a postings tree: list id, then first window of the segment, both 8 bytes, big-endian.</summary>
 internal static class PostingKey
 {
     public const int Bytes = 16;

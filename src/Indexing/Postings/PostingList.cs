@@ -7,17 +7,17 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// A uniform view of the postings of a term, for short and long lists: a directory of the windows that have entries, and their
-/// payloads, read in place. It is scanned by segments, which is cheapest, or by window after <see cref="Unroll"/> has built one
-/// directory of all windows. A short list is decoded into payloads of the same form. Invariants:
+/// A uniform view of the postings of a term, for short and long lists: a directory of the windows that have entries, and
+/// their payloads, read in place. It is scanned by segment, which is cheapest, or by window after <see cref="Unroll"/> has
+/// built one directory of all windows. A short list is encoded into payloads of the same form. Invariants:
 /// 1. Windows ascend, across segments too.
 /// 2. 0 ≤ At ≤ Here; the list is on a window while At &lt; Here.
-/// 3. An unrolled list has one place per window and one of <see cref="End"/> after the last.
+/// 3. An unrolled list has one place per window and a sentinel with window <see cref="End"/> after the last.
 /// </summary>
-/// <remarks>Memory: 40 bytes per segment, 48 per window once unrolled, and 4 KiB once it had a short list.</remarks>
+/// <remarks>Memory: 40 bytes per segment, 48 per window once unrolled, and 4 KiB once it has held a short list.</remarks>
 internal sealed class PostingList : IReusable
 {
-    /// <summary>No window.</summary>
+    /// <summary>The number that means no window.</summary>
     public const long End = PostingCursor.End;
 
     private const int FirstSegments = 16, FirstPlaces = 64, MaxKeptSegments = 1_024, MaxKeptPlaces = 4_096;
@@ -25,8 +25,9 @@ internal sealed class PostingList : IReusable
     /// <summary>Readable bytes after the payloads of a short list.</summary>
     private const int PaddingBytes = 64;
 
-    /// <summary>Longest payloads of a short list: two bitmaps with impacts and frequencies, which exceed any LIST
-    /// payloads.</summary>
+    /// <summary>
+    /// Longest payloads of a short list: two bitmaps with impacts and frequencies, which take more than any LIST payloads.
+    /// </summary>
     private const int MostPayloadBytes = 3_072;
 
     private Segment[] _segments = new Segment[FirstSegments];
@@ -35,7 +36,7 @@ internal sealed class PostingList : IReusable
     private HeldWindow[] _places = new HeldWindow[FirstPlaces];
     private int _placeCount;
 
-    // Payloads of a short list: pinned, so that parts of them can be held like parts of pages.
+    // Payloads of a short list. Pinned, so that parts of them can be held like parts of pages.
     private uint[] _shortDirectory = [];
     private byte[] _shortPayloads = [];
 
@@ -44,7 +45,7 @@ internal sealed class PostingList : IReusable
     private int _payloadBytes;
     private bool _isNarrow;
 
-    /// <summary>Whether the list is short, without known impacts.</summary>
+    /// <summary>Whether the list is short; its impacts are then unknown.</summary>
     public bool IsShort { get; private set; }
 
     /// <summary>Number of windows that have entries.</summary>
@@ -72,12 +73,13 @@ internal sealed class PostingList : IReusable
     public int Count => _isNarrow ? PostingSegment.CountOf(Directory[At]) : Whole.CountAt(At);
 
     /// <summary>
-    /// The ascending offsets of the current window, followed by readable bytes without meaning; empty if they are a bitmap.
+    /// The ascending offsets of the current window, followed by readable bytes without meaning; empty if the window is not a
+    /// LIST.
     /// </summary>
     public ReadOnlySpan<ushort> Offsets =>
         Count < PostingWindow.MinBitsCount ? MemoryMarshal.Cast<byte, ushort>(_payloads.Span[Start..]) : default;
 
-    /// <summary>The location of the current window, which stays valid when the list moves on.</summary>
+    /// <summary>The location of the current window, which remains valid when the list moves on.</summary>
     public HeldWindow Held
     {
         get
@@ -201,8 +203,8 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// Moves two lists, each on a window or past its segment, forward to the first window that both have and in which they may
-    /// have a common entry; false if one of them has left its segment.
+    /// Moves two lists, each of which is on a window or past its segment, forward to the first window that both have and in
+    /// which they may have an entry in common; false if one of them reaches the end of its segment.
     /// </summary>
     public static bool Meet(PostingList one, PostingList other)
     {
@@ -279,7 +281,7 @@ internal sealed class PostingList : IReusable
         }
     }
 
-    /// <summary>The window at a place; after the last, one of <see cref="End"/>.</summary>
+    /// <summary>The window at a place; the place after the last has window <see cref="End"/>.</summary>
     public ref readonly HeldWindow this[int place] => ref _places[place];
 
     /// <summary>The first place from <paramref name="place"/> on whose window is not before a nearby window.</summary>
@@ -291,8 +293,8 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// The first place whose window is not before <paramref name="window"/>, in any order. If no window is missing, its number is
-    /// its place.
+    /// The first place whose window is not before <paramref name="window"/>; windows may come in any order. If the list has
+    /// all windows up to it, its number is its place.
     /// </summary>
     public int PlaceOf(long window)
     {
@@ -312,7 +314,7 @@ internal sealed class PostingList : IReusable
         return low;
     }
 
-    /// <summary>Whether an entry is in the list; entries in any order.</summary>
+    /// <summary>Whether an entry is in the list. Entries may come in any order.</summary>
     public bool Contains(long id)
     {
         long window = id >> PostingWindow.SizeBits;
@@ -321,7 +323,8 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// Encodes the entries of a window of a short list like those of a long list, with the maximum impact; returns how many.
+    /// Encodes the entries of one window of a short list like those of a long list, with the maximum impact; returns their
+    /// number.
     /// </summary>
     private static int Encode(ReadOnlySpan<Posting> from, long window, Span<byte> output, out int bytes)
     {
@@ -361,7 +364,8 @@ internal sealed class PostingList : IReusable
         public HeldBytes Whole;
 
         /// <summary>
-        /// For a short list: its first window, the index of that in the directory, and where its payloads start and end.
+        /// For a short list: the first window of the segment, the index of that window in the directory, and the start and
+        /// end of the payloads.
         /// </summary>
         public long First;
         public int FirstWindow, Start, End;

@@ -3,7 +3,7 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reusable buffers for writing dictionaries, which saves allocating them for every commit. Used by one
+/// Reusable buffers for writing dictionaries, which saves allocations at every commit. Used by one
 /// <see cref="PostingWriter"/> at a time.
 /// </summary>
 internal sealed class PostingMemory
@@ -33,10 +33,10 @@ internal sealed class PostingMemory
     public byte[] Payload { get; } = new byte[Math.Max(
         TermPayload.MaxHeadBytes + FlatPostings.MaxBytes, TermPayload.MaxLongBytes)];
 
-    /// <summary>New words: number, and their place in <see cref="Names"/>.</summary>
+    /// <summary>New words: the number of each, and where it is in <see cref="Names"/>.</summary>
     public List<(long Word, int Start, int Length)> Named { get; } = [];
 
-    /// <summary>Bytes of new words.</summary>
+    /// <summary>The bytes of new words.</summary>
     public ByteArena Names { get; } = new();
 
     /// <summary>Clears the state of the previous dictionary.</summary>

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Ascending postings with the positions of each: first position, then distances, in 7-bit groups, one for each occurrence of the
-/// term in the entry. Lists without positions have none.
+/// Ascending postings with the positions of each: the first position, then distances, as varints, one for each occurrence of
+/// the term in the entry. Lists without positions have none.
 /// </summary>
 /// <param name="postings">The postings.</param>
 /// <param name="positions">Positions of all postings, one after another.</param>

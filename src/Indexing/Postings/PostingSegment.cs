@@ -46,10 +46,10 @@ internal readonly ref struct PostingSegment
         FirstWindow = BinaryPrimitives.ReadInt64LittleEndian(bytes[4..]);
     }
 
-    /// <summary>All of it.</summary>
+    /// <summary>The whole segment.</summary>
     public ReadOnlySpan<byte> Bytes { get; }
 
-    /// <summary>Windows.</summary>
+    /// <summary>Number of windows.</summary>
     public int Count { get; }
 
     public long FirstWindow { get; }
@@ -85,7 +85,7 @@ internal readonly ref struct PostingSegment
     /// <summary>The payloads of all windows.</summary>
     public ReadOnlySpan<byte> Payloads => Bytes[Place(Count)..];
 
-    /// <summary>Sets the bits of all postings in a bitmap of all windows.</summary>
+    /// <summary>Sets the bits of all postings in a bitmap that covers all windows.</summary>
     public void CopyTo(Span<ulong> bits)
     {
         ReadOnlySpan<byte> payloads = Payloads;
@@ -104,7 +104,7 @@ internal readonly ref struct PostingSegment
                 continue;
             }
 
-            // The following payloads are readable bytes after the offsets.
+            // The payloads that follow are readable bytes after the offsets.
             ReadOnlySpan<ushort> offsets = MemoryMarshal.Cast<byte, ushort>(rest);
             if (offsets.Length >= count + BitmapKernels.SetPadding)
                 BitmapKernels.SetPadded(words, offsets, count);
@@ -124,7 +124,7 @@ internal readonly ref struct PostingSegment
     /// <summary>Distance of the window of an entry of <see cref="NarrowEntries"/> from the first.</summary>
     public static int WindowOf(uint entry) => (byte)entry;
 
-    /// <summary>Number of postings of such a window.</summary>
+    /// <summary>Number of postings of that window.</summary>
     public static int CountOf(uint entry) => 1 + (byte)(entry >> 8);
 
     /// <summary>Where its payload begins.</summary>
@@ -148,8 +148,9 @@ internal readonly ref struct PostingSegment
         windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
 
     /// <summary>
-    /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>;
-    /// <see cref="Count"/> if there is none. The next two are tried first, because scans ask in order.
+    /// Returns the index, from <paramref name="start"/> on, of the first window that is not before
+    /// <paramref name="window"/>, or <see cref="Count"/> if there is none. The first two are tried before a binary search
+    /// because scans request windows in order.
     /// </summary>
     public int LowerBound(long window, int start = 0)
     {

@@ -2,9 +2,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>
-/// Enumerates all segments of a long list, one leaf of them at a time: see <see cref="PostingCursor.Segments"/>.
-/// </summary>
+/// <summary>Enumerates all segments of a long list, leaf by leaf; see <see cref="PostingCursor.Segments"/>.</summary>
 /// <param name="list">The list.</param>
 internal ref struct PostingSegments(PostingCursor list)
 {

@@ -31,17 +31,18 @@ internal readonly ref struct PostingWindow
     public const int SizeBits = 12;
 
     /// <summary>
-    /// From this many postings on (density 1/32) a window is a bitmap: larger than a list, but combined 20 times as fast.
+    /// With this many postings or more (density 1/32) a window is a bitmap: larger than a list, but combined 20 times as
+    /// fast.
     /// </summary>
     public const int MinBitsCount = 128;
 
-    /// <summary>Bits of an offset that are its place in a block.</summary>
+    /// <summary>Bits of an offset that give its position in a block.</summary>
     public const int BlockBits = 6;
 
-    /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
+    /// <summary>Blocks of a window. Each has 64 entries, as many as a word of the bitmap has bits.</summary>
     public const int Blocks = Size >> BlockBits;
 
-    /// <summary>Fewer entries than this are searched one by one in a LIST.</summary>
+    /// <summary>Fewer offsets than this are looked up one by one in a LIST.</summary>
     private const int MostSought = 32;
 
     /// <summary>The width code of one bit per posting and four bits for each above 1.</summary>
@@ -111,7 +112,7 @@ internal readonly ref struct PostingWindow
     /// <summary>The largest impact of the window or block around an offset.</summary>
     public byte ImpactAt(int offset) => Impacts.Length == 1 ? Impacts[0] : Impacts[offset >> BlockBits];
 
-    /// <summary>Position of the offset among the postings, or -1.</summary>
+    /// <summary>The rank of an offset among the postings, or -1 if it is not one of them.</summary>
     public int Rank(int offset)
     {
         switch (Form)
@@ -154,7 +155,9 @@ internal readonly ref struct PostingWindow
         return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
     }
 
-    /// <summary>The ranks of several postings by their offsets, with the counts of <see cref="TryCountBefore"/>.</summary>
+    /// <summary>
+    /// Computes the ranks of several postings from their offsets, with the counts of <see cref="TryCountBefore"/>.
+    /// </summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ushort> before, Span<ushort> ranks)
     {
         ReadOnlySpan<ulong> words = Words;
@@ -166,11 +169,12 @@ internal readonly ref struct PostingWindow
         }
     }
 
-    /// <summary>The ranks of a few postings of BITS by their ascending offsets.</summary>
+    /// <summary>Computes the ranks of a few postings of BITS from their ascending offsets.</summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks) => BitmapKernels.CopyRanks(Words, offsets, ranks);
 
     /// <summary>
-    /// The ranks of several postings of a LIST or FULL by their ascending offsets, starting at a rank; returns the last.
+    /// Computes the ranks of several postings of a LIST or FULL from their ascending offsets, starting at rank
+    /// <paramref name="from"/>; returns the last rank.
     /// </summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
     {
@@ -192,8 +196,8 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// Writes for each rank the sum of the frequencies before it, and the total at the end; false if frequencies take more than a
-    /// byte each.
+    /// Writes for each rank the sum of the frequencies before it, and the total at the end; false if frequencies take more
+    /// than one byte each.
     /// </summary>
     public bool TryCopyStarts(Span<ushort> starts)
     {
@@ -243,7 +247,7 @@ internal readonly ref struct PostingWindow
         _ => false,
     };
 
-    /// <summary>How many of ascending offsets are among the postings.</summary>
+    /// <summary>Counts those ascending offsets that are among the postings.</summary>
     public int CountIn(ReadOnlySpan<ushort> offsets)
     {
         switch (Form)
@@ -261,7 +265,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// Keeps, in place, those of ascending offsets that are among the postings, or those that are not; returns how many remain.
+    /// Keeps, in place, those ascending offsets that are among the postings, or those that are not; returns the number kept.
     /// </summary>
     public int Keep(Span<ushort> offsets, bool wanted) => Form switch
     {
@@ -291,7 +295,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// The sum of the frequencies of the ranks from <paramref name="from"/> until <paramref name="to"/> (exclusive).
+    /// The sum of the frequencies of the ranks from <paramref name="from"/> up to but not including <paramref name="to"/>.
     /// </summary>
     public int SumFrequencies(int from, int to)
     {

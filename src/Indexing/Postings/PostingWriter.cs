@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Writes one dictionary: a tree of terms with their values, and a tree for the segments of long lists. Terms come in ascending
-/// order, each once per transaction, so every page is changed once. Used for one write transaction.
+/// Writes one dictionary: a tree of terms with their values, and a tree of the segments of long lists. Terms come in
+/// ascending order, each once per transaction, so every page is changed once. Used for one write transaction.
 /// </summary>
 internal sealed class PostingWriter : IDisposable
 {
@@ -24,7 +24,7 @@ internal sealed class PostingWriter : IDisposable
     private readonly Tree? _words;
     private readonly PostingBuffer _combined;
 
-    /// <summary>New words: number, and their place in <see cref="_names"/>.</summary>
+    /// <summary>New words: the number of each, and where it is in <see cref="_names"/>.</summary>
     private readonly List<(long Word, int Start, int Length)> _named;
     private readonly ByteArena _names;
     private readonly byte[] _payload;
@@ -33,8 +33,8 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="terms">Its terms.</param>
     /// <param name="postings">Its long lists.</param>
     /// <param name="positions">The positions of its long lists; null if it has neither frequencies nor positions.</param>
-    /// <param name="largest">The largest impacts of its longest lists; null if <paramref name="positions"/> is.</param>
-    /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
+    /// <param name="largest">The largest impacts of its longest lists; null if <paramref name="positions"/> is null.</param>
+    /// <param name="impacts">Computes the impacts of postings; null if the dictionary has no positions.</param>
     /// <param name="words">Its terms by number; null if they have none.</param>
     /// <param name="newListId">Returns an unused list id.</param>
     /// <param name="memory">Its buffers.</param>
@@ -65,13 +65,14 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>
-    /// Adds and removes entries of a term. Both ascend; additions are greater than all entries that the index ever had.
+    /// Adds and removes entries of a term. Both ascend, and additions are greater than all entries that the index has ever
+    /// had.
     /// </summary>
     /// <param name="term">The term.</param>
     /// <param name="additions">Entries to add.</param>
     /// <param name="removals">Entries to remove.</param>
     /// <param name="newWord">The number of the term if it is new and terms have numbers.</param>
-    /// <returns>Its number; -1 if terms have none, or it was removed.</returns>
+    /// <returns>The number of the term; -1 if terms have none, or the term was removed.</returns>
     /// <exception cref="CorruptionException">An entry to be removed is missing.</exception>
     public long Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals, long newWord = -1)
     {
@@ -98,7 +99,7 @@ internal sealed class PostingWriter : IDisposable
         return -1;
     }
 
-    /// <summary>Writes all remaining changes; the last call.</summary>
+    /// <summary>Writes all remaining changes. Must be the last call.</summary>
     public void Finish()
     {
         _terms.Flush();
@@ -114,8 +115,8 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>
-    /// Names new words in the order of their numbers, which are greater than all existing ones, so that pages fill one after
-    /// another.
+    /// Writes the names of new words in the order of their numbers, which are greater than all existing ones, so that pages
+    /// fill one after another.
     /// </summary>
     private void WriteNames()
     {
@@ -228,7 +229,7 @@ internal sealed class PostingWriter : IDisposable
     {
         if (removals.IsEmpty)
         {
-            // An entry that comes and goes within a batch leaves a list as it was.
+            // An entry that was added and removed within one batch leaves the list as it was.
             if (!additions.IsEmpty)
                 AppendToLong(term, word, count, listId, additions);
             return true;
@@ -296,7 +297,7 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="word">The number of the word.</param>
     /// <param name="count">Entries of the list.</param>
     /// <param name="listId">Its id.</param>
-    /// <param name="added">Those of them that the head has not seen.</param>
+    /// <param name="added">Entries that the head does not include yet.</param>
     private int WriteLong(long word, long count, long listId, ReadOnlySpan<Posting> added)
     {
         if (_impacts is null)
@@ -305,7 +306,9 @@ internal sealed class PostingWriter : IDisposable
         return TermPayload.WriteLong(_payload, word, count, listId, _head.Bytes());
     }
 
-    /// <summary>Moves to the segment that covers a window: the last that starts at or before it, otherwise the first.</summary>
+    /// <summary>
+    /// Moves to the segment that covers a window: the last one that starts at or before it, or the first if there is none.
+    /// </summary>
     private bool SeekSegment(long listId, long window, out long firstWindow, out long nextFirstWindow)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
@@ -340,8 +343,10 @@ internal sealed class PostingWriter : IDisposable
         return _segments.Seek(key);
     }
 
-    /// <summary>Stores the largest impacts of a list that has grown past the minimum, and removes those of one that fell below
-    /// it.</summary>
+    /// <summary>
+    /// Stores the largest impacts of a list that has reached the minimum length, and removes those of a list that fell below
+    /// it.
+    /// </summary>
     private void NoteImpacts(long listId, long before, long count)
     {
         bool had = before >= WindowImpacts.MinEntries, has = count >= WindowImpacts.MinEntries;
@@ -353,10 +358,10 @@ internal sealed class PostingWriter : IDisposable
 
     /// <summary>Writes the result of an edit.</summary>
     /// <param name="listId">The list.</param>
-    /// <param name="kept">Where the largest impacts of its windows are stored; null if nowhere.</param>
-    /// <param name="start">Windows of the edited segment before the result.</param>
-    /// <param name="appended">The segment whose only window is first, if postings were only added to it or after it; otherwise
-    /// empty.</param>
+    /// <param name="kept">Where to store the largest impacts of the windows; null if they are not stored.</param>
+    /// <param name="start">Windows of the edited segment that precede the result.</param>
+    /// <param name="appended">The edited segment if it has a single window and postings were only added to it or after it;
+    /// otherwise empty.</param>
     private void PutSegments(
         long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
     {
@@ -372,11 +377,11 @@ internal sealed class PostingWriter : IDisposable
             int first = next;
             ReadOnlySpan<byte> segment = _edit.PackSegment(start, ref next, out long firstWindow);
             if (start.Count > 0 ? start.IsWhole && next == first : segment.SequenceEqual(appended))
-                continue; // all that is new is behind it
+                continue; // unchanged: only later segments are new
             if (_positions is not null)
                 _edit.StorePositions(_positions, listId, start, first, next, isAppended: !appended.IsEmpty);
             PostingKey.Write(key, listId, firstWindow);
-            _postings.Put(key, segment); // last, as the start may lie where it is written
+            _postings.Put(key, segment); // written last, because start may point into the page that is overwritten
         }
     }
 

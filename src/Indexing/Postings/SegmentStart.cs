@@ -1,20 +1,20 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The first windows of a segment, which a changed one begins with: they are taken over as they lie, all in one piece. By
-/// default, none.
+/// The unchanged first windows of a segment that is being edited. They are copied into the new segment as one block of
+/// bytes. The default value has no windows.
 /// </summary>
-/// <param name="segment">The segment.</param>
-/// <param name="block">Its positions.</param>
-/// <param name="count">How many windows of it.</param>
+/// <param name="segment">The old segment.</param>
+/// <param name="block">The positions of the old segment.</param>
+/// <param name="count">Number of windows to keep.</param>
 internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock block, int count)
 {
     private readonly PostingSegment _segment = segment;
 
-    /// <summary>Windows.</summary>
+    /// <summary>Number of windows.</summary>
     public int Count { get; } = count;
 
-    /// <summary>Whether they are all of the segment.</summary>
+    /// <summary>Whether they are all windows of the old segment.</summary>
     public bool IsWhole => Count > 0 && Count == _segment.Count;
 
     public long FirstWindow => _segment.FirstWindow;
@@ -22,7 +22,7 @@ internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock 
     /// <summary>The postings of the first window.</summary>
     public PostingWindow FirstPostings => _segment.PostingsAt(0);
 
-    /// <summary>Whether their directory is of form 2, as that of none is.</summary>
+    /// <summary>Whether their directory has form 2; true if there are none.</summary>
     public bool IsNarrow => Count == 0 || _segment.IsOfNarrowForm;
 
     /// <summary>Their payloads.</summary>
@@ -31,12 +31,12 @@ internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock 
     /// <summary>Their positions.</summary>
     public ReadOnlySpan<byte> Positions { get; } = count == 0 ? default : block.PositionsOf(count);
 
-    /// <summary>Where the positions of each begin.</summary>
+    /// <summary>The encoded starts of the positions of each window.</summary>
     public ReadOnlySpan<byte> PositionStarts { get; } = count == 0 ? default : block.StartsOf(count);
 
-    /// <summary>Writes their entries of a directory.</summary>
-    /// <param name="output">The segment.</param>
-    /// <param name="isNarrow">Its form, which is that of these windows or the wide one.</param>
+    /// <summary>Writes their directory entries.</summary>
+    /// <param name="output">The new segment.</param>
+    /// <param name="isNarrow">Whether the new segment has form 2; only possible if <see cref="IsNarrow"/> is true.</param>
     public void WriteEntries(Span<byte> output, bool isNarrow)
     {
         if (Count > 0 && isNarrow == IsNarrow)

@@ -4,28 +4,28 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// What stands beside a term in its dictionary, read in place.
+/// The value of a term in its dictionary, read in place.
 /// <code>
 /// SIZE  MEANING
-/// 1     kind; 128 more where the number of a word follows
-/// …     where it does: the number of the word (varint), see EntryRecord
+/// 1     kind; plus 128 if the number of the word follows
+/// …     in that case: number of the word (varint), see EntryRecord
 /// FLAT (1), up to 256 entries, as nearly all terms have:
 /// …     <see cref="FlatPostings"/>
-/// SINGLE (3), of one entry:
-/// …     as of a <see cref="FlatPostings"/>, without number and bytes of the entries
+/// SINGLE (3), one entry:
+/// …     like <see cref="FlatPostings"/>, without the number and length of the entries
 /// LONG (2):
 /// …     number of entries (varint)
-/// …     list id (varint): its segments lie in the postings tree under (list id, first window), both big-endian,
+/// …     list id (varint): its segments are in the postings tree under (list id, first window), both big-endian,
 ///       its positions in the positions tree, see <see cref="PositionKey"/>
-/// …     where the list keeps frequencies: its <see cref="ListHead"/>, up to the end
+/// …     if the list has frequencies: its <see cref="ListHead"/>, up to the end
 /// </code>
 /// </summary>
 internal readonly ref struct TermPayload
 {
-    /// <summary>Longest beginning: kind and number.</summary>
+    /// <summary>Longest header: kind and number of the word.</summary>
     public const int MaxHeadBytes = 1 + Varint.MaxLongBytes;
 
-    /// <summary>Longest of a long list.</summary>
+    /// <summary>Longest value of a long list.</summary>
     public const int MaxLongBytes = MaxHeadBytes + (2 * Varint.MaxLongBytes) + ListHead.MaxBytes;
 
     private const int NumberFlag = 128;
@@ -35,7 +35,7 @@ internal readonly ref struct TermPayload
     private readonly ReadOnlySpan<byte> _list;
     private readonly bool _isSingle;
 
-    /// <summary>Bytes of what stands behind kind and number.</summary>
+    /// <summary>Length in bytes of the value after the kind and the number of the word.</summary>
     public int Bytes => _list.Length;
 
     public TermPayload(ReadOnlySpan<byte> bytes)
@@ -66,7 +66,7 @@ internal readonly ref struct TermPayload
 
     public PostingKind Kind { get; }
 
-    /// <summary>Number of the word; -1 for a term that has none.</summary>
+    /// <summary>Number of the word; -1 if the term has none.</summary>
     public long Word
     {
         get
@@ -83,16 +83,16 @@ internal readonly ref struct TermPayload
 
     public long ListId { get; }
 
-    /// <summary>The <see cref="ListHead"/> of a long list; empty where it keeps no frequencies.</summary>
+    /// <summary>The <see cref="ListHead"/> of a long list; empty if the list has no frequencies.</summary>
     public ReadOnlySpan<byte> Best => Kind == PostingKind.Long ? _list : default;
 
     /// <summary>
-    /// Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> +
-    /// <see cref="FlatPostings.MaxBytes"/>.
+    /// Writes a short list and returns its length; 0 if it is too long to be one. <paramref name="output"/> holds
+    /// <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.
     /// </summary>
     public static int WriteFlat(Span<byte> output, long word, PostingRun run) => AppendFlat(output, word, default, run);
 
-    /// <summary>As <see cref="WriteFlat"/>, of a list that was not walked yet and a run behind it.</summary>
+    /// <summary>Like <see cref="WriteFlat"/>, for an old list that was not advanced, followed by a run.</summary>
     public static int AppendFlat(Span<byte> output, long word, FlatPostings old, PostingRun run)
     {
         int head = WriteHead(output, old.Count + run.Count == 1 ? (PostingKind)Single : PostingKind.Flat, word);
@@ -100,7 +100,9 @@ internal readonly ref struct TermPayload
         return length == 0 ? 0 : head + length;
     }
 
-    /// <summary>Writes where a long list is, and what its best entries are, into <see cref="MaxLongBytes"/>.</summary>
+    /// <summary>
+    /// Writes the value of a long list, with its head, into <see cref="MaxLongBytes"/>; returns its length.
+    /// </summary>
     public static int WriteLong(Span<byte> output, long word, long entryCount, long listId, ReadOnlySpan<byte> best)
     {
         int length = WriteHead(output, PostingKind.Long, word);
@@ -117,10 +119,10 @@ internal readonly ref struct TermPayload
     }
 }
 
-/// <summary>Where the postings of a term are.</summary>
+/// <summary>Where the postings of a term are stored.</summary>
 internal enum PostingKind
 {
-    /// <summary>Beside the term.</summary>
+    /// <summary>In the value of the term.</summary>
     Flat = 1,
 
     /// <summary>In the postings tree.</summary>

@@ -4,10 +4,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The largest impact of each window of the longest lists, one byte each, so that a top-k search checks bounds before it reads
-/// several cache lines per window. A list has them while it has <see cref="MinEntries"/> entries or more. Key: list id, number of
-/// the first window of the part (a multiple of 512), 8 bytes each, big-endian; value: for each window from the first of the part
-/// to the last with postings, its largest impact, 0 if it has no postings.
+/// The largest impact of each window of the longest lists, one byte each, so that a top-k search can check upper bounds
+/// before it reads several cache lines per window. A list has them while it has at least <see cref="MinEntries"/> entries.
+/// Key: list id, then number of the first window of the part (a multiple of 512), 8 bytes each, big-endian. Value: the
+/// largest impact of each window from the first of the part to the last with postings; 0 if a window has no postings.
 /// </summary>
 internal sealed class WindowImpacts(Tree tree, Tree postings)
 {
@@ -21,7 +21,9 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
     private long _listId;
     private long _firstWindow = -1;
 
-    /// <summary>Copies the impacts of a list that has them, by window from 0 on; other windows are not written.</summary>
+    /// <summary>
+    /// Copies the impacts of a list that has them, indexed by window; windows without stored impacts are not written.
+    /// </summary>
     public static void Copy(Tree tree, long listId, Span<byte> impacts)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
@@ -33,7 +35,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         }
     }
 
-    /// <summary>Sets the largest impact of a window; 0 if it has no postings any more.</summary>
+    /// <summary>Sets the largest impact of a window; 0 if it has no postings left.</summary>
     public void Set(long list, long window, byte impact)
     {
         long first = window >> PartBits << PartBits;
@@ -62,7 +64,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         _firstWindow = -1;
     }
 
-    /// <summary>Computes the impacts of a list that has grown past the minimum.</summary>
+    /// <summary>Computes and stores the impacts of a list that has reached the minimum length.</summary>
     public void Build(long list)
     {
         Debug.Assert(_firstWindow < 0, "what was noted is written");
@@ -81,7 +83,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         Flush();
     }
 
-    /// <summary>Removes the impacts of a list that fell below the minimum.</summary>
+    /// <summary>Removes the impacts of a list that fell below the minimum length.</summary>
     public void Delete(long list)
     {
         Debug.Assert(_firstWindow < 0, "what was noted is written");

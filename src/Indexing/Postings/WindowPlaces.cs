@@ -14,10 +14,10 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     /// <summary>Most positions of a window: 8 per entry.</summary>
     public const int MaxBytes = 8 * PostingWindow.Size;
 
-    /// <summary>Bytes of the starts.</summary>
+    /// <summary>Bytes of the buffer for the starts.</summary>
     public const int StartBytes = sizeof(ushort) * (PairKernels.StartsLength + StartKernels.Room);
 
-    /// <summary>Bytes of the positions and of what is read after them.</summary>
+    /// <summary>Bytes of the buffer for the positions, including the bytes read after them.</summary>
     public const int RoomBytes = MaxBytes + PairKernels.Room;
 
     private int _length;
@@ -28,7 +28,7 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
             words.AsSpan(0, BitmapKernels.Words), MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)),
             bytes.AsSpan(0, _length + PairKernels.Room));
 
-    /// <summary>Starts with the postings of a window; false if its frequencies are too great.</summary>
+    /// <summary>Starts with the postings of a window; false if its frequencies are too large.</summary>
     public bool TryBegin(PostingWindow postings)
     {
         _length = 0;
@@ -46,6 +46,9 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
         return true;
     }
 
-    /// <summary>Whether the bytes equal the positions of <paramref name="count"/> postings, so that each takes one.</summary>
+    /// <summary>
+    /// Whether the number of bytes equals the number of positions of <paramref name="count"/> postings, so that each takes
+    /// one byte.
+    /// </summary>
     public bool IsWhole(int count) => _length == MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes))[count];
 }

@@ -12,6 +12,6 @@ internal enum WindowSetForm
     /// <summary>A bitmap of 4,096 bits.</summary>
     Bits,
 
-    /// <summary>All 4,096.</summary>
+    /// <summary>All 4,096 entries.</summary>
     Full,
 }

@@ -6,8 +6,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Read-ahead for windows of a long list, or all of them: their postings, and the positions of some entries, are located once and
-/// prefetched before the first is read, so that the cache misses overlap. Invariant: 1. Windows ascend.
+/// Read-ahead for some or all windows of a long list. Their postings, and the positions of some entries, are located once
+/// and prefetched before the first is read, so that the cache misses overlap. Invariant: 1. Windows ascend.
 /// </summary>
 /// <remarks>Memory until the query ends: 48 bytes per window.</remarks>
 internal sealed class WindowsAhead : IHoldsPages, IReusable
@@ -41,7 +41,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         ForgetPages();
     }
 
-    /// <summary>Adds all windows of a segment, which is after those added before.</summary>
+    /// <summary>Adds all windows of a segment, which must be after those added before.</summary>
     public void Add(in PostingSegment segment)
     {
         int first = _count, of = segment.Count;
@@ -61,7 +61,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         }
     }
 
-    /// <summary>Adds a window, which is after those added before.</summary>
+    /// <summary>Adds a window, which must be after those added before.</summary>
     public void Add(in HeldWindow window)
     {
         if (_count == _windows.Length)
@@ -70,12 +70,12 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         _windows[_count++] = window;
     }
 
-    /// <summary>Marks all segments as added.</summary>
+    /// <summary>Records that all segments have been added.</summary>
     public void End() => IsWhole = true;
 
     /// <summary>
-    /// Locates a window after those located before, unless the list has nothing in it, and prefetches what a membership test of
-    /// some entries reads.
+    /// Locates a window, which must be after those located before, and prefetches what a membership test of some entries
+    /// reads. Does nothing if the list has no postings in the window.
     /// </summary>
     /// <param name="list">The list.</param>
     /// <param name="window">The window.</param>
@@ -95,10 +95,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         held.Prefetch(entries);
     }
 
-    /// <summary>Locates several ascending windows after those located before.</summary>
+    /// <summary>Locates several ascending windows, which must be after those located before.</summary>
     /// <param name="list">The list.</param>
     /// <param name="wanted">The windows.</param>
-    /// <param name="isDense">Whether hardly any two share a segment, so that locating them together pays.</param>
+    /// <param name="isDense">Whether few windows share a segment, so that locating them together is worthwhile.</param>
     public void Expect(PostingCursor list, ReadOnlySpan<long> wanted, bool isDense)
     {
         if (IsWhole || wanted.IsEmpty)
@@ -114,7 +114,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
             list.HoldEach(wanted[..Math.Min(MostTogether, wanted.Length)], this);
     }
 
-    /// <summary>Prefetches what locating the positions of a window reads, if it is one of these.</summary>
+    /// <summary>Prefetches what locating the positions of a window reads, if the window was located.</summary>
     public void ExpectPositions(long window)
     {
         if (!TryFind(window))
@@ -124,7 +124,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         _blocks!.Prefetch(_listId, mine.Segment); // Open sets it
     }
 
-    /// <summary>Gets the postings of a window, if it is one of these.</summary>
+    /// <summary>Gets the postings of a window, if the window was located.</summary>
     public bool TryGet(long window, out PostingWindow found)
     {
         bool isThere = TryFind(window);
@@ -132,7 +132,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         return isThere;
     }
 
-    /// <summary>Gets the location of the postings of a window, if it is one of these.</summary>
+    /// <summary>Gets the location of the postings of a window, if the window was located.</summary>
     public bool TryHold(long window, out HeldWindow held)
     {
         bool isThere = TryFind(window);

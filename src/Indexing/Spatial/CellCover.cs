@@ -1,24 +1,24 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Covers a region with squares of the curve: starting with the largest, squares that cross the border are quartered while the
-/// budget lasts. The work is bounded for any shape: a few hundred squares are visited.
+/// Covers a region with squares of the curve. Starting with the largest square, squares that cross the border are divided
+/// into quarters while the budget lasts. The work is bounded for any shape: a few hundred squares are visited.
 /// </summary>
 internal static class CellCover
 {
-    /// <summary>Most ranges a query reads: each costs one descent of a tree.</summary>
+    /// <summary>Most ranges that a query reads; each costs one tree descent.</summary>
     public const int MaxRanges = 16;
 
-    /// <summary>Most squares that an entry is stored under for one shape.</summary>
+    /// <summary>Most squares under which an entry is stored for one shape.</summary>
     public const int MaxSquares = 32;
 
     /// <summary>Most squares before neighbours on the curve are merged into ranges.</summary>
     private const int QuerySquares = 96;
 
-    /// <summary>Squares of 360° / 2²⁸ (15 cm) are not quartered.</summary>
+    /// <summary>Level of the smallest squares, 360° / 2²⁸ (15 cm), which are not divided.</summary>
     private const int DeepestLevel = 28;
 
-    /// <summary>Ascending ranges that cover the region.</summary>
+    /// <summary>Returns ascending ranges that cover the region.</summary>
     public static List<CellRange> Ranges(Geometry region, CancellationToken cancellationToken = default)
     {
         var ranges = new List<CellRange>();
@@ -35,7 +35,7 @@ internal static class CellCover
         return ranges;
     }
 
-    /// <summary>Squares that cover the region, in the order of the curve.</summary>
+    /// <summary>Returns squares that cover the region, in the order of the curve.</summary>
     public static List<CellSquare> Squares(Geometry region) =>
         Squares(region, MaxSquares, CancellationToken.None).ConvertAll(static found => found.Square);
 
@@ -73,7 +73,9 @@ internal static class CellCover
         return found;
     }
 
-    /// <summary>Merges the two neighbours whose union adds the fewest cells to read or verify in vain.</summary>
+    /// <summary>
+    /// Merges the two neighbouring ranges whose union adds the fewest cells to be read or verified unnecessarily.
+    /// </summary>
     private static void JoinNearest(List<CellRange> ranges)
     {
         int best = 0;

@@ -3,7 +3,7 @@ namespace Treepie.Indexing.Spatial;
 /// <summary>A range of the curve.</summary>
 /// <param name="First">Its first cell.</param>
 /// <param name="Last">Its last cell.</param>
-/// <param name="IsInside">Whether every place in it belongs to the region.</param>
+/// <param name="IsInside">Whether every point in it belongs to the region.</param>
 internal readonly record struct CellRange(ulong First, ulong Last, bool IsInside);
 
 /// <summary>
@@ -15,7 +15,7 @@ internal readonly record struct CellSquare(ulong First, int Level)
 
     public ulong Last => First | Rest(Level);
 
-    /// <summary>Its area in degrees, borders included.</summary>
+    /// <summary>Its area in degrees, including borders.</summary>
     public GeoBox Box
     {
         get
@@ -30,7 +30,8 @@ internal readonly record struct CellSquare(ulong First, int Level)
     }
 
     /// <summary>
-    /// The degrees of all coordinates that are stored as one of its cells: rounding to steps extends its area by half a step.
+    /// The area in degrees of all coordinates that are stored in one of its cells: rounding to steps extends its area by
+    /// half a step.
     /// </summary>
     public GeoBox Reach
     {
@@ -41,12 +42,14 @@ internal readonly record struct CellSquare(ulong First, int Level)
         }
     }
 
-    /// <summary>One of its four quarters, in the order of the curve.</summary>
+    /// <summary>Returns one of its four quarters, numbered in the order of the curve.</summary>
     public CellSquare Quarter(int number) => new(First | ((ulong)number << (62 - (2 * Level))), Level + 1);
 
-    /// <summary>The enclosing square of a level.</summary>
+    /// <summary>Returns the enclosing square of a level.</summary>
     public CellSquare Ancestor(int level) => new(First & ~Rest(level), level);
 
-    /// <summary>The bits after the first 2 · level; a shift by 64 would not shift at all.</summary>
+    /// <summary>
+    /// A mask of the bits after the first 2 · level. At the last level a shift by 64 would not shift at all.
+    /// </summary>
     private static ulong Rest(int level) => level == HilbertCurve.Levels ? 0 : ulong.MaxValue >> (2 * level);
 }

@@ -1,27 +1,29 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// All places within a distance of a centre, measured on the sphere: right around poles and across the dateline.
+/// All points within a distance of a centre, measured on the sphere, so correct around poles and across the dateline.
 /// </summary>
 internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
 {
-    /// <summary>Tolerance of computed values: only beyond it are places inside or outside without being read.</summary>
+    /// <summary>
+    /// Tolerance for computed values: only beyond it are areas inside or outside without looking at their points.
+    /// </summary>
     private const double Slack = 1e-9;
 
-    /// <summary>Most pieces a straight line is split into before it counts as not crossing.</summary>
+    /// <summary>Most pieces into which a straight line is split; after that the wanted point counts as not found.</summary>
     private const int MaxPieces = 4096;
 
-    /// <summary>Shorter pieces are not split, in kilometres.</summary>
+    /// <summary>Length in kilometres below which pieces are not split.</summary>
     private const double ShortestPieceKm = 1e-5;
 
-    /// <summary>The h of the radius, see <see cref="Earth"/>.</summary>
+    /// <summary>The haversine of the radius, see <see cref="Earth"/>.</summary>
     public double Haversine { get; } = Earth.OfKm(RadiusKm);
 
     public bool Contains(GeoPoint point) => Earth.Haversine(Centre, point) <= Haversine;
 
     public bool Contains(Vertex vertex) => Earth.Haversine(Centre.Latitude, vertex.Y, vertex.X - Centre.Longitude) <= Haversine;
 
-    /// <summary>A box around it, laid out flat from the centre.</summary>
+    /// <summary>A bounding box, unwrapped around the centre.</summary>
     public GeoBox Bounds
     {
         get
@@ -38,7 +40,7 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
         }
     }
 
-    /// <summary>The relation of a box of at most 360° to the circle.</summary>
+    /// <summary>The relation of a box that is at most 360° wide to the circle.</summary>
     public BoxRelation RelationTo(GeoBox box)
     {
         (double nearest, double farthest) = Range(box);
@@ -47,7 +49,7 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
         return farthest < Haversine * (1 - Slack) ? BoxRelation.Inside : BoxRelation.Crosses;
     }
 
-    /// <summary>The least and the greatest h from the centre to a box.</summary>
+    /// <summary>The least and the greatest haversine from the centre to a box.</summary>
     public (double Nearest, double Farthest) Range(GeoBox box)
     {
         double nearest = double.PositiveInfinity, farthest = 0;
@@ -67,8 +69,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     public bool Covers(Vertex a, Vertex b) => Contains(a) && Contains(b) && !Search(a, b, inside: false);
 
     /// <summary>
-    /// Along one meridian the distance has no more than one least and one greatest place between the ends: <c>sin φ₀ sin φ + cos
-    /// φ₀ cos Δλ cos φ</c> is a sine with its top at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
+    /// Along one meridian the distance has at most one minimum and one maximum between the ends:
+    /// <c>sin φ₀ sin φ + cos φ₀ cos Δλ cos φ</c> is a sine with its maximum at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
     /// </summary>
     private void Along(double longitudes, GeoBox box, ref double nearest, ref double farthest)
     {
@@ -92,8 +94,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     }
 
     /// <summary>
-    /// Searches for a point on the wanted side: halves the line, and drops pieces too short to reach the rim from their middle. A
-    /// piece is never longer on the sphere than its degrees on the equator.
+    /// Searches a line for a point on the wanted side: halves the line, and drops pieces that are too short to reach the rim
+    /// from their middle. A piece is never longer on the sphere than its degrees on the equator.
     /// </summary>
     private bool Search(Vertex a, Vertex b, bool inside)
     {

@@ -22,11 +22,11 @@ public static class Earth
     /// <summary>Returns the distance between two points in kilometres.</summary>
     public static double DistanceKm(GeoPoint from, GeoPoint to) => ToKm(Haversine(from, to));
 
-    /// <summary>The h of two places, 0 to 1.</summary>
+    /// <summary>The haversine h of two points, 0 to 1.</summary>
     internal static double Haversine(GeoPoint from, GeoPoint to) =>
         Haversine(from.Latitude, to.Latitude, to.Longitude - from.Longitude);
 
-    /// <summary>The h of two latitudes and a difference of longitudes, all in degrees.</summary>
+    /// <summary>The haversine h of two latitudes and a difference of longitudes, all in degrees.</summary>
     internal static double Haversine(double latitude1, double latitude2, double longitudes)
     {
         double sinLatitude = Math.Sin((latitude2 - latitude1) * (Radians / 2));
@@ -35,10 +35,10 @@ public static class Earth
             + (Math.Cos(latitude1 * Radians) * Math.Cos(latitude2 * Radians) * sinLongitude * sinLongitude);
     }
 
-    /// <summary>The distance of an h.</summary>
+    /// <summary>The distance in kilometres for a haversine h.</summary>
     internal static double ToKm(double haversine) => 2 * RadiusKm * Math.Asin(Math.Sqrt(Math.Min(1, haversine)));
 
-    /// <summary>The h of a distance; above 1 if no place is that far away.</summary>
+    /// <summary>The haversine h of a distance; above 1 if no point is that far away.</summary>
     internal static double OfKm(double distanceKm)
     {
         if (distanceKm >= MaxDistanceKm)

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>A rectangle of degrees. X may lie outside ±180 where something that crosses the dateline is laid out flat.</summary>
+/// <summary>A rectangle in degrees. X may be outside ±180 for a shape across the dateline, which is unwrapped.</summary>
 internal readonly record struct GeoBox(double MinX, double MinY, double MaxX, double MaxY)
 {
     public static GeoBox Empty =>
@@ -49,9 +49,9 @@ internal enum BoxRelation
     /// <summary>No point of the box is in the region.</summary>
     Outside,
 
-    /// <summary>Some may be.</summary>
+    /// <summary>Some points may be.</summary>
     Crosses,
 
-    /// <summary>Every point is.</summary>
+    /// <summary>Every point of the box is.</summary>
     Inside,
 }

@@ -40,10 +40,10 @@ public sealed class Geometry
 
     internal Circle[] Circles { get; }
 
-    /// <summary>Bounding box of all parts, laid out flat.</summary>
+    /// <summary>Bounding box of all parts, unwrapped across the dateline.</summary>
     internal GeoBox Bounds { get; }
 
-    /// <summary>Whether it is one point.</summary>
+    /// <summary>Whether it is a single point.</summary>
     internal bool IsPoint => Points.Length == 1 && IsSingle;
 
     private bool IsSingle => Points.Length + Lines.Length + Polygons.Length + Circles.Length == 1;
@@ -67,7 +67,7 @@ public sealed class Geometry
         new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
 
     /// <summary>
-    /// Whether a place is in it or on its border; points and lines are as wide as <see cref="Segments.Touch"/>.
+    /// Whether a point is inside or on the border; points and lines are as wide as <see cref="Segments.Touch"/>.
     /// </summary>
     internal bool Contains(Vertex place)
     {
@@ -86,7 +86,7 @@ public sealed class Geometry
         return Points.Length + Lines.Length > 0 && TouchesThin(place);
     }
 
-    /// <summary>The relation of a box of the grid to it.</summary>
+    /// <summary>The relation of a box of the grid to the geometry.</summary>
     internal BoxRelation RelationTo(GeoBox box)
     {
         BoxRelation relation = BoxRelation.Outside;

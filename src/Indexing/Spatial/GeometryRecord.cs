@@ -9,13 +9,14 @@ namespace Treepie.Indexing.Spatial;
 /// values follow one another:
 /// <code>
 /// point   0 (1 byte), X (4), Y (4), little-endian, see GridPoint
-/// shape   1 (1 byte), the squares it stands under: count (varint), each: first cell (8, little-endian), level (1)
+/// shape   1 (1 byte), the squares under which it is stored: count (varint), each: first cell (8, little-endian), level (1)
 ///         then four lists, each with its count (varint):
-///           points: corner; lines: chain; polygons: list of chains, the outer ring first; circles: corner of the centre, radius in km (double)
+///           points: corner; lines: chain; polygons: list of chains, the outer ring first;
+///           circles: corner of the centre, radius in km (double)
 ///         a chain is a list of corners; a corner is two doubles, longitude and latitude, little-endian
 /// </code>
-/// Corners are stored as laid out flat, so nothing is parsed or checked again. The squares are stored, not recomputed, so that a
-/// shape is removed from exactly the places where it was added.
+/// Corners are stored unwrapped across the dateline, so nothing is parsed or checked again. The squares are stored instead of
+/// recomputed, so that a shape is removed from exactly the keys under which it was added.
 /// </summary>
 internal static class GeometryRecord
 {

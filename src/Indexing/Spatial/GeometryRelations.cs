@@ -1,9 +1,9 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Exact relations of two shapes. Cancellation is checked for every edge that is compared with all of another shape. Cost: the
-/// edges of one times the edges of the other that lie in the first one's box. Shapes that only touch have a common point, and
-/// parts that extend by at most <see cref="Segments.Touch"/> are inside.
+/// Exact relations of two shapes. Cancellation is checked for every edge that is compared with all of another shape. Cost:
+/// the edges of one shape times the edges of the other that lie in the first one's box. Shapes that only touch have a common
+/// point, and parts that protrude by at most <see cref="Segments.Touch"/> count as inside.
 /// </summary>
 internal static class GeometryRelations
 {
@@ -20,7 +20,7 @@ internal static class GeometryRelations
             _ => !Intersects(value, shape, cancellationToken),
         };
 
-    /// <summary>The same for a value that is one point.</summary>
+    /// <summary>Like the other overload, for a value that is a single point.</summary>
     public static bool Holds(SpatialRelation relation, Vertex point, Geometry shape) => relation switch
     {
         SpatialRelation.Contains => shape is { Lines: [], Polygons: [] }
@@ -64,7 +64,7 @@ internal static class GeometryRelations
         return EdgesMeet(left, right, cancellationToken);
     }
 
-    /// <summary>Whether all of the inner shape is inside the outer one.</summary>
+    /// <summary>Whether the whole inner shape is inside the outer one.</summary>
     public static bool Within(Geometry inner, Geometry outer, CancellationToken cancellationToken = default)
     {
         foreach (Vertex point in inner.Points)
@@ -99,7 +99,7 @@ internal static class GeometryRelations
     private static bool Touch(Vertex left, Vertex right) =>
         _turns.Any(turn => Segments.Touches(right, right, new Vertex(left.X + turn, left.Y)));
 
-    /// <summary>One place of each part.</summary>
+    /// <summary>Returns one point of each part.</summary>
     private static IEnumerable<Vertex> Representatives(Geometry geometry) => geometry.Points
         .Concat(geometry.Lines.Select(line => line[0]))
         .Concat(geometry.Polygons.Select(polygon => polygon.Rings[0][0]))
@@ -171,7 +171,7 @@ internal static class GeometryRelations
         return edges;
     }
 
-    /// <summary>As <see cref="Geometry.Contains"/>, but a border is as wide as a line.</summary>
+    /// <summary>Like <see cref="Geometry.Contains"/>, but a border is as wide as a line.</summary>
     private static bool Covers(Geometry outer, Vertex place)
     {
         if (outer.Contains(place))
@@ -203,7 +203,9 @@ internal static class GeometryRelations
         return true;
     }
 
-    /// <summary>A line, split where it meets the edges of the shape, is inside if the middle of every piece is.</summary>
+    /// <summary>
+    /// A line is split where it meets the edges of the shape; it is inside if the middle of every piece is.
+    /// </summary>
     private static bool IsCovered(Vertex a, Vertex b, Geometry outer)
     {
         foreach (Circle circle in outer.Circles)
@@ -244,7 +246,9 @@ internal static class GeometryRelations
             && !AnyBorderInside(polygon, outer, cancellationToken);
     }
 
-    /// <summary>With its border inside, only a polygon around the circle's far side has something outside.</summary>
+    /// <summary>
+    /// If its border is inside, only a polygon that contains the far side of the circle has points outside.
+    /// </summary>
     private static bool IsWithin(Polygon polygon, Circle circle)
     {
         Vertex[] ring = polygon.Rings[0];
@@ -258,7 +262,9 @@ internal static class GeometryRelations
         return circle.RadiusKm >= Earth.MaxDistanceKm || !polygon.Contains(new Vertex(far, -circle.Centre.Latitude));
     }
 
-    /// <summary>A border of the outer shape inside the polygon has something that is outside beside it.</summary>
+    /// <summary>
+    /// Whether a border of the outer shape is inside the polygon, which then has points outside next to it.
+    /// </summary>
     private static bool AnyBorderInside(Polygon polygon, Geometry outer, CancellationToken cancellationToken)
     {
         var mine = new Geometry([], [], [polygon], []);

@@ -1,10 +1,10 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// A place as an index stores it: 32 bits for each axis, which is at most 4.7 mm from the original place (360° / 2³² are 9.3
-/// mm on the equator, 180° / 2³² are 4.7 mm). Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/>
-/// runs through. A step is less than 10⁻⁷ degrees, so a coordinate of up to 7 decimals is read back as it was said, and lies on a
-/// border if it was said to; one of more decimals is read back within a step.
+/// A point as an index stores it: 32 bits for each axis, at most 4.7 mm from the original point (360° / 2³² are 9.3 mm on
+/// the equator, 180° / 2³² are 4.7 mm). Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/>
+/// fills. A step is less than 10⁻⁷ degrees, so a coordinate of up to 7 decimals is read back exactly as given, and remains
+/// on a border on which it was placed; one with more decimals is read back to within a step.
 /// </summary>
 /// <param name="X">Longitude, from −180 on.</param>
 /// <param name="Y">Latitude, from −90 on; the last one is the north pole itself.</param>
@@ -22,7 +22,7 @@ internal readonly record struct GridPoint(uint X, uint Y)
 
     public GeoPoint Point => new(Latitude, Longitude);
 
-    /// <summary>The cell on the curve: near cells are near places.</summary>
+    /// <summary>The cell on the curve: close cells are close points.</summary>
     public ulong Cell => HilbertCurve.Encode(X, Y);
 
     public static GridPoint Of(GeoPoint point) => new(
@@ -34,7 +34,8 @@ internal readonly record struct GridPoint(uint X, uint Y)
     public static double LatitudeOf(uint y) => y == uint.MaxValue ? 90 : Said((y * DegreesPerY) - 90, DegreesPerY);
 
     /// <summary>
-    /// Of the coordinates stored as a step, the one with 7 decimals if there is one; otherwise the step's own.
+    /// Of the coordinates that are stored as a step, returns the one with 7 decimals if there is one; otherwise the
+    /// coordinate of the step.
     /// </summary>
     private static double Said(double degrees, double step)
     {

@@ -1,12 +1,13 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The Hilbert curve through a square of 2³² × 2³² cells: a cell's place is 64 bits, and all cells whose places share their first
-/// 2·n bits are one square of 2³²⁻ⁿ cells a side. Four bits of each axis are taken at a time from tables that are computed once.
+/// The Hilbert curve through a square of 2³² × 2³² cells. The place of a cell has 64 bits, and all cells whose places have
+/// the same first 2·n bits form one square with sides of 2³²⁻ⁿ cells. Four bits of each axis are converted at a time, with
+/// tables that are computed once.
 /// </summary>
 /// <remarks>
-/// A square of the curve is the basic one, mirrored at both axes (the complement of the bits), with the axes swapped, or both:
-/// two bits of state.
+/// Each square of the curve is the basic one, or that with both axes mirrored (the bits complemented), with the axes
+/// swapped, or both: two bits of state.
 /// </remarks>
 internal static class HilbertCurve
 {
@@ -17,7 +18,7 @@ internal static class HilbertCurve
     private const int Flip = 2;
     private const int States = 4;
 
-    // [state << 8 | x nibble << 4 | y nibble] → next state << 8 | 8 bits of place; and back.
+    // [state << 8 | x nibble << 4 | y nibble] → next state << 8 | 8 bits of place; and the inverse.
     private static readonly ushort[] _forward = BuildForward();
     private static readonly ushort[] _backward = BuildBackward();
 
@@ -78,7 +79,7 @@ internal static class HilbertCurve
         return table;
     }
 
-    /// <summary>Four steps of the curve, a bit of each axis at a time.</summary>
+    /// <summary>Performs four steps of the curve, one bit of each axis at a time.</summary>
     private static int Walk(int state, int x, int y)
     {
         int place = 0;

@@ -6,18 +6,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Looks up the places of entries. Of several values the nearest counts; the place of a shape is its centre. Ascending entries
-/// are cheap. One thread at a time; valid as long as its cursor.
+/// Looks up the points of entries. Of several values the nearest counts; the point of a shape is its centre. Ascending
+/// entries are cheap. One thread at a time; valid as long as its cursor.
 /// </summary>
 internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
 {
     private readonly byte[] _key = new byte[EntryKey.Bytes];
 
-    /// <summary>The chunk of an entry, see <see cref="PointChunk"/>.</summary>
+    /// <summary>Reads a chunk by its number, see <see cref="PointChunk"/>.</summary>
     public PointChunk Chunk(long number) => new(column.Read(number));
 
     /// <summary>
-    /// The place of an entry that is nearest to a centre, and the h between them (see <see cref="Earth"/>); false if it has none.
+    /// Finds the point of an entry that is nearest to a centre, and the haversine between them (see <see cref="Earth"/>);
+    /// false if the entry has none.
     /// </summary>
     public bool TryNearest(long id, in CentreOnGrid centre, out GridPoint nearest, out double haversine)
     {
@@ -52,7 +53,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
         return true;
     }
 
-    /// <summary>All values of an entry.</summary>
+    /// <summary>Returns all values of an entry.</summary>
     public List<Geometry> All(long id)
     {
         PointChunk chunk = Chunk(id >> PointChunk.EntryBits);

@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The places of one spatial field for up to 64 neighbouring entries, read in place. Key in the tree: chunk number (entry id /
+/// The points of one spatial field for up to 64 neighbouring entries, read in place. Key in the tree: chunk number (entry id /
 /// 64), 8 bytes big-endian.
 /// <code>
 /// OFFSET   SIZE  MEANING

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Changes the places of one field. Entries come in ascending order; a chunk is read and written once. Used for one write
-/// transaction, which <see cref="Flush"/> ends.
+/// Changes the points of one field. Entries come in ascending order, so a chunk is read and written once. Used for one write
+/// transaction, at the end of which <see cref="Flush"/> must be called.
 /// </summary>
 internal sealed class PointColumnWriter(Tree column)
 {
@@ -28,14 +28,14 @@ internal sealed class PointColumnWriter(Tree column)
 
     public void SetShapes(long id)
     {
-        int slot = Clear(id); // first, because it may load another chunk
+        int slot = Clear(id); // first, because this may load another chunk
         _shapes |= 1UL << slot;
     }
 
     /// <summary>Removes an entry.</summary>
     /// <param name="id">The entry.</param>
     /// <param name="point">Its point, if that was its only value.</param>
-    /// <returns>Whether it had one point.</returns>
+    /// <returns>Whether its only value was a point.</returns>
     public bool Remove(long id, out GridPoint point)
     {
         Open(id);

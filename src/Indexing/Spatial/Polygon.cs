@@ -1,7 +1,7 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// An outer ring and holes, laid out flat: neighbouring corners are less than 180° apart, so a ring that crosses the dateline
+/// An outer ring and holes, unwrapped: neighbouring corners are less than 180° apart, so a ring that crosses the dateline
 /// continues beyond it. Rings are closed: the last corner equals the first. The border belongs to the polygon.
 /// </summary>
 internal sealed class Polygon
@@ -14,12 +14,12 @@ internal sealed class Polygon
         Bounds = GeoBox.Of(rings[0]);
     }
 
-    /// <summary>The outer one first.</summary>
+    /// <summary>The rings, the outer one first.</summary>
     public Vertex[][] Rings { get; }
 
     public GeoBox Bounds { get; }
 
-    /// <summary>Whether a point is inside or on the border, in any turn of the map.</summary>
+    /// <summary>Whether a point is inside or on the border, in any of the turns of the map by 360°.</summary>
     public bool Contains(Vertex point)
     {
         foreach (double turn in _turns)
@@ -31,7 +31,7 @@ internal sealed class Polygon
         return false;
     }
 
-    /// <summary>The position of a point in this turn of the map.</summary>
+    /// <summary>The position of a point, without turning the map.</summary>
     public RingPlace PlaceOf(Vertex point)
     {
         if (!Bounds.Contains(point))

@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Lays chains of corners out flat and rejects invalid rings. An edge takes the shorter direction, so one of more than 180°
-/// crosses the dateline (one of exactly 360° goes all the way around, as in a ring around the whole map). A ring that ends a
-/// whole turn from its start goes around a pole, the one nearer to its corners on average: that pole is inside.
+/// Unwraps chains of corners and rejects invalid rings. An edge takes the shorter direction, so an edge of more than 180°
+/// crosses the dateline (an edge of exactly 360° goes all the way around, as in a ring around the whole map). A ring that
+/// ends a whole turn from its start goes around the pole that is nearer to its corners on average; that pole is inside.
 /// </summary>
 internal static class RingLayout
 {
-    /// <summary>The chain without repeated corners, each corner laid out next to the previous one.</summary>
+    /// <summary>Returns the chain without repeated corners, each corner unwrapped next to the previous one.</summary>
     public static Vertex[] Unroll(Vertex[] chain, bool isRing)
     {
         var unrolled = new List<Vertex>(chain.Length + 3);
@@ -19,7 +19,7 @@ internal static class RingLayout
             Vertex vertex = raw;
             if (unrolled.Count > 0)
             {
-                // Input longitudes are within one turn, so the step between them decides, and a step of 360 is intended.
+                // Input longitudes are within one turn, so the step between them decides. A step of 360 is intentional.
                 double step = raw.X - last;
                 if (Math.Abs(step) is > 180 and < 360)
                     step -= 360 * Math.Sign(step);
@@ -43,8 +43,8 @@ internal static class RingLayout
         return [.. unrolled];
     }
 
-    /// <summary>A ring of a polygon.</summary>
-    /// <exception cref="InvalidGeometryException">It is open, has no area, or crosses or touches itself.</exception>
+    /// <summary>Returns a valid ring of a polygon.</summary>
+    /// <exception cref="InvalidGeometryException">The ring is open, has no area, or crosses or touches itself.</exception>
     public static Vertex[] Ring(Vertex[] chain, CancellationToken cancellationToken)
     {
         if (chain.Length < 4
@@ -61,7 +61,7 @@ internal static class RingLayout
         return ring;
     }
 
-    /// <summary>Moves holes into the turn of their outer ring.</summary>
+    /// <summary>Creates a polygon, moving its holes into the turn of the outer ring.</summary>
     /// <exception cref="InvalidGeometryException">A hole is not inside.</exception>
     public static Polygon Assemble(Vertex[][] rings)
     {
@@ -81,14 +81,17 @@ internal static class RingLayout
     }
 
     /// <summary>
-    /// The longitude in this turn that differs from the input by a whole number of turns, without rounding errors of sums.
+    /// Returns the longitude in this turn that differs from the input by a whole number of turns, without the rounding
+    /// errors of sums.
     /// </summary>
     private static double Snap(double x, double said) => said + (360 * Math.Round((x - said) / 360));
 
     private static bool IsInside(Polygon outer, Vertex[] hole, double turn) =>
         Array.TrueForAll(hole, vertex => outer.PlaceOf(new Vertex(vertex.X + turn, vertex.Y)) != RingPlace.Outside);
 
-    /// <summary>Compares each edge with those that start before it ends, in order of longitude.</summary>
+    /// <summary>
+    /// Rejects a ring whose edges meet. Compares each edge with those that start before it ends, in order of longitude.
+    /// </summary>
     private static void RequireSimple(Vertex[] ring, CancellationToken cancellationToken)
     {
         int count = ring.Length - 1;
@@ -119,13 +122,13 @@ internal static class RingLayout
         if (!follows && !precedes)
             return Segments.Intersect(a, b, c, d);
 
-        // Neighbours share a corner; they must not run back along each other.
+        // Neighbours have a corner in common; they must not run back along each other.
         (Vertex from, Vertex corner, Vertex to) = follows ? (a, b, d) : (c, d, b);
         double forth = ((corner.X - from.X) * (to.X - corner.X)) + ((corner.Y - from.Y) * (to.Y - corner.Y));
         return forth < 0 && Segments.Side(from, corner, to) == 0;
     }
 
-    // Rings are laid out flat, whole turns away from their input coordinates.
+    // Rings are unwrapped, so a corner may be whole turns away from its input coordinates.
     private static string Say(Vertex vertex) =>
         string.Create(CultureInfo.InvariantCulture, $"({Math.IEEERemainder(vertex.X, 360)} {vertex.Y})");
 }

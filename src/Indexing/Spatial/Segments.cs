@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>Straight lines on the flat map of longitudes and latitudes, which is what the edges of WKT shapes are.</summary>
+/// <summary>Straight lines on the flat map of longitudes and latitudes. The edges of WKT shapes are such lines.</summary>
 internal static class Segments
 {
     /// <summary>Points nearer than this touch, in degrees: 1.1 cm, about the grid of stored points.</summary>
@@ -9,10 +9,10 @@ internal static class Segments
     /// <summary>Twice the signed area of a triangle: positive if c is left of the line from a to b.</summary>
     public static double Side(Vertex a, Vertex b, Vertex c) => ((b.X - a.X) * (c.Y - a.Y)) - ((b.Y - a.Y) * (c.X - a.X));
 
-    /// <summary>Whether a point lies on a segment, to <see cref="Touch"/>.</summary>
+    /// <summary>Whether a point is at most <see cref="Touch"/> from a segment.</summary>
     public static bool Touches(Vertex a, Vertex b, Vertex point) => SquaredDistance(a, b, point) <= Touch * Touch;
 
-    /// <summary>Whether two segments have a point in common, ends included.</summary>
+    /// <summary>Whether two segments have a point in common, including ends.</summary>
     public static bool Intersect(Vertex a, Vertex b, Vertex c, Vertex d)
     {
         if (Math.Max(a.X, b.X) < Math.Min(c.X, d.X) || Math.Max(c.X, d.X) < Math.Min(a.X, b.X)
@@ -46,7 +46,8 @@ internal static class Segments
     }
 
     /// <summary>
-    /// Adds the places on a segment a–b, from 0 to 1, where it meets c–d; if they overlap on one line, the ends of the overlap.
+    /// Adds the places on the segment a–b, from 0 to 1 exclusive, where it meets c–d. If both are on one line, these are the
+    /// ends of the overlap.
     /// </summary>
     public static void AddMeetings(Vertex a, Vertex b, Vertex c, Vertex d, List<double> places)
     {

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Changes one spatial field in one write transaction: removes values of entries from all its trees and adds others, each tree in
-/// key order. The values to remove are read from the trees themselves, so nothing is left behind.
+/// Changes one spatial field in one write transaction: removes the values of entries from all its trees and adds others,
+/// each tree in key order. The values to remove are read from the trees themselves, so nothing is left behind.
 /// </summary>
 internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field)
 {
@@ -44,7 +44,9 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         _cellChanges.Add((point.Cell, id, false));
     }
 
-    /// <summary>Adds an entry with a shape or several values, see <see cref="GeometryRecord"/>.</summary>
+    /// <summary>
+    /// Adds an entry with a shape or several values; entries come in ascending order. See <see cref="GeometryRecord"/>.
+    /// </summary>
     public void AddShapes(long id, ReadOnlySpan<byte> record)
     {
         _column.SetShapes(id);
@@ -60,7 +62,7 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         }
     }
 
-    /// <summary>Completes the additions.</summary>
+    /// <summary>Writes all remaining additions.</summary>
     public void Flush()
     {
         _column.Flush();
@@ -82,7 +84,7 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         if (!_shapes.TryGet(EntryOf(key, id), out ReadOnlySpan<byte> stored))
             return;
 
-        // Copied, because the changes below may move the record's page.
+        // Copied, because the changes below may move the page of the record.
         ReadOnlySpan<byte> record = stored.ToArray();
         _shapes.Delete(EntryOf(key, id));
         var gone = new HashSet<CellSquare>(); // shapes of one entry may share a square, which is stored once

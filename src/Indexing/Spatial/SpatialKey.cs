@@ -5,9 +5,10 @@ namespace Treepie.Indexing.Spatial;
 /// <summary>
 /// Keys of a spatial field's trees, big-endian, so that neighbours on the curve are neighbours in the tree.
 /// <code>
-/// cells.N   cell (8), entry id (8)             nothing: a point of the entry; one byte: the centre of a shape of the entry, for
-/// distances only covers.N  first cell of a square (8), its level (1), entry id (8)   nothing: a shape of the entry overlaps the
-/// square
+/// TREE      KEY                                                     VALUE
+/// cells.N   cell (8), entry id (8)                                  nothing: a point of the entry; one byte: the centre of a
+///                                                                   shape of the entry, for distances only
+/// covers.N  first cell of a square (8), its level (1), entry id (8) nothing: a shape of the entry overlaps the square
 /// </code>
 /// </summary>
 internal static class SpatialKey

@@ -3,14 +3,14 @@ using System.Globalization;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON,
-/// GEOMETRYCOLLECTION, and beside the standard <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude
-/// d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Keywords in any case. Rings may have either orientation.
-/// An error says what was expected, and where.
+/// Parses well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING,
+/// MULTIPOLYGON, GEOMETRYCOLLECTION, and as extensions <c>ENVELOPE(west, east, north, south)</c>,
+/// <c>CIRCLE(longitude latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Keywords are not
+/// case-sensitive. Rings may have either orientation. An error says what was expected, and where.
 /// </summary>
 internal sealed class WktParser(string text, double kmPerUnit, CancellationToken cancellationToken = default)
 {
-    /// <summary>Longest text.</summary>
+    /// <summary>Length of the longest text in characters.</summary>
     public const int MaxLength = 1_000_000;
 
     /// <summary>Most corners of one geometry: the exact test of two geometries compares at most 10⁸ pairs of edges.</summary>

@@ -5,11 +5,11 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// Writes shapes as WKT that <see cref="WktParser"/> reads as the same shapes: longitude first, longitudes from −180 to 180,
-/// circles with their radius in kilometres. A geometry of several parts is written as a collection.
+/// circles with their radius in kilometres. A geometry with several parts is written as a collection.
 /// </summary>
 internal static class WktWriter
 {
-    /// <summary>A shape.</summary>
+    /// <summary>Writes a shape.</summary>
     public static string Write(Geometry shape)
     {
         List<string> parts =
@@ -32,13 +32,13 @@ internal static class WktWriter
         return text.Append(')').ToString();
     }
 
-    /// <summary>Brings longitudes laid out beyond the dateline back into range.</summary>
+    /// <summary>Moves longitudes beyond the dateline back into range.</summary>
     private static string Place(Vertex place)
     {
         double longitude = place.X is >= -180 and <= 180 ? place.X : place.X - (360 * Math.Round(place.X / 360));
         return $"{Number(longitude)} {Number(place.Y)}";
     }
 
-    /// <summary>Without an exponent, which not every WKT reader supports.</summary>
+    /// <summary>Formats a number without an exponent, which not every WKT reader supports.</summary>
     private static string Number(double value) => value.ToString("0.###############", CultureInfo.InvariantCulture);
 }

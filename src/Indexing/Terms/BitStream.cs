@@ -9,13 +9,15 @@ namespace Treepie.Indexing.Terms;
 /// <param name="bytes">The bits, and any bytes that follow them.</param>
 internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 {
-    /// <summary>Widest number: after up to seven bits already read of its first byte, it still lies within eight bytes.</summary>
+    /// <summary>
+    /// Widest number: it lies within eight bytes even if up to seven bits of its first byte were read before.
+    /// </summary>
     public const int MaxBits = 56;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private int _place;
 
-    /// <summary>Bytes read so far, the last one perhaps only in part.</summary>
+    /// <summary>Number of bytes read so far; the last one may be read only in part.</summary>
     public readonly int Bytes => (_place + 7) >> 3;
 
     /// <summary>Counts the 0 bits before the next 1 bit and moves past that 1.</summary>
@@ -41,7 +43,7 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return (long)(window & ((1UL << bits) - 1));
     }
 
-    /// <summary>The next bits; zeros past the end.</summary>
+    /// <summary>Returns the next bits; bits past the end are 0.</summary>
     private readonly ulong Window()
     {
         int first = _place >> 3;
@@ -58,8 +60,8 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         new("Numbers in a record of the index do not end. Reset the index to build it again.");
 }
 
-/// <summary>Writes what <see cref="BitReader"/> reads.</summary>
-/// <param name="output">The buffer to write to; its old content does not matter.</param>
+/// <summary>Writes the format that <see cref="BitReader"/> reads.</summary>
+/// <param name="output">The buffer to write to. Its previous content does not matter.</param>
 internal ref struct BitWriter(Span<byte> output)
 {
     private readonly Span<byte> _output = output;
@@ -82,7 +84,7 @@ internal ref struct BitWriter(Span<byte> output)
         }
     }
 
-    /// <summary>Completes the last byte with zeros; returns the number of bytes written.</summary>
+    /// <summary>Fills the last byte with zero bits; returns the number of bytes written.</summary>
     public int End()
     {
         if (_waitingBits > 0)

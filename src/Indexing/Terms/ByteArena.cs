@@ -2,7 +2,7 @@ using System.Diagnostics;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>Many small byte strings one after the other, in one growing array.</summary>
+/// <summary>Many small byte strings, one after another in a single growing array.</summary>
 internal sealed class ByteArena
 {
     private byte[] _bytes = new byte[1024];
@@ -23,7 +23,7 @@ internal sealed class ByteArena
         return start;
     }
 
-    /// <summary>Reserves bytes, which the caller fills before anything else is added.</summary>
+    /// <summary>Reserves bytes, which the caller must fill before anything else is added.</summary>
     public Span<byte> Reserve(int lengthBytes, out int start)
     {
         Span<byte> room = Room(lengthBytes)[..lengthBytes];

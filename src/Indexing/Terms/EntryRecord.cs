@@ -3,21 +3,22 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// What the index stores about an entry: its key and everything it added to dictionaries, so that exactly that can be removed
-/// again. It is read in place, in three parts that lie apart (see EntryBlock), because neighbours often share their heads.
+/// The stored form of an index entry: its key and everything it added to dictionaries, so that exactly that can be removed
+/// again. It is read in place, in three parts that are stored apart (see EntryBlock), because neighbouring entries often have
+/// the same heads.
 /// <code>
 /// key
 /// heads: for each group, field · 8 + kind (varint)
-/// items of the groups, one group after the other, by kind
+/// items of the groups, one group after another, by kind
 ///   TERMS   (0)  count (varint), each: length (varint), stored form of the term
 ///   NUMBERS (1)  count (varint), each: a CompactNumber; its text form is also a term and is not repeated
 ///   NULL    (2)  nothing: the field has an explicit null
-///   KEPT    (3)  0: the values of the field are in trees of their own (spatial)
+///   KEPT    (3)  0: the values of the field are in separate trees (spatial)
 ///   WORDS   (4)  full text: count (varint), WordNumbers, padded to a whole byte
 ///   COLUMN  (5)  nothing: the only value of the field is its sort value, a term or a number
 /// </code>
-/// A field named by any group exists in the entry. The reader presents words as terms and column values as terms or numbers,
-/// and looks each up when it is read. Invariants:
+/// A field with at least one group exists in the entry. The reader presents words as terms and column values as terms or
+/// numbers, and looks each up when it is read. Invariants:
 /// 1. The items of a group are read or skipped before the next group.
 /// 2. Words of a group ascend.
 /// </summary>
@@ -51,7 +52,7 @@ internal ref struct EntryRecord
 
     public int Field { get; private set; }
 
-    /// <summary>What the items of the group are: terms or numbers, or a kind without items.</summary>
+    /// <summary>The kind of the items of the group as presented: terms or numbers, or a kind without items.</summary>
     public EntryGroup Group { get; private set; }
 
     /// <summary>Moves to the next group.</summary>

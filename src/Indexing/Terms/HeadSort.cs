@@ -3,12 +3,13 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Sorts terms by their first eight bytes with a least-significant-byte radix sort: a comparison sort spends most of its time on
-/// mispredicted branches. Byte positions at which all terms agree are skipped. The buffers are reused by the next sort.
+/// Sorts terms by their first eight bytes with a least-significant-byte radix sort, because a comparison sort spends most of
+/// its time on mispredicted branches. Byte positions at which all terms agree are skipped. The buffers are reused by the
+/// next sort.
 /// </summary>
 internal sealed class HeadSort
 {
-    /// <summary>Below this many terms, counting bytes costs more than comparing.</summary>
+    /// <summary>Below this number of terms, counting bytes costs more than comparing terms.</summary>
     private const int MinRadix = 256;
 
     private const int Values = 256;

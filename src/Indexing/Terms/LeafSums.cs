@@ -3,20 +3,20 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Caches the number of terms and the weight of each dictionary leaf that was read once, so that later range counts skip such
-/// leaves without reading them. Valid for one state of the dictionary; one thread at a time.
+/// Caches the number of terms and the weight of each dictionary leaf once it has been read, so that later range counts skip
+/// such leaves without reading them. Valid for one state of the dictionary; one thread at a time.
 /// </summary>
 /// <remarks>Memory: 12 bytes for each leaf under at most <see cref="Branches"/> branches, about 100 KiB.</remarks>
 internal sealed class LeafSums
 {
-    /// <summary>Cached branches directly above leaves: a power of 2.</summary>
+    /// <summary>Number of cached branches directly above leaves: a power of 2.</summary>
     private const int Branches = 64;
 
     private readonly BranchSums?[] _known = new BranchSums?[Branches];
 
     /// <summary>
-    /// Adds up the leaves of a branch from <paramref name="from"/> until <paramref name="to"/> (exclusive) or the first leaf that
-    /// is not cached; returns where it stopped.
+    /// Adds up the leaves of a branch from <paramref name="from"/> up to but not including <paramref name="to"/>, stopping
+    /// at the first leaf that is not cached; returns the leaf at which it stopped.
     /// </summary>
     public int Pass(long branch, int from, int to, ref long terms, ref long weight)
     {

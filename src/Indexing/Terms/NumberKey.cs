@@ -7,7 +7,7 @@ using System.Text;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// A number as ten bytes whose byte order is the order of numbers, longs and doubles together and exactly.
+/// A number as ten bytes whose byte order is the numeric order, exactly and for longs and doubles together.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       8     the nearest double, big-endian; all bits flipped if negative, otherwise the sign bit set
@@ -48,14 +48,14 @@ internal static class NumberKey
         return (bits & (1UL << 63)) != 0 ? ~bits : bits | (1UL << 63);
     }
 
-    /// <summary>The double of a key, or the nearest double to a long that is not exactly one.</summary>
+    /// <summary>The double of a key; for a long that is not exactly a double, the nearest double.</summary>
     public static double ToDouble(ReadOnlySpan<byte> key)
     {
         ulong ordered = BinaryPrimitives.ReadUInt64BigEndian(key);
         return BitConverter.UInt64BitsToDouble((ordered & (1UL << 63)) != 0 ? ordered ^ (1UL << 63) : ~ordered);
     }
 
-    /// <summary>The long of a key; false if it is a fraction or outside a long.</summary>
+    /// <summary>The long of a key; false if the number has a fraction or is outside the range of a long.</summary>
     public static bool TryToLong(ReadOnlySpan<byte> key, out long value)
     {
         double nearest = ToDouble(key);
@@ -77,7 +77,7 @@ internal static class NumberKey
         return true;
     }
 
-    /// <summary>The number as a long: a fraction is truncated, and a number outside a long is clamped.</summary>
+    /// <summary>The number as a long: a fraction is truncated, and a number outside the range of a long is clamped.</summary>
     public static long ToSaturatedLong(ReadOnlySpan<byte> key)
     {
         if (TryToLong(key, out long whole))
@@ -93,8 +93,9 @@ internal static class NumberKey
     }
 
     /// <summary>
-    /// Writes the number as text, the same text for equal numbers: whole numbers of a long without fraction or exponent, others
-    /// in the shortest form that parses back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at most 32.
+    /// Writes the number as text, the same text for equal numbers: whole numbers in the range of a long without fraction or
+    /// exponent, others in the shortest form that parses back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at
+    /// most 32.
     /// </summary>
     public static int Format(ReadOnlySpan<byte> key, Span<byte> output)
     {
@@ -104,15 +105,15 @@ internal static class NumberKey
             : ToDouble(key).TryFormat(output, out written, "r", CultureInfo.InvariantCulture);
         Debug.Assert(done && written <= MaxTextBytes, "the text of a number fits");
 
-        // Lower case, so that the text equals its folded form; only "Infinity" needs it.
+        // Convert to lower case, so that the text equals its folded form; only "Infinity" needs it.
         Ascii.ToLowerInPlace(output[..written], out _);
         return written;
     }
 
     /// <summary>
-    /// Whether <see cref="Format"/> writes the number without exponent, as digits with at most one point: whole numbers of a
-    /// long, and fractions from 0.0001 up to 10^14. Among such numbers with equally many digits before the point, texts sort as
-    /// numbers.
+    /// Whether <see cref="Format"/> writes the number without an exponent, as digits with at most one point: whole numbers
+    /// in the range of a long, and fractions from 0.0001 up to 10^14. Texts of such numbers with the same number of digits
+    /// before the point sort like the numbers.
     /// </summary>
     public static bool HasPlainText(ReadOnlySpan<byte> key) =>
         TryToLong(key, out _) || Math.Abs(ToDouble(key)) is >= 1e-4 and < 1e14;

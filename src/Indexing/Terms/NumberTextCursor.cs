@@ -1,9 +1,9 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Enumerates the numbers of a dictionary in the order of their texts, "10" before "9", without storing the texts: numbers with
-/// equally many digits already have this order, so it merges one run per length. All numbers have plain text, see
-/// <see cref="NumberKey.HasPlainText"/>. It moves in one direction, forwards or backwards.
+/// Enumerates the numbers of a dictionary in the order of their texts, "10" before "9", without storing the texts. Numbers
+/// with the same number of digits already have this order, so the cursor merges one run per length. All numbers must have
+/// plain text, see <see cref="NumberKey.HasPlainText"/>. The cursor moves in one direction only, forwards or backwards.
 /// </summary>
 /// <remarks>
 /// Costs: a seek takes one seek in the dictionary for each length that occurs; a step takes one step there, formatting one
@@ -39,19 +39,19 @@ internal sealed class NumberTextCursor : IDisposable
     }
 
     /// <summary>
-    /// Enumerates the numbers between two keys; null where they have unequal signs or numbers of digits, so that their texts are
-    /// not all that stands between the texts of the ends.
+    /// Enumerates the numbers between two keys. Returns null if the keys differ in sign or in their number of digits,
+    /// because the texts between the texts of the ends would then include those of other numbers.
     /// </summary>
     /// <param name="numbers">The dictionary of numbers.</param>
     /// <param name="from">The first key.</param>
-    /// <param name="to">The first key behind the last.</param>
+    /// <param name="to">The exclusive end of the keys.</param>
     /// <param name="back">Whether it moves from the last text to the first.</param>
     public static NumberTextCursor? TryOpen(TermTree numbers, byte[] from, byte[] to, bool back) =>
         RunOf(from, to) is var (isNegative, digits)
             ? new NumberTextCursor(new NumberTextRun(numbers.OpenCursor(), isNegative, digits, from, to), back)
             : null;
 
-    /// <summary>Whether <see cref="TryOpen"/> has an answer.</summary>
+    /// <summary>Whether <see cref="TryOpen"/> returns a cursor for these keys.</summary>
     public static bool IsInOneRun(byte[] from, byte[] to) => RunOf(from, to) is not null;
 
     /// <summary>The current text; valid until the cursor moves.</summary>
@@ -69,8 +69,8 @@ internal sealed class NumberTextCursor : IDisposable
     }
 
     /// <summary>
-    /// Moves to the first text that is not before <paramref name="text"/>, or backwards to the first that is not after it; false
-    /// if there is none.
+    /// Moves to the first text that is not before <paramref name="text"/>, or when moving backwards to the last that is not
+    /// after it; false if there is none.
     /// </summary>
     public bool Seek(ReadOnlySpan<byte> text)
     {
@@ -94,7 +94,7 @@ internal sealed class NumberTextCursor : IDisposable
         _current = null;
     }
 
-    /// <summary>Signs and numbers of digits, in the order of their numbers.</summary>
+    /// <summary>The signs and numbers of digits of all runs, in numeric order.</summary>
     private static IEnumerable<(bool IsNegative, int Digits)> Runs()
     {
         for (int digits = NumberTextRun.MaxDigits; digits >= 1; digits--)
@@ -103,7 +103,7 @@ internal sealed class NumberTextCursor : IDisposable
             yield return (false, digits);
     }
 
-    /// <summary>The first key behind a run.</summary>
+    /// <summary>The exclusive end of the keys of a run.</summary>
     private static byte[] EndOf(bool isNegative, int digits) =>
         isNegative ? NumberTextRun.End(true, digits - 1) : NumberTextRun.End(false, digits);
 

@@ -4,12 +4,12 @@ using System.Globalization;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The numbers of one sign with the same number of digits before the point, all with plain text. Their texts sort by magnitude,
-/// so a cursor over the numbers also enumerates the texts, in reverse for negative numbers.
+/// The numbers of one sign with the same number of digits before the point, all with plain text. Their texts sort by
+/// magnitude, so a cursor over the numbers also enumerates the texts, in reverse order for negative numbers.
 /// </summary>
 internal sealed class NumberTextRun : IDisposable
 {
-    /// <summary>Most digits that a long has.</summary>
+    /// <summary>Most digits of a long.</summary>
     public const int MaxDigits = 19;
 
     private readonly TermCursor _cursor;
@@ -34,12 +34,12 @@ internal sealed class NumberTextRun : IDisposable
         Debug.Assert(_from.AsSpan().SequenceCompareTo(_to) < 0, "a run begins before it ends");
     }
 
-    /// <summary>The part of a run between two keys, of which it has both.</summary>
+    /// <summary>The part of a run between two keys that both belong to it.</summary>
     /// <param name="cursor">A cursor over the numbers, which the run owns from now on.</param>
     /// <param name="isNegative">Whether the numbers are below 0.</param>
     /// <param name="digits">Digits before the point.</param>
     /// <param name="from">The first key.</param>
-    /// <param name="to">The first key behind it.</param>
+    /// <param name="to">The exclusive end of the keys.</param>
     public NumberTextRun(TermCursor cursor, bool isNegative, int digits, byte[] from, byte[] to)
         : this(cursor, isNegative, digits)
     {
@@ -58,15 +58,15 @@ internal sealed class NumberTextRun : IDisposable
     public ReadOnlySpan<byte> Value => _cursor.Value;
 
     /// <summary>
-    /// The exclusive end of the keys of a run: the key of the first number after it, or, for numbers with as many digits as a
-    /// long, bytes beyond every plain number.
+    /// The exclusive end of the keys of a run: the key of the first number after it. For numbers with as many digits as a
+    /// long, it is a key beyond every number with plain text.
     /// </summary>
     public static byte[] End(bool isNegative, int digits)
     {
         byte[] key = new byte[NumberKey.Bytes];
         if (digits >= MaxDigits)
         {
-            // Numbers beyond have no plain text.
+            // Numbers beyond these have no plain text.
             key.AsSpan().Fill(isNegative ? byte.MinValue : byte.MaxValue);
             return key;
         }
@@ -78,7 +78,7 @@ internal sealed class NumberTextRun : IDisposable
         return key;
     }
 
-    /// <summary>Moves to the least text, or to the greatest.</summary>
+    /// <summary>Moves to the first text in order, or to the last.</summary>
     public void MoveToEnd(bool last)
     {
         bool isValid = last == _isNegative
@@ -91,7 +91,8 @@ internal sealed class NumberTextRun : IDisposable
     public void Move(bool back) => Enter(back == _isNegative ? _cursor.MoveNext() : _cursor.MovePrevious());
 
     /// <summary>
-    /// Moves to the first text that is not before <paramref name="target"/>, or backwards to the last that is not after it.
+    /// Moves to the first text that is not before <paramref name="target"/>, or when moving backwards to the last that is
+    /// not after it.
     /// </summary>
     public void Seek(ReadOnlySpan<byte> target, bool back)
     {
@@ -143,8 +144,8 @@ internal sealed class NumberTextRun : IDisposable
         _isNegative ? key.SequenceCompareTo(_to) >= 0 : key.SequenceCompareTo(_from) < 0;
 
     /// <summary>
-    /// Finds a magnitude, close to and at most the least one whose text is not before <paramref name="size"/>; false if every
-    /// text of the run is before it. A character that is not a digit sorts before or after all digits.
+    /// Finds a magnitude that is close to, and at most, the least one whose text is not before <paramref name="size"/>;
+    /// false if every text of the run is before it. A character that is not a digit sorts before or after all digits.
     /// </summary>
     private bool TryFindLeast(ReadOnlySpan<byte> size, Span<byte> key)
     {
@@ -166,7 +167,7 @@ internal sealed class NumberTextRun : IDisposable
         if (isBehind || known < _digits || known == size.Length || size[known] != '.')
             return true;
 
-        // A fraction: every text that parses as less is before it. Two representable doubles lower is below any rounding error.
+        // A fraction: every text that parses to less is before it. Two doubles lower is further than any rounding error.
         int end = known + 1;
         while (end < size.Length && end - known < NumberKey.MaxTextBytes && size[end] is >= (byte)'0' and <= (byte)'9')
             end++;
@@ -178,7 +179,7 @@ internal sealed class NumberTextRun : IDisposable
         return true;
     }
 
-    /// <summary>Takes the number at the cursor if it belongs to the run.</summary>
+    /// <summary>Reads the number at the cursor if it belongs to the run.</summary>
     private void Enter(bool isValid)
     {
         IsThere = isValid && _cursor.Key.SequenceCompareTo(_from) >= 0 && _cursor.Key.SequenceCompareTo(_to) < 0;

@@ -5,21 +5,22 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Several terms of a dictionary and their values in one value of its tree, read in place: a key and a cell for each term would
-/// take more space than most terms do. The common prefix and suffix are stored once, so that a number takes two or three bytes.
+/// Several terms of a dictionary and their values in one value of its tree, read in place, because a key and a cell for each
+/// term would take more space than most terms do. The common prefix and suffix are stored once, so that a number takes two or
+/// three bytes.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       2     n, number of terms, little-endian
 /// 2       1     p, length of the common prefix: up to 255
 /// 3       1     s, length of the common suffix, after the prefix: up to 255
-/// 4       4     total weight of the terms, which is their number of entries where they have any, little-endian; 2³² − 1: unknown
+/// 4       4     total weight of the terms, which is their number of entries if they have any, little-endian; 2³² − 1: unknown
 /// 8       2·g   start of each group of 16 terms but the first, relative to the first, little-endian; g = (n − 1) / 16
 /// 8+2g    p, s  prefix and suffix
 /// …             per term: a byte, length of its middle · 16 + length of its value, where 15 means 15 or more; the excess of each
 ///               such length (varint); the middle, which is the term without prefix and suffix; the value
 /// </code>
 /// A lookup binary-searches the groups and scans one of them. Invariants:
-/// 1. Terms of a block ascend, none twice.
+/// 1. Terms of a block ascend strictly.
 /// 2. All terms have the block's prefix and suffix, which do not overlap.
 /// 3. Groups start at ascending places, 16 terms apart.
 /// </summary>
@@ -34,20 +35,20 @@ internal readonly ref struct TermBlock
     public const int SuffixOffset = 3;
     public const int WeightOffset = 4;
 
-    /// <summary>Most bytes before the middle of a term.</summary>
+    /// <summary>Most bytes of the lengths before the middle of a term.</summary>
     public const int MaxHeadBytes = 1 + (2 * Varint.MaxBytes);
 
     /// <summary>Longest common prefix or suffix.</summary>
     public const int MaxCommon = byte.MaxValue;
 
-    /// <summary>From this length on, the excess follows as a varint.</summary>
+    /// <summary>For lengths from this value on, the excess follows as a varint.</summary>
     public const int LongLength = 15;
 
     private readonly ReadOnlySpan<byte> _bytes;
     private readonly int _start;
 
     /// <param name="bytes">The value.</param>
-    /// <exception cref="CorruptionException">It is not a block.</exception>
+    /// <exception cref="CorruptionException">The bytes are not a block.</exception>
     public TermBlock(ReadOnlySpan<byte> bytes)
     {
         _bytes = bytes;
@@ -65,14 +66,14 @@ internal readonly ref struct TermBlock
     /// <summary>Number of terms.</summary>
     public int Count { get; }
 
-    /// <summary>Total weight of the terms, which is their number of entries where they have any; null if unknown.</summary>
+    /// <summary>Total weight of the terms, which is their number of entries if they have any; null if unknown.</summary>
     public long? Weight =>
         BinaryPrimitives.ReadUInt32LittleEndian(_bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
     /// <summary>
-    /// As <see cref="Weight"/>, but -1 if unknown, and the number of terms; reads only the header.
+    /// Like <see cref="Weight"/>, but -1 if unknown; also returns the number of terms. Reads only the header.
     /// </summary>
-    /// <exception cref="CorruptionException">It is too short for a block.</exception>
+    /// <exception cref="CorruptionException">The bytes are too short for a block.</exception>
     public static long WeightOf(ReadOnlySpan<byte> bytes, out int count)
     {
         if (bytes.Length <= HeaderBytes)
@@ -89,15 +90,15 @@ internal readonly ref struct TermBlock
     /// <summary>The common suffix, after the prefix.</summary>
     public ReadOnlySpan<byte> Suffix { get; }
 
-    /// <summary>Place of the first term.</summary>
+    /// <summary>The place of the first term.</summary>
     public int First => _start;
 
-    /// <summary>Reads the term at a place; returns the place of the next.</summary>
-    /// <exception cref="CorruptionException">It does not end within the block.</exception>
+    /// <summary>Reads the term at a place; returns the place of the next term.</summary>
+    /// <exception cref="CorruptionException">The term does not end within the block.</exception>
     public int Read(int place, out TermPlace term) => Read(_bytes, place, out term);
 
-    /// <summary>Reads the term at a place of a sequence of terms; returns the place of the next.</summary>
-    /// <exception cref="CorruptionException">It does not end within them.</exception>
+    /// <summary>Reads the term at a place of a sequence of terms; returns the place of the next term.</summary>
+    /// <exception cref="CorruptionException">The term does not end within the bytes.</exception>
     public static int Read(ReadOnlySpan<byte> bytes, int place, out TermPlace term)
     {
         if ((uint)place >= (uint)bytes.Length)
@@ -153,14 +154,14 @@ internal readonly ref struct TermBlock
         return Prefix.Length + term.MiddleBytes + Suffix.Length;
     }
 
-    /// <summary>Place of the first term of a group.</summary>
+    /// <summary>The place of the first term of a group.</summary>
     public int Group(int group) =>
         group == 0 ? _start : _start + BinaryPrimitives.ReadUInt16LittleEndian(_bytes[(HeaderBytes + (2 * (group - 1)))..]);
 
     /// <summary>Reads a term by its index.</summary>
     /// <param name="index">Its index in the block.</param>
     /// <param name="term">The term.</param>
-    /// <returns>The place of the next.</returns>
+    /// <returns>The place of the next term.</returns>
     public int At(int index, out TermPlace term)
     {
         Debug.Assert((uint)index < (uint)Count, "the index is one of the block");
@@ -235,7 +236,7 @@ internal readonly ref struct TermBlock
         new("A block of terms in the index is damaged. Reset the index to build it again.");
 }
 
-/// <summary>Where a term lies in a <see cref="TermBlock"/>.</summary>
+/// <summary>The location of a term in a <see cref="TermBlock"/>.</summary>
 /// <param name="Start">Where its middle begins.</param>
 /// <param name="MiddleBytes">Length of its middle.</param>
 /// <param name="ValueBytes">Length of its value, which follows.</param>

@@ -4,9 +4,10 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes one <see cref="TermBlock"/> in ascending order of terms. The bytes between two changes are copied unread, so the cost
-/// depends on the changes, not on the terms. A term without the block's prefix and suffix is refused; the caller must then
-/// rebuild the block from its terms (<see cref="CopyTo"/>). Reusable for one block after another. Invariants:
+/// Changes one <see cref="TermBlock"/> in ascending order of terms. The bytes between two changes are copied without
+/// decoding them, so the cost depends on the number of changes, not of terms. A term without the block's prefix and suffix
+/// is refused; the caller must then rebuild the block from its terms (<see cref="CopyTo"/>). Reusable for one block after
+/// another. Invariants:
 /// 1. Changes come in ascending order of terms: index and place never decrease.
 /// 2. copied ≤ place ≤ sourceBytes: the source before <c>copied</c> is in the cells, or was removed.
 /// 3. Known groups start at ascending places.
@@ -25,13 +26,15 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     private int _sourceBytes;
     private int _cellBytes;
 
-    /// <summary>End of the source cells that were copied or removed.</summary>
+    /// <summary>End of the source bytes that were copied or removed.</summary>
     private int _copied;
 
-    /// <summary>Bytes by which cells after the last change moved relative to the source.</summary>
+    /// <summary>Number of bytes by which cells after the last change have moved relative to the source.</summary>
     private int _shift;
 
-    /// <summary>The term found last, or the first one after it: index and place in the source, and the term.</summary>
+    /// <summary>
+    /// The term found last, or the first one after the term looked up: its index, its place in the source, and its location.
+    /// </summary>
     private int _index;
     private int _place;
     private TermPlace _found;
@@ -158,7 +161,8 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     }
 
     /// <summary>
-    /// Returns the edited block, which must have terms; valid until the next <see cref="Begin"/>, the only call that may follow.
+    /// Returns the edited block, which must have terms; valid until the next <see cref="Begin"/>, which is the only call
+    /// that may follow.
     /// </summary>
     public ReadOnlySpan<byte> Finish()
     {
@@ -181,7 +185,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return _output.AsSpan(0, start + _cellBytes);
     }
 
-    /// <summary>Appends all terms as edited to a list. Only <see cref="Begin"/> may follow.</summary>
+    /// <summary>Appends all terms of the edited block to a list. Only <see cref="Begin"/> may be called next.</summary>
     public void CopyTo(List<TermItem> items, ByteArena bytes)
     {
         TermBlock block = Source;
@@ -209,7 +213,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return order != 0 ? order : block.Suffix.SequenceCompareTo(other[middle.Length..]);
     }
 
-    /// <summary>Copies everything before the term found, which makes its group known.</summary>
+    /// <summary>Copies everything before the term found; afterwards the start of its group is known.</summary>
     private void Pass(TermBlock block)
     {
         if (!_isRenumbered)
@@ -263,14 +267,16 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return sum;
     }
 
-    /// <summary>Sets the start of groups up to <paramref name="last"/>, which only moved by the changes before them.</summary>
+    /// <summary>
+    /// Sets the starts of groups up to <paramref name="last"/>, which changed only by the shift of the changes before them.
+    /// </summary>
     private void MoveGroups(TermBlock block, int last)
     {
         for (; _knownGroups < last; _knownGroups++)
             SetGroup(_knownGroups, block.Group(_knownGroups + 1) - block.First + _shift);
     }
 
-    /// <summary>Sets the start of the remaining groups; after terms were added or removed, by counting terms.</summary>
+    /// <summary>Sets the starts of the remaining groups; if terms were added or removed, by counting terms.</summary>
     private void LocateGroups(TermBlock block)
     {
         int all = GroupBytes / sizeof(ushort);

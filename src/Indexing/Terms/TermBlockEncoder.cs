@@ -13,7 +13,7 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
     private byte[] _output = new byte[2 * TermBlock.MaxBytes];
     private readonly ushort[] _groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
 
-    /// <summary>Bytes that the terms would take in one block.</summary>
+    /// <summary>The size in bytes of a block with all these terms.</summary>
     public static int Measure(List<TermItem> items, ByteArena bytes)
     {
         var size = new Size();
@@ -23,8 +23,8 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
     }
 
     /// <summary>
-    /// Encodes terms from <paramref name="first"/> on until the block reaches <paramref name="wantedBytes"/>, at least one; the
-    /// block is valid until the next call.
+    /// Encodes terms from <paramref name="first"/> on until the block reaches <paramref name="wantedBytes"/>, but at least
+    /// one term. The block is valid until the next call.
     /// </summary>
     public ReadOnlySpan<byte> Encode(List<TermItem> items, int first, int wantedBytes, ByteArena bytes, out int count)
     {
@@ -90,14 +90,14 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             Array.Resize(ref _output, Math.Max(needed, _output.Length * 2));
     }
 
-    /// <summary>Length and common prefix and suffix of the terms so far.</summary>
+    /// <summary>Number, length in bytes, and common prefix and suffix of the terms so far.</summary>
     private readonly record struct Size(int Count, int Bytes, int Prefix, int Suffix)
     {
-        /// <summary>Bytes of a block of these terms.</summary>
+        /// <summary>The size in bytes of a block with these terms.</summary>
         public int Total =>
             TermBlock.HeaderBytes + (2 * (Count >> TermBlock.GroupBits)) + Bytes - ((Count - 1) * (Prefix + Suffix));
 
-        /// <summary>Adds a term that is greater than all.</summary>
+        /// <summary>Adds a term that is greater than all terms so far.</summary>
         public Size With(TermItem item, TermItem first, ByteArena bytes)
         {
             ReadOnlySpan<byte> key = Key(item, bytes), head = Key(first, bytes);

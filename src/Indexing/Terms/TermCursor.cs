@@ -3,7 +3,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>A position in a <see cref="TermTree"/> that moves in both directions, like <see cref="Cursor"/>.</summary>
+/// <summary>A position in a <see cref="TermTree"/> that moves in both directions, like a <see cref="Cursor"/>.</summary>
 /// <param name="tree">The tree of the dictionary.</param>
 internal sealed class TermCursor(Tree tree) : IDisposable
 {
@@ -16,7 +16,7 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     private TermPlace _current;
     private int _next;
 
-    /// <summary>The dictionary that takes it back on dispose.</summary>
+    /// <summary>The dictionary that reuses the cursor after it is disposed.</summary>
     internal TermTree? Owner { get; set; }
 
     /// <summary>The current term; valid until the cursor moves.</summary>
@@ -61,8 +61,8 @@ internal sealed class TermCursor(Tree tree) : IDisposable
 
     /// <summary>
     /// Skips blocks up to the next leaf, the block of <paramref name="end"/> or the first block of unknown weight, whichever
-    /// comes first, and returns the terms and weight of the blocks skipped. Reading the blocks of a leaf together overlaps their
-    /// cache misses. Leaves that are in <paramref name="sums"/> are not read.
+    /// comes first, and returns the terms and weight of the skipped blocks. Reading the blocks of a leaf together overlaps
+    /// their cache misses. Leaves cached in <paramref name="sums"/> are not read.
     /// </summary>
     public void SkipBlocks(TermCursor end, LeafSums sums, out long terms, out long weight)
     {
@@ -99,8 +99,8 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     }
 
     /// <summary>
-    /// Skips cached leaves from the current one on, up to the leaf of <paramref name="end"/> or the end of the branch; false if
-    /// the current leaf is not cached.
+    /// Skips cached leaves from the current one on, up to the leaf of <paramref name="end"/> or the end of the branch; false
+    /// if the current leaf is not cached.
     /// </summary>
     private bool TryPassLeaves(TermCursor end, LeafSums sums, ref long terms, ref long weight)
     {
@@ -180,7 +180,9 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         owner?.Leave(this);
     }
 
-    /// <summary>Finds a term and its value; the cursor is then on the term, or nowhere if it does not exist.</summary>
+    /// <summary>
+    /// Finds a term and its value. The cursor is then on the term; if the term does not exist, the cursor must not be read.
+    /// </summary>
     internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -201,7 +203,7 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     private bool SeekBlock(scoped ReadOnlySpan<byte> term) =>
         _blocks.SeekBefore(BlockKeyBehind(term)) && _blocks.Key[0] == TermTree.BlockMark;
 
-    /// <summary>The least possible block key greater than the term's own.</summary>
+    /// <summary>The least possible block key that is greater than that of a block starting with the term.</summary>
     private ReadOnlySpan<byte> BlockKeyBehind(scoped ReadOnlySpan<byte> term)
     {
         if (_scratch.Length < term.Length + 2)

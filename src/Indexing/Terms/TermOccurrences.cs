@@ -3,9 +3,9 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The occurrences of a <see cref="TermTable"/> grouped by term: those of the i-th term in byte order are at <c>Starts[i]</c> up
-/// to <c>Starts[i + 1]</c>, owners ascending, so that enumerating terms in order reads memory sequentially. Reused from batch to
-/// batch.
+/// The occurrences of a <see cref="TermTable"/> grouped by term. Those of the i-th term in byte order are at
+/// <c>Starts[i]</c> up to <c>Starts[i + 1]</c>, with ascending owners, so that enumerating terms in order reads memory
+/// sequentially. Reused from batch to batch.
 /// </summary>
 internal sealed class TermOccurrences
 {
@@ -23,7 +23,7 @@ internal sealed class TermOccurrences
     /// <summary>Whether positions are kept.</summary>
     public bool HasPositions => _positionCount > 0;
 
-    /// <summary>First occurrence of each term, and the end.</summary>
+    /// <summary>Index of the first occurrence of each term, and the end of the last.</summary>
     public Span<int> Starts => _starts.AsSpan(0, _termCount + 1);
 
     /// <summary>Owner of each occurrence.</summary>
@@ -32,16 +32,16 @@ internal sealed class TermOccurrences
     /// <summary>Frequency of each occurrence.</summary>
     public Span<int> Frequencies => _frequencies.AsSpan(0, _occurrenceCount);
 
-    /// <summary>First position of each occurrence, and the end; if positions are kept.</summary>
+    /// <summary>Start of the positions of each occurrence, and the end of the last; only if positions are kept.</summary>
     public Span<int> PositionStarts => _positionStarts.AsSpan(0, _occurrenceCount + 1);
 
     /// <summary>All positions, ascending within an occurrence.</summary>
     public Span<int> Positions => _positions.AsSpan(0, _positionCount);
 
-    /// <summary>For the producer: place of each occurrence by its order of arrival; if positions are kept.</summary>
+    /// <summary>For the producer: the place of each occurrence by its order of arrival; only if positions are kept.</summary>
     public Span<int> PlaceOf => _placeOf.AsSpan(0, _positionCount > 0 ? _occurrenceCount : 0);
 
-    /// <summary>For the producer: a number for each term or occurrence.</summary>
+    /// <summary>For the producer: scratch space with a number for each term or occurrence.</summary>
     public Span<int> Next => _next;
 
     /// <summary>Positions of consecutive occurrences; each has as many as its frequency.</summary>
@@ -86,7 +86,7 @@ internal sealed class TermOccurrences
             array = [];
     }
 
-    /// <summary>Grows to a quarter more than needed, so that batches of similar size reuse the array.</summary>
+    /// <summary>Grows an array to a quarter more than needed, so that batches of similar size reuse it.</summary>
     private static void Room(ref int[] array, int length)
     {
         if (array.Length < length)

@@ -7,15 +7,15 @@ using Treepie.Storage.Maps;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The distinct terms of a batch, each with an ordinal in order of appearance, and their owners. An occurrence costs one
-/// hash-table probe; only distinct terms are sorted. Invariants:
+/// The distinct terms of a batch, each with an ordinal in order of first appearance, and their owners. An occurrence costs
+/// one hash-table probe; only distinct terms are sorted. Invariants:
 /// 1. Owners of occurrences never descend.
 /// 2. A term has at most one occurrence for each owner.
 /// 3. At most half of the buckets are used; their number is a power of 2.
-/// 4. Where positions are kept, an occurrence has as many as its frequency.
+/// 4. If positions are kept, an occurrence has as many as its frequency.
 /// </summary>
 /// <remarks>
-/// Owners (entries of the batch, or entries being removed) arrive in ascending order. Where positions are kept, every addition
+/// Owners (entries of the batch, or entries being removed) arrive in ascending order. If positions are kept, every addition
 /// has one, ascending within an owner. Memory is kept for the next batch, up to the limit given to <see cref="Clear"/>.
 /// </remarks>
 internal sealed class TermTable
@@ -26,7 +26,8 @@ internal sealed class TermTable
     private const int FirstBuckets = 64, FirstTerms = 32, FirstOccurrences = 64;
 
     /// <summary>
-    /// From the seed that the runtime draws for each process, so that nobody can craft a document whose terms all collide.
+    /// Derived from the seed that the runtime draws for each process, so that nobody can craft a document whose terms all
+    /// collide.
     /// </summary>
     private readonly ulong _seed = (uint)HashCode.Combine(nameof(TermTable));
 
@@ -42,12 +43,14 @@ internal sealed class TermTable
     private int[] _sorted = [];
 
     /// <summary>
-    /// The terms in sorted order and where each ends, so that enumerating them in order reads memory sequentially.
+    /// The terms in sorted order and the end of each, so that enumerating them in order reads memory sequentially.
     /// </summary>
     private readonly ByteArena _inOrder = new();
     private int[] _ends = [];
 
-    /// <summary>Number of terms sorted, and of occurrences grouped; -1 if none.</summary>
+    /// <summary>
+    /// Number of terms sorted and of occurrences grouped; -1 if that has not been done since the last change.
+    /// </summary>
     private int _sortedCount = -1, _groupedCount = -1;
     private int _placeCount;
 
@@ -102,7 +105,7 @@ internal sealed class TermTable
     /// <summary>Number of owners of a term.</summary>
     public int OccurrencesOf(int ordinal) => _terms[ordinal].OccurrenceCount;
 
-    /// <summary>Adds a term of an owner; true if it is the owner's first occurrence of the term.</summary>
+    /// <summary>Adds a term of an owner; true if it is the first occurrence of the term for that owner.</summary>
     public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal) => Add(term, Hash(term), owner, out ordinal);
 
     private bool Add(ReadOnlySpan<byte> term, uint hash, int owner, out int ordinal)
@@ -136,13 +139,14 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Appends the content of another table as if it had been added here one by one. Its owners are renumbered from
-    /// <paramref name="firstOwner"/>, which is after all owners here.
+    /// Appends the content of another table as if it had been added to this one term by term. Its owners are renumbered from
+    /// <paramref name="firstOwner"/>, which must be greater than all owners here.
     /// </summary>
     /// <param name="other">The other table, which does not change.</param>
-    /// <param name="firstOwner">Number here of its owner 0.</param>
-    /// <param name="ordinals">Receives the ordinal here for each ordinal there. At least as long as it has terms.</param>
-    /// <param name="bytesBeside">Overhead in bytes to count for each shared term.</param>
+    /// <param name="firstOwner">The owner here that corresponds to owner 0 there.</param>
+    /// <param name="ordinals">Receives the ordinal here for each ordinal there. Must have at least as many elements as the
+    /// other table has terms.</param>
+    /// <param name="bytesBeside">Overhead in bytes to count for each term that both tables have.</param>
     /// <returns>Bytes of the terms that both tables have, with the overhead.</returns>
     public long Append(TermTable other, int firstOwner, Span<int> ordinals, int bytesBeside)
     {
@@ -174,7 +178,8 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Adds the content of two tables, one of texts and one of number keys, which become texts. Neither table changes.
+    /// Adds the content of two tables, one of texts and one of number keys, which are converted to texts. Neither table
+    /// changes.
     /// </summary>
     public void Unite(TermTable texts, TermTable numbers)
     {
@@ -200,7 +205,9 @@ internal sealed class TermTable
     /// <summary>Prefetches the first bucket of a hash.</summary>
     public void Prefetch(uint hash) => PrefetchKernels.Prefetch(in _buckets[hash & (uint)(_buckets.Length - 1)]);
 
-    /// <summary>Prefetches the term in the first bucket of a hash, if any; after <see cref="Prefetch"/>.</summary>
+    /// <summary>
+    /// Prefetches the term in the first bucket of a hash, if there is one. Call it some time after <see cref="Prefetch"/>.
+    /// </summary>
     public void PrefetchTerm(uint hash)
     {
         Bucket bucket = _buckets[hash & (uint)(_buckets.Length - 1)];
@@ -208,10 +215,10 @@ internal sealed class TermTable
             PrefetchKernels.Prefetch(in _terms[bucket.Number - 1]);
     }
 
-    /// <summary>The ordinal of a term, which is added if new.</summary>
+    /// <summary>Returns the ordinal of a term; a new term is added.</summary>
     public int Intern(ReadOnlySpan<byte> term) => Intern(term, Hash(term), HeadOf(term));
 
-    /// <summary>All ordinals in byte order of their terms; valid until the next change.</summary>
+    /// <summary>Returns all ordinals in byte order of their terms; valid until the next change.</summary>
     public ReadOnlySpan<int> SortedOrdinals()
     {
         if (_sortedCount != Count)
@@ -224,7 +231,8 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending; valid until the next change.
+    /// Returns the occurrences by term in the order of <see cref="SortedOrdinals"/>, with ascending owners; valid until the
+    /// next change.
     /// </summary>
     public TermOccurrences GroupByTerm()
     {
@@ -308,7 +316,7 @@ internal sealed class TermTable
             && (term.Length <= HeadBytes || _arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
 
     /// <summary>
-    /// Sorts by the heads first, without reading the terms, and then terms with equal heads by all their bytes.
+    /// Sorts by the heads first, without reading the terms, and then sorts terms with equal heads by all their bytes.
     /// </summary>
     private void Sort()
     {

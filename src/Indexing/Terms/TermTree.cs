@@ -5,17 +5,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Reads a dictionary: terms in order, each with a value, in blocks. One thread at a time; spans of values live as long as those
-/// of trees, terms until the cursor moves. In its tree:
+/// Reads a dictionary: terms in order, each with a value, in blocks. One thread at a time. Spans of values live as long as those
+/// of trees; spans of terms until the cursor moves. Its tree contains:
 /// <code>
 /// KEY                 VALUE
-/// 0                   number of terms (8, little-endian), where there are any
+/// 0                   number of terms (8, little-endian), if there are any
 /// 1, then bytes       TermBlock: terms from these bytes on, up to those of the next block
 /// </code>
 /// </summary>
 /// <param name="tree">The tree of the dictionary.</param>
 /// <remarks>
-/// Costs: a lookup is a descent of the tree and some dozens of steps in a block; a move of a cursor is one step in a block.
+/// Costs: a lookup is a descent of the tree and a few dozen steps in a block; a move of a cursor is one step in a block.
 /// </remarks>
 internal sealed class TermTree(Tree tree)
 {
@@ -26,13 +26,13 @@ internal sealed class TermTree(Tree tree)
     private TermCursor? _finder;
     private LeafSums? _sums;
 
-    /// <summary>Key of the number of terms.</summary>
+    /// <summary>The key of the number of terms.</summary>
     public static ReadOnlySpan<byte> CountKey => [0];
 
     /// <summary>Cached sums of its leaves.</summary>
     public LeafSums Sums => _sums ??= new LeafSums();
 
-    /// <summary>Number of terms. Each read is a lookup.</summary>
+    /// <summary>Number of terms. Each read of this property is a lookup.</summary>
     public long Count => ReadCount(tree);
 
     /// <summary>Finds the value of a term.</summary>
@@ -50,7 +50,7 @@ internal sealed class TermTree(Tree tree)
         return cursor;
     }
 
-    /// <summary>Takes a cursor back.</summary>
+    /// <summary>Takes a disposed cursor back for reuse.</summary>
     internal void Leave(TermCursor cursor)
     {
         Debug.Assert(_spare[0] != cursor && _spare[1] != cursor, "a cursor comes back once");

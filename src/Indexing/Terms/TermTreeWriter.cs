@@ -7,14 +7,15 @@ namespace Treepie.Indexing.Terms;
 /// <summary>
 /// Changes a dictionary, see <see cref="TermTree"/>. If terms come in ascending order, every block is read and written once.
 /// Reusable for one dictionary after another: <see cref="Begin"/>, changes, <see cref="Flush"/>. Invariants:
-/// 1. The loaded block covers the terms from its key up to, but without, the end key.
+/// 1. The loaded block covers the terms from its key up to but not including the end key.
 /// 2. <c>made</c> ascends, and its terms are before <c>old[next]</c>.
 /// 3. Only a loaded block has changes.
 /// </summary>
-/// <param name="weight">Weight of a term by its value; null if terms have none. The same for every write of a dictionary.</param>
+/// <param name="weight">Weight of a term by its value; null if terms have none. Every write of a dictionary must use the
+/// same.</param>
 internal sealed class TermTreeWriter(TermWeight? weight = null)
 {
-    /// <summary>Most items whose memory is kept for the next block.</summary>
+    /// <summary>Largest capacity of the item lists that is kept for the next block.</summary>
     private const int KeepItems = 1 << 16;
 
     /// <summary>Below this size, a block that lost terms is merged with the next.</summary>
@@ -44,19 +45,22 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     private bool _isLoaded;
     private bool _isStored;
 
-    /// <summary>Whether the block is rebuilt term by term, because it is new or a term lacks its prefix or suffix.</summary>
+    /// <summary>
+    /// Whether the block is being rebuilt term by term, because it is new or a term lacks its prefix or suffix.
+    /// </summary>
     private bool _isAnew;
     private bool _isChanged;
     private bool _hasLost;
 
     /// <summary>
-    /// Of the last term looked up: whether it exists, and whether it was changed, after which only greater terms can be found.
+    /// Whether the last term looked up exists, and whether it was changed since; after a change only greater terms can be
+    /// found.
     /// </summary>
     private bool _isThere;
     private bool _isPassed;
     private long _countChange;
 
-    /// <summary>A writer for a single dictionary.</summary>
+    /// <summary>Creates a writer for a single dictionary.</summary>
     public TermTreeWriter(Tree tree, TermWeight? weight = null)
         : this(weight) => Begin(tree);
 
@@ -65,7 +69,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
 
     private bool HasEnd => _endKeyLength > 0;
 
-    /// <summary>Switches to another dictionary; discards changes of the previous one that were not flushed.</summary>
+    /// <summary>Switches to another dictionary. Changes of the previous one that were not flushed are discarded.</summary>
     public void Begin(Tree dictionary)
     {
         _tree = dictionary;
@@ -114,7 +118,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         _made.Add(new TermItem(key, term.Length, _bytes.Add(value), value.Length));
     }
 
-    /// <summary>Removes a term; false if it is not there.</summary>
+    /// <summary>Removes a term; false if it does not exist.</summary>
     public bool Delete(scoped ReadOnlySpan<byte> term)
     {
         if (!Find(term))
@@ -215,7 +219,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
             return;
         }
 
-        // Before all existing blocks: a new block, up to the first.
+        // The term is before all existing blocks: start a new block that ends at the first.
         _isAnew = true;
         _blockKey[0] = TermTree.BlockMark;
         _blockKeyLength = 1;
@@ -278,8 +282,8 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         ReadOnlySpan<byte> encoded = _encoder.Encode(_made, 0, wanted, _bytes, out int count);
         if (count < _made.Count && HasEnd)
         {
-            // Terms are mostly appended to the last block, but inserted into others: split those evenly, so that each part
-            // has free space.
+            // Terms are mostly appended to the last block but inserted into the others, so split those evenly: each part
+            // then has free space.
             int total = TermBlockEncoder.Measure(_made, _bytes);
             wanted = 1 + (total / Math.Max(2, (total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
             encoded = _encoder.Encode(_made, 0, wanted, _bytes, out count);

@@ -5,10 +5,11 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The ascending numbers of an entry's words in about as many bits as their frequency implies: small numbers are frequent, and
-/// words of English texts take about seven bits. A number is stored as its gap <c>d</c> to the previous one, in a Golomb-like
-/// code whose parameter grows with the previous number: <c>k</c> is the bit length of the previous number plus one, less three
-/// (at least 0). The gap is its lowest <c>k</c> bits and an Elias gamma code of <c>(d >> k) + 1</c>. Lowest bits first:
+/// The ascending numbers of an entry's words, in about as many bits as their frequency implies: small numbers are frequent, and
+/// words of English texts take about seven bits. A number is stored as <c>d = number − previous − 1</c>, where the number before
+/// the first is -1, in a Golomb-like code whose parameter grows with the previous number: <c>k</c> is the bit length of
+/// <c>previous + 1</c>, less three (at least 0). The code is the lowest <c>k</c> bits of <c>d</c> and an Elias gamma code of
+/// <c>(d >> k) + 1</c>. Lowest bits first:
 /// <code>
 /// one zero fewer than (d >> k) + 1 has bits; a one
 /// the lowest k bits of d
@@ -17,7 +18,7 @@ namespace Treepie.Indexing.Terms;
 /// </summary>
 internal static class WordNumbers
 {
-    /// <summary>Numbers are below this.</summary>
+    /// <summary>All numbers are below this.</summary>
     public const long Limit = 1L << 48;
 
     /// <summary>Most bytes that <paramref name="count"/> numbers take.</summary>
@@ -45,7 +46,7 @@ internal static class WordNumbers
     }
 
     /// <summary>Reads the number after <paramref name="last"/>, which is -1 for the first.</summary>
-    /// <exception cref="CorruptionException">There is no valid number.</exception>
+    /// <exception cref="CorruptionException">The bits are not a valid number.</exception>
     public static long ReadNext(ref BitReader reader, long last)
     {
         int low = LowBits(last);

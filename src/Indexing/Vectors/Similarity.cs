@@ -3,13 +3,13 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Vectors;
 
-/// <summary>Validates vectors and computes the similarity of two: greater is nearer.</summary>
+/// <summary>Validates vectors and computes the similarity of two vectors: a greater value is nearer.</summary>
 internal static class Similarity
 {
     /// <param name="left">The first vector.</param>
     /// <param name="leftSquares">Sum of its squares, computed once for all comparisons.</param>
     /// <param name="right">The second vector.</param>
-    /// <param name="metric">The measure of nearness.</param>
+    /// <param name="metric">The measure of similarity.</param>
     public static float Of(ReadOnlySpan<float> left, float leftSquares, ReadOnlySpan<float> right, VectorMetric metric)
     {
         switch (metric)
@@ -27,11 +27,11 @@ internal static class Similarity
     /// <summary>Rejects an invalid vector.</summary>
     /// <param name="vector">The vector.</param>
     /// <param name="dimensions">The required length; 0 for any.</param>
-    /// <exception cref="InvalidVectorException">It is empty, of another length, or has a number that is infinite or none, or of
-    /// more than 10¹⁵.</exception>
+    /// <exception cref="InvalidVectorException">The vector is empty, has the wrong length, or contains a number that is not
+    /// finite or whose absolute value exceeds 10¹⁵.</exception>
     public static void Check(ReadOnlySpan<float> vector, int dimensions)
     {
-        const float Largest = 1e15f; // the sum of its squares over all dimensions still fits a float
+        const float Largest = 1e15f; // the sum of squares over all dimensions still fits into a float
         if (vector.IsEmpty)
             throw new InvalidVectorException("A vector has at least one number; this one is empty.");
         if (vector.Length > VectorFieldOptions.MaxDimensions)

@@ -7,21 +7,22 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// A hierarchical navigable small-world graph (HNSW): every node is in layer 0, one in <c>Edges</c> of each layer is also in the
-/// layer above. A search starts in the top layer, descends to the nearest node it finds, and continues from it in the next layer;
-/// in layer 0 it keeps the best candidates and ends when none of them leads nearer. Read from the trees; one thread at a time.
+/// A hierarchical navigable small-world graph (HNSW): every node is in layer 0, and one in <c>Edges</c> nodes of each layer is
+/// also in the layer above. A search starts in the top layer, descends to the nearest node that it finds, and continues from it
+/// in the next layer; in layer 0 it keeps the best candidates and ends when none of them leads nearer. Read from the trees; one
+/// thread at a time.
 /// <code>
 /// value of links.N by node: layers (1 byte), then per layer from 0 on: count (1 byte), count × node (4, little-endian)
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariants: 1. Links go both ways: a node is among the neighbours of each of its neighbours. 2. Both ends of a link exist and
-/// are in its layer. 3. A node has at most as many links in a layer as its limit. 4. The entry node is in the top layer. So a
-/// node is removed by reading its neighbours only, and no link leads to a removed node.
+/// Invariants: 1. Links go both ways: a node is among the neighbours of each of its neighbours. 2. Both ends of a link exist
+/// and are in its layer. 3. A node has at most as many links in a layer as the limit. 4. The entry node is in the top layer.
+/// Because of 1 and 2, removing a node requires reading only its neighbours, and no link leads to a removed node.
 /// </remarks>
 internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options, QueryMeter? meter = null)
 {
-    /// <summary>Most links of a node in layer 0, well within the one byte of a count.</summary>
+    /// <summary>Most links of a node in layer 0; well below the limit of a count of one byte.</summary>
     public const int MaxLinks = 128;
 
     private readonly byte[] _key = new byte[VectorKey.Bytes];
@@ -37,7 +38,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <summary>The vector of a node.</summary>
     public virtual VectorNode Node(uint node) => new(Value(vectors, node, "vectors"));
 
-    /// <summary>Writes the neighbours of a node in a layer; returns how many there are.</summary>
+    /// <summary>Writes the neighbours of a node in a layer; returns their number.</summary>
     public virtual int Links(uint node, int layer, Span<uint> output)
     {
         ReadOnlySpan<byte> value = Value(links, node, "links");
@@ -47,10 +48,10 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <summary>Number of layers of a node.</summary>
     public virtual int Layers(uint node) => Value(links, node, "links")[0];
 
-    /// <summary>The nearest nodes that the search finds, nearest first.</summary>
+    /// <summary>Returns the nearest nodes that the search finds, nearest first.</summary>
     /// <param name="wanted">The vector to search for.</param>
     /// <param name="count">Candidates to keep; more give better results.</param>
-    /// <param name="accepts">The entries to return; null for all. Others are only passed through.</param>
+    /// <param name="accepts">The entries to return; null for all. Nodes of other entries are still traversed.</param>
     /// <param name="mostVisits">Most nodes to visit.</param>
     /// <param name="isComplete">False if the search ended at <paramref name="mostVisits"/>.</param>
     /// <param name="check">Called every 256 visits; may throw to end the search.</param>
@@ -66,7 +67,9 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return SearchLayer(wanted, [start], count, 0, accepts, mostVisits, out isComplete, check);
     }
 
-    /// <summary>Moves to the nearest neighbour while that is nearer than the current node.</summary>
+    /// <summary>
+    /// Moves from node to nearest neighbour as long as that is nearer than the current node; returns the last node.
+    /// </summary>
     public Neighbour Descend(VectorNode wanted, Neighbour start, int layer)
     {
         Span<uint> neighbours = stackalloc uint[MaxLinks];
@@ -88,7 +91,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         }
     }
 
-    /// <summary>Best-first search of one layer.</summary>
+    /// <summary>Searches one layer, best candidates first.</summary>
     public List<Neighbour> SearchLayer(
         VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits,
         out bool isComplete, Action check)
@@ -175,7 +178,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
                 $"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");
 }
 
-/// <summary>A node and its distance. Nearer nodes are first; among equal distances the older node.</summary>
+/// <summary>A node and its distance. Nearer nodes come first; of equal distances, the older node.</summary>
 internal readonly record struct Neighbour(float Distance, uint Node) : IComparable<Neighbour>
 {
     public static IComparer<Neighbour> FarthestFirst { get; } = Comparer<Neighbour>.Create(static (x, y) => y.CompareTo(x));

@@ -6,17 +6,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes a graph in one write transaction and asserts the invariants of <see cref="VectorGraph"/>. Changed links are kept in
-/// memory and written once, in order, by <see cref="Flush"/>; up to <see cref="MaxKept"/> vectors are cached. The layer of a node
-/// is derived from its number, so the same changes make the same graph.
+/// Changes a graph in one write transaction and asserts the invariants of <see cref="VectorGraph"/>. Changed links are kept
+/// in memory and written once, in order, by <see cref="Flush"/>; up to <see cref="MaxKept"/> vectors are cached. The layer
+/// of a node is derived from its number, so the same changes produce the same graph.
 /// </summary>
 internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options)
     : VectorGraph(vectors, links, state, options)
 {
-    /// <summary>Vectors kept in memory: with 1,024 numbers each, 64 MB.</summary>
+    /// <summary>Most vectors cached in memory: with 1,024 numbers each, 64 MB.</summary>
     private const int MaxKept = 64 * 1024;
 
-    /// <summary>Highest layer: with 4 edges, it has one in 4⁸ nodes, and layers above would be almost empty.</summary>
+    /// <summary>Highest layer. With 4 edges it contains one in 4⁸ nodes, and higher layers would be almost empty.</summary>
     private const int MaxLayer = 8;
 
     private readonly Tree _vectors = vectors;
@@ -47,7 +47,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     public override int Layers(uint node) => Edit(node).Length;
 
-    /// <summary>Adds a node.</summary>
+    /// <summary>Adds a node and links it; returns its number.</summary>
     public uint Insert(byte[] node, CancellationToken cancellationToken)
     {
         uint number = State.NextNode++;
@@ -157,8 +157,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Chooses neighbours in different directions: of the candidates, nearest first, those nearer to the node than to any chosen
-    /// before; remaining places go to the nearest of the others.
+    /// Chooses neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than
+    /// to any neighbour chosen before. Remaining places are filled with the nearest of the others.
     /// </summary>
     private List<Neighbour> Choose(List<Neighbour> candidates, int count)
     {
@@ -211,8 +211,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Removes a link of a node that has too many: the longest one in a direction that another link covers, unless its other end
-    /// has few links. A covered direction has another path; an end with few links might have none.
+    /// Removes a link of a node that has too many: the longest one in a direction that another link covers, unless the node
+    /// at its other end has few links. In a covered direction there is another path; a node with few links might have none.
     /// </summary>
     private void Shrink(uint node, int layer)
     {

@@ -68,7 +68,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
         };
     }
 
-    /// <summary>The stored numbers.</summary>
+    /// <summary>Writes the decoded numbers.</summary>
     public void CopyTo(Span<float> output)
     {
         float scale = Scale;

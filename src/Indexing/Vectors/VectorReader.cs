@@ -22,7 +22,7 @@ internal sealed class VectorReader
     private readonly byte[] _key = new byte[EntryKey.Bytes];
     private readonly float[] _scratch;
 
-    /// <param name="tree">Trees by name.</param>
+    /// <param name="tree">Returns a tree by name.</param>
     /// <param name="field">The field.</param>
     /// <param name="options">The options of the field.</param>
     /// <param name="meter">Counts the vectors compared; null to count nothing.</param>
@@ -38,16 +38,17 @@ internal sealed class VectorReader
         _scratch = new float[Dimensions];
     }
 
-    /// <summary>Length of a vector; 0 before the first.</summary>
+    /// <summary>Number of dimensions of a vector; 0 before the first vector unless the options specify it.</summary>
     public int Dimensions => _graph.State.Dimensions > 0 ? _graph.State.Dimensions : _options.Dimensions;
 
     /// <summary>Number of vectors in the field.</summary>
     public long Count => _graph.State.Count;
 
     /// <summary>
-    /// The nearest entries by the graph; null if the search visited too many nodes before it found enough accepted ones.
+    /// Finds the nearest entries with the graph; null if the search visited too many nodes before it found enough accepted
+    /// ones.
     /// </summary>
-    /// <remarks>All searches call <c>check</c> regularly, which may throw to end them.</remarks>
+    /// <remarks>All searches regularly call <c>check</c>, which may throw to end them.</remarks>
     public List<NearEntry>? Walk(
         float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
     {
@@ -63,7 +64,7 @@ internal sealed class VectorReader
         return nearest.Finish();
     }
 
-    /// <summary>The nearest of all entries.</summary>
+    /// <summary>Finds the nearest of all entries.</summary>
     public List<NearEntry> ScanAll(float[] wanted, int count, Action check)
     {
         var nearest = new NearestEntries(count);
@@ -83,7 +84,7 @@ internal sealed class VectorReader
         return nearest.Finish();
     }
 
-    /// <summary>The nearest of some entries.</summary>
+    /// <summary>Finds the nearest of some entries.</summary>
     public List<NearEntry> Scan(float[] wanted, int count, IEnumerable<long> entries, Action check)
     {
         var nearest = new NearestEntries(count);
@@ -103,7 +104,7 @@ internal sealed class VectorReader
         return nearest.Finish();
     }
 
-    /// <summary>The vectors of an entry; decoded from bytes if the field stores only these.</summary>
+    /// <summary>Returns the vectors of an entry; decoded from bytes if the field stores only quantised vectors.</summary>
     public List<float[]> Of(long entry)
     {
         EntryKey.Write(_key, entry);
@@ -140,7 +141,7 @@ internal sealed class VectorReader
         return Similarity.Of(wanted, squares, Full(node), _options.Metric);
     }
 
-    /// <summary>The full vector of a node, in a field that stores full vectors.</summary>
+    /// <summary>The full vector of a node, for a field that stores full vectors.</summary>
     private ReadOnlySpan<float> Full(uint node)
     {
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
@@ -155,8 +156,8 @@ internal sealed class VectorReader
 internal readonly record struct NearEntry(long Id, float Similarity);
 
 /// <summary>
-/// Keeps the most similar entries. The most similar of an entry's vectors counts; among equal similarities the older entry is
-/// first.
+/// Keeps the most similar entries. Of several vectors of an entry, the most similar counts; of entries with equal
+/// similarity, the older one comes first.
 /// </summary>
 internal sealed class NearestEntries(int count)
 {

@@ -8,8 +8,8 @@ namespace Treepie.Indexing.Vectors;
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       4     dimensions, 0 before the first vector
-/// 4       4     the node where every search starts; NoNode in an empty graph
-/// 8       4     the layer where it starts
+/// 4       4     the node at which every search starts; NoNode in an empty graph
+/// 8       4     the layer in which it starts
 /// 12      4     next node; numbers are never reused
 /// 16      8     number of nodes
 /// </code>
@@ -58,7 +58,7 @@ internal sealed class VectorState
     }
 }
 
-/// <summary>Nodes as keys: 4 bytes, big-endian.</summary>
+/// <summary>Keys of nodes: 4 bytes, big-endian.</summary>
 internal static class VectorKey
 {
     public const int Bytes = sizeof(uint);

@@ -5,12 +5,12 @@ namespace Treepie.Indexing.Writing;
 
 /// <summary>
 /// Appends one batch to another with the same result as adding everything to one batch: words and keys get ordinals by their
-/// first appearance in the whole. So the commit does not depend on the number of threads that built it.
+/// first appearance in the combined batch, so a commit does not depend on the number of threads that built it.
 /// </summary>
-/// <param name="target">The batch that grows.</param>
+/// <param name="target">The batch to append to.</param>
 internal sealed class BatchAppend(IndexBatch target)
 {
-    /// <summary>Per field: ordinals here by ordinal there.</summary>
+    /// <summary>Per field: the ordinal in the target for each ordinal of a term in the source.</summary>
     private readonly Dictionary<int, int[]> _words = [];
     private int[] _keys = [];
     private int[] _numbers = [];
@@ -65,7 +65,7 @@ internal sealed class BatchAppend(IndexBatch target)
         return known;
     }
 
-    /// <summary>Appends the records; returns by how much they grew.</summary>
+    /// <summary>Appends the records; returns the number of bytes by which they grew.</summary>
     private long AppendEntries(IndexBatch other)
     {
         int before = target.Records.Length;
@@ -94,7 +94,7 @@ internal sealed class BatchAppend(IndexBatch target)
                 continue;
             }
 
-            // Words get other ordinals; everything before them is copied.
+            // The ordinals of words change; everything before them is copied.
             target.Records.Add(record[..^group.Length]);
             target.Records.AddVarint(head);
             int count = Varint.Read(ref rest);

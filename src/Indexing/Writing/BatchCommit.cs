@@ -16,11 +16,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Applies one batch in one write transaction. It does not change the batch, so storage may run it again from the start. Every
-/// tree is traversed once, in order. Removed entries leave every list at once: counts, frequencies and results are exact after
-/// each commit, and nothing needs a merge later. Invariants:
-/// 1. New ids ascend by place in the batch and are greater than all ids before.
-/// 2. An entry has an id only if it is the last of its key in the batch.
+/// Applies one batch in one write transaction. It does not change the batch, so storage may run it again from the start.
+/// Every tree is traversed once, in order. Removed entries leave every list at once: counts, frequencies and results are
+/// exact after each commit, and nothing needs to be merged later. Invariants:
+/// 1. New ids ascend by place in the batch and are greater than all earlier ids.
+/// 2. An entry has an id only if it is the last one of its key in the batch.
 /// </summary>
 internal sealed class BatchCommit
 {
@@ -61,7 +61,7 @@ internal sealed class BatchCommit
 
     private EntryIds EntryIds => new(IdOf, _firstId);
 
-    /// <summary>Applies a batch; returns the number of entries after it.</summary>
+    /// <summary>Applies a batch; returns the number of entries of the index afterwards.</summary>
     public static long Run(
         WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory,
         CancellationToken cancellationToken)
@@ -76,8 +76,8 @@ internal sealed class BatchCommit
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
-            commit.AppendEntries(); // after fields: entries refer to words by the numbers assigned there
-            commit._compounds.Apply(commit.IdOf, cancellationToken); // last: their keys are derived from entries and sort values
+            commit.AppendEntries(); // after the fields: records refer to words by the numbers assigned there
+            commit._compounds.Apply(commit.IdOf, cancellationToken); // last: keys are derived from entries and sort values
         }
 
         commit._state.Etag = etag;
@@ -87,7 +87,7 @@ internal sealed class BatchCommit
 
     /// <summary>
     /// Adds the fields of the batch to existing entries that lack them, and records the progress. A key without an entry is
-    /// skipped: it will arrive as a change.
+    /// skipped: its document will arrive as a change.
     /// </summary>
     public static void RunBackfill(
         WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CommitMemory memory,
@@ -171,7 +171,7 @@ internal sealed class BatchCommit
             _firstId = first;
     }
 
-    /// <summary>Points keys to their new entries and collects their old ones for removal.</summary>
+    /// <summary>Sets the entry of each key to its new entry and collects the old ones for removal.</summary>
     private void ApplyKeys()
     {
         TermTreeWriter keys = _memory.Keys;
@@ -288,7 +288,7 @@ internal sealed class BatchCommit
         }
         else if (isFullText)
         {
-            // Lengths first: impacts are reckoned from them.
+            // Lengths first: impacts are computed from them.
             ApplyNorms(field, added, removed, statistics);
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
             using PostingWriter terms = OpenDictionary(
@@ -314,8 +314,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Applies texts of whole values. Texts of numbers are stored only if needed to have all texts in order, see
-    /// <see cref="NumberTexts"/>: from the first text, or the first number without plain text, until the field is empty.
+    /// Applies the texts of whole values. Texts of numbers are stored only if they are needed to have all texts in order,
+    /// see <see cref="NumberTexts"/>: from the first text, or the first number without plain text, until the field is empty.
     /// </summary>
     private void ApplyTexts(int field, BatchField? added, BatchField? removed)
     {
@@ -466,8 +466,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Reserves a number for each word of the batch in case it is new. More frequent words get smaller numbers, because entry
-    /// records contain the numbers of all their words. Numbers that turn out unneeded are never used.
+    /// Reserves a number for each word of the batch in case it is new. More frequent words get smaller numbers, because
+    /// entry records contain the numbers of all their words. Reserved numbers that turn out not to be needed are never used.
     /// </summary>
     private Span<long> ReserveWords(int field, TermTable terms)
     {
@@ -482,8 +482,9 @@ internal sealed class BatchCommit
         return numbers;
     }
 
-    /// <summary>Number of entries of the batch with a word, capped: the order of the most frequent words does not
-    /// matter.</summary>
+    /// <summary>
+    /// Number of entries of the batch with a word, limited, because the order among the most frequent words does not matter.
+    /// </summary>
     private static int CountClass(TermTable terms, int word) =>
         Math.Min(terms.OccurrencesOf(word), CommitMemory.CountClasses - 1);
 

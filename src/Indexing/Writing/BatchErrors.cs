@@ -4,10 +4,12 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Stores why entries are not in the index. An error remains until its key is indexed, removed or fails again.</summary>
+/// <summary>
+/// Stores why entries are missing from the index. An error remains until its key is indexed, removed or fails again.
+/// </summary>
 internal static class BatchErrors
 {
-    /// <summary>Removes the errors of all keys of a batch and adds the batch's own.</summary>
+    /// <summary>Removes the errors of all keys of a batch and stores the batch's own errors.</summary>
     public static void Apply(WriteTransaction transaction, IndexBatch batch)
     {
         if (batch.Errors.Count == 0 && transaction.FindTree(TreeNames.Errors) is null or { Count: 0 })
@@ -20,7 +22,7 @@ internal static class BatchErrors
         Add(transaction, batch);
     }
 
-    /// <summary>Adds the errors of a batch.</summary>
+    /// <summary>Stores the errors of a batch.</summary>
     public static void Add(WriteTransaction transaction, IndexBatch batch)
     {
         if (batch.Errors.Count == 0)

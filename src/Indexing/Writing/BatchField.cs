@@ -5,21 +5,22 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>The content that the entries of a batch add to one field. Owners are places of entries in the batch, and ascend in
-/// all lists.</summary>
+/// <summary>
+/// What the entries of a batch add to one field. Owners are places of entries in the batch, and ascend in all lists.
+/// </summary>
 internal sealed class BatchField
 {
     public readonly record struct SortValue(int Owner, SortTag Tag, int Ordinal);
 
     public readonly record struct Length(int Owner, int Terms);
 
-    /// <summary>A point, or a shape as its record.</summary>
+    /// <summary>A point, or a shape in the form of its record.</summary>
     public readonly record struct Place(int Owner, GridPoint Point, byte[]? Shape);
 
     /// <summary>Terms, without the texts of numbers.</summary>
     public TermTable Terms { get; } = new();
 
-    /// <summary>Whole values too long for a term, by the ordinal of their cut form in <see cref="Terms"/>.</summary>
+    /// <summary>Whole values that are too long for a term, by the ordinal of their cut form in <see cref="Terms"/>.</summary>
     public Dictionary<int, byte[]> LongTexts { get; } = [];
 
     /// <summary>Numbers as keys.</summary>
@@ -28,16 +29,18 @@ internal sealed class BatchField
     /// <summary>Entries that have the field.</summary>
     public List<int> Exists { get; } = [];
 
-    /// <summary>Entries in which it has a null.</summary>
+    /// <summary>Entries in which the field has a null.</summary>
     public List<int> Nulls { get; } = [];
 
-    /// <summary>First value of each entry; ordinals are of <see cref="Terms"/> or <see cref="Numbers"/>.</summary>
+    /// <summary>First value of each entry. Ordinals refer to <see cref="Terms"/> or <see cref="Numbers"/>.</summary>
     public List<SortValue> SortValues { get; } = [];
 
-    /// <summary>Full text: terms of each entry, repetitions counted.</summary>
+    /// <summary>Full text: number of terms of each entry, counting repetitions.</summary>
     public List<Length> Lengths { get; } = [];
 
-    /// <summary>Full text: first position of the next value of an entry. Another entry starts at 0.</summary>
+    /// <summary>
+    /// Full text: the first position of the next value of an entry. The positions of another entry start at 0.
+    /// </summary>
     public (int Owner, int Position) NextPosition { get; set; } = (-1, 0);
 
     /// <summary>Vectors, owners ascending.</summary>
@@ -54,10 +57,10 @@ internal sealed class BatchField
 
     /// <summary>Appends the content of another field.</summary>
     /// <param name="other">The other field.</param>
-    /// <param name="firstOwner">Number here of its owner 0.</param>
+    /// <param name="firstOwner">The owner here that corresponds to owner 0 there.</param>
     /// <param name="terms">Receives the ordinal here for each ordinal of its terms.</param>
     /// <param name="numbers">Receives the ordinal here for each ordinal of its numbers.</param>
-    /// <returns>Bytes that were counted there but not here, because both have the term.</returns>
+    /// <returns>Bytes that were counted there but not here, because both fields have the term.</returns>
     public long Append(BatchField other, int firstOwner, Span<int> terms, Span<int> numbers)
     {
         Debug.Assert(Exists.Count == 0 || Exists[^1] < firstOwner, "appended owners are after all others");

@@ -4,17 +4,17 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>A value that an entry of a batch adds to a field: a term or number by its ordinal, or none.</summary>
+/// <summary>A value that an entry of a batch adds to a field: a term or number by its ordinal, or no value.</summary>
 internal readonly record struct BatchTouch(int Field, EntryGroup Group, int Ordinal)
 {
-    /// <summary>The field exists in the entry without a term.</summary>
+    /// <summary>The ordinal of a field that exists in the entry without a term.</summary>
     public const int NoTerm = -1;
 }
 
 /// <summary>
-/// Writes the record of an entry while it is in a batch: length of the key (varint), key, then groups as
-/// <see cref="EntryRecord"/> has them, each head before its items, and words as ordinals in order of arrival. See
-/// <see cref="RecordEncoder"/>.
+/// Writes the record of an entry while it is in a batch: length of the key (varint), key, then the groups of an
+/// <see cref="EntryRecord"/>, each head before its items, with words as ordinals in order of arrival.
+/// <see cref="RecordEncoder"/> converts it to the stored form.
 /// </summary>
 internal static class BatchRecord
 {
@@ -65,8 +65,9 @@ internal static class BatchRecord
         return end;
     }
 
-    /// <summary>Whether a term or number is the only value of the field: then it is the sort value and stored only
-    /// there.</summary>
+    /// <summary>
+    /// Whether a term or number is the only value of the field. It is then the sort value and stored only as such.
+    /// </summary>
     private static bool IsOnly(List<BatchTouch> touched, int index)
     {
         if (touched[index].Group is not (EntryGroup.Terms or EntryGroup.Numbers))

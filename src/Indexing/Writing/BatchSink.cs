@@ -5,13 +5,13 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Adds the terms of a full-text value to a batch, in groups: their entries are spread over a hash table, so the memory of a
-/// whole group is prefetched before the first is read.
+/// Adds the terms of a full-text value to a batch, in groups. Terms are spread over a hash table, so the memory of a whole
+/// group is prefetched before the first term is looked up.
 /// </summary>
 internal sealed class BatchSink(IndexBatch batch) : TokenSink
 {
     /// <summary>
-    /// Terms per group: a processor fetches a dozen cache lines at once, and those of this many terms stay in the L1 cache.
+    /// Terms per group. A processor fetches a dozen cache lines at once, and those of this many terms stay in the L1 cache.
     /// </summary>
     private const int MaxPending = 64;
 
@@ -23,10 +23,10 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
     private int _first;
     private int _pendingCount;
 
-    /// <summary>A term that is not in the batch yet.</summary>
+    /// <summary>A term that was not added to the batch yet.</summary>
     private readonly record struct PendingTerm(int Start, int Length, uint Hash, int Position);
 
-    /// <summary>Number of terms of the value, repetitions counted.</summary>
+    /// <summary>Number of terms of the value, counting repetitions.</summary>
     public int Count { get; private set; }
 
     public void Begin(BatchField newTarget, int newField, int newOwner)
@@ -40,14 +40,14 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
         Begin(_first);
     }
 
-    /// <summary>Adds a term of a list that starts at position 0.</summary>
+    /// <summary>Adds a term of a token list, whose positions start at 0.</summary>
     public void Add(TokenList.Token token)
     {
         Begin(_first + token.Position + 1);
         Accept(token.Form, _first + token.Position, token.Start, token.End);
     }
 
-    /// <summary>Adds the pending terms; called at the end of a value.</summary>
+    /// <summary>Adds the pending terms. Must be called at the end of a value.</summary>
     public void Finish()
     {
         TermTable terms = _target!.Terms; // Begin sets it

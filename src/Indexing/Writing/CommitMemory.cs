@@ -5,15 +5,15 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Buffers and writers that the commits of one index reuse, so that a commit creates almost no garbage, whose collection would
-/// pause concurrent queries. Used by one commit at a time.
+/// Buffers and writers that the commits of one index reuse, so that a commit allocates almost nothing: collecting the
+/// garbage would pause concurrent queries. Used by one commit at a time.
 /// </summary>
 internal sealed class CommitMemory
 {
-    /// <summary>Words in this many entries or more count as equally frequent.</summary>
+    /// <summary>Words that occur in this many entries or more count as equally frequent.</summary>
     public const int CountClasses = 4_096;
 
-    /// <summary>Per full-text field: numbers of the batch's words by ordinal.</summary>
+    /// <summary>Per full-text field: the numbers of the batch's words by ordinal.</summary>
     private readonly Dictionary<int, long[]> _words = [];
     private long[] _ids = [];
     private Posting[] _postings = [];
@@ -40,7 +40,7 @@ internal sealed class CommitMemory
     /// <summary>Changes sort values.</summary>
     public SortColumnWriter SortValues => field ??= new SortColumnWriter();
 
-    /// <summary>Changes lengths of texts.</summary>
+    /// <summary>Changes the lengths of texts.</summary>
     public NormColumnWriter Norms => field ??= new NormColumnWriter();
 
     /// <summary>Encodes the records of the batch.</summary>
@@ -55,7 +55,7 @@ internal sealed class CommitMemory
     /// <summary>Buffer for entries to remove from a list.</summary>
     public Span<long> Gone(int count) => Room(ref _gone, count);
 
-    /// <summary>Buffer for the next word number per frequency class: all 0.</summary>
+    /// <summary>Buffer for the next word number of each frequency class, filled with 0.</summary>
     public Span<long> NextWords()
     {
         Span<long> next = Room(ref _nextWords, CountClasses);
@@ -64,7 +64,7 @@ internal sealed class CommitMemory
     }
 
     /// <summary>
-    /// Buffers for the lengths of new entries in a full-text field, and for their impacts at frequency 1: all 0.
+    /// Buffers for the lengths of new entries in a full-text field and for their impacts at frequency 1, filled with 0.
     /// </summary>
     public (int[] Lengths, byte[] Impacts) Lengths(int count)
     {

@@ -9,8 +9,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Updates the trees of compound keys. The keys of an entry are derived from its record and sort values, so those of a removed
-/// entry are collected before these are removed, and those of a new one after they are written. Used for one write transaction.
+/// Updates the trees of compound keys. The keys of an entry are derived from its record and sort values, so the keys of a
+/// removed entry are collected before its values are removed, and those of a new entry after its values are written. Used
+/// for one write transaction.
 /// </summary>
 /// <param name="transaction">The transaction.</param>
 /// <param name="compounds">The compound keys.</param>
@@ -26,7 +27,9 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     /// <summary>Collects the keys of an entry that will be removed and whose values still exist.</summary>
     public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, _removed);
 
-    /// <summary>Updates the trees: deletes the collected keys, and adds those of entries whose values are all written.</summary>
+    /// <summary>
+    /// Updates the trees: deletes the collected keys, and adds those of new entries, whose values must all be written.
+    /// </summary>
     public void Apply(ReadOnlySpan<long> ids, CancellationToken cancellationToken)
     {
         if (!IsNeeded)
@@ -65,7 +68,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     {
         while (record.MoveNextGroup())
         {
-            // A compound key has no nulls: a query for nulls also matches entries without the field.
+            // Compound keys exclude nulls: a query for nulls also matches entries without the field.
             bool isNumber = record.Group == EntryGroup.Numbers;
             if (!IsOfEquality(record.Field) || (!isNumber && record.Group != EntryGroup.Terms))
             {

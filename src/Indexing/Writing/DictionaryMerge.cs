@@ -11,9 +11,7 @@ namespace Treepie.Indexing.Writing;
 /// </summary>
 internal sealed class DictionaryMerge
 {
-    /// <summary>
-    /// Prefetch distance in terms for word numbers, which are stored in order of arrival.
-    /// </summary>
+    /// <summary>Prefetch distance, in terms, for word numbers, which are stored in order of arrival.</summary>
     private const int PrefetchDistance = 16;
 
     private readonly TermTable _none = new();
@@ -25,10 +23,11 @@ internal sealed class DictionaryMerge
     /// <param name="writer">The dictionary.</param>
     /// <param name="added">Terms of the batch, owned by places of its entries; null if none.</param>
     /// <param name="idOf">Entry ids by place.</param>
-    /// <param name="removed">Terms to remove, owned by places in <paramref name="removedIds"/>; null if none.</param>
+    /// <param name="removed">Terms to remove, owned by places in <paramref name="removedIds"/>; null if there are
+    /// none.</param>
     /// <param name="removedIds">Removed entries.</param>
-    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by the actual ones; empty if
-    /// terms have no numbers.</param>
+    /// <param name="wordOf">The number for each term of <paramref name="added"/>, by ordinal, in case it is new; replaced by
+    /// the actual number. Empty if terms have no numbers.</param>
     /// <param name="cancellationToken">Checked every 1,024 terms.</param>
     public void Run(
         PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds,
@@ -68,7 +67,7 @@ internal sealed class DictionaryMerge
         writer.Finish();
     }
 
-    /// <summary>Collects the entries of a removed term in <see cref="_gone"/>; returns how many.</summary>
+    /// <summary>Collects the entries of a removed term in <see cref="_gone"/>; returns their number.</summary>
     private int Remove(TermTable removes, int term, ReadOnlySpan<long> removedIds)
     {
         TermOccurrences removedBy = removes.GroupByTerm();

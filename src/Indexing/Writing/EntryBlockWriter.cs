@@ -6,9 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Changes the records of entries; ids come in ascending order, so every block is read and written once. Used for one write
-/// transaction, which <see cref="Flush"/> ends. Invariants: 1. Ids of a block ascend. 2. They are from firstId to lastId. 3. Only
-/// a loaded block has changes.
+/// Changes the records of entries. Ids come in ascending order, so every block is read and written once. Used for one write
+/// transaction, at the end of which <see cref="Flush"/> must be called. Invariants: 1. Ids of a block ascend. 2. They are
+/// from firstId to lastId. 3. Only a loaded block has changes.
 /// </summary>
 /// <param name="entries">The tree.</param>
 internal sealed class EntryBlockWriter(Tree entries)
@@ -81,7 +81,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         _isChanged = true;
     }
 
-    /// <summary>Writes the loaded block, split if it has grown too long.</summary>
+    /// <summary>Writes the loaded block, split if it has grown too long, and unloads it.</summary>
     public void Flush()
     {
         Debug.Assert(!_isChanged || _firstId >= 0, "3: only a loaded block has changes");
@@ -93,7 +93,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         Forget();
     }
 
-    /// <summary>Writes as many records as fit a block; returns the index of the first that does not.</summary>
+    /// <summary>Writes as many records as fit into a block; returns the index of the first record after them.</summary>
     private int WriteBlock(int from, long first)
     {
         int to = from, length = 0;
@@ -141,10 +141,10 @@ internal sealed class EntryBlockWriter(Tree entries)
         return new Record(id, start, entryKey.Length, heads.Length, items.Length);
     }
 
-    /// <summary>Upper bound of the bytes of an entry.</summary>
+    /// <summary>Upper bound of the length of an entry in bytes.</summary>
     /// <param name="record">The entry.</param>
     /// <param name="before">The previous entry.</param>
-    /// <param name="step">Its id − id of the previous entry.</param>
+    /// <param name="step">The id of the entry minus that of the previous one.</param>
     /// <param name="index">Its index in the block.</param>
     private int BytesOf(Record record, Record before, long step, int index)
     {
@@ -213,7 +213,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         _isChanged = false;
     }
 
-    /// <summary>Loads the block of an entry; returns its index there, or -1.</summary>
+    /// <summary>Loads the block of an entry; returns the entry's index there, or -1 if it does not exist.</summary>
     private int Find(long id)
     {
         if (_firstId < 0 || id > _lastId)

@@ -6,10 +6,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Stores the whole texts of a field's cut terms.</summary>
+/// <summary>Stores the whole texts of the cut terms of a field.</summary>
 internal static class LongTexts
 {
-    /// <summary>Stores the whole text of exactly those cut terms that are in the dictionary.</summary>
+    /// <summary>Stores the whole texts of exactly those cut terms that are in the dictionary.</summary>
     public static void Apply(WriteTransaction transaction, int field, BatchField? added, BatchField? removed)
     {
         var terms = new TermTree(transaction.GetOrCreateTree(TreeNames.Terms(field)));

@@ -9,10 +9,10 @@ namespace Treepie.Indexing.Writing;
 /// Computes impacts from the recorded lengths of a field: from memory for the batch's own entries, otherwise from the tree.
 /// </summary>
 /// <param name="norms">The tree.</param>
-/// <param name="reference">The average length that impacts are based on.</param>
-/// <param name="firstNewId">The first of the batch's own entries.</param>
+/// <param name="reference">The average length on which impacts are based.</param>
+/// <param name="firstNewId">The id of the first of the batch's own entries.</param>
 /// <param name="newLengths">Their lengths.</param>
-/// <param name="newImpacts">Their impacts at frequency 1, the usual case: a byte in the L1 cache instead of two divisions per
+/// <param name="newImpacts">Their impacts at frequency 1, the usual case: a byte in the L1 cache replaces two divisions per
 /// posting.</param>
 internal sealed class NormImpacts(Tree norms, double reference, long firstNewId, int[] newLengths, byte[] newImpacts)
     : IImpacts, IDisposable

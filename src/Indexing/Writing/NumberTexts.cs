@@ -5,10 +5,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// The texts of numbers among other texts. A field of only numbers with plain text stores none; they are computed on demand
-/// (<see cref="NumberTextCursor"/>), which saves a tenth of an index with two numbers per entry, and half of the work of indexing
-/// them. Once a field has another text, ordering all texts would merge two dictionaries in which an entry may appear twice, so
-/// from then on the dictionary of texts contains all. Used by one commit at a time.
+/// The texts of numbers among other texts. A field of only numbers with plain text stores no texts; they are computed on
+/// demand (<see cref="NumberTextCursor"/>), which saves a tenth of an index with two numbers per entry, and half of the work
+/// of indexing them. Once a field has any other text, listing all texts in order would require merging two dictionaries in
+/// which an entry may appear twice, so from then on the dictionary of texts contains all of them. Used by one commit at a
+/// time.
 /// </summary>
 internal sealed class NumberTexts
 {
@@ -38,11 +39,15 @@ internal sealed class NumberTexts
     }
 
     /// <summary>
-    /// Terms that a batch adds, with the texts of its numbers; null if none. Valid until <see cref="Clear"/>.
+    /// The terms that a batch adds, including the texts of its numbers; null if there are none. Valid until
+    /// <see cref="Clear"/>.
     /// </summary>
     public TermTable? Added(BatchField? field) => Unite(field, _added);
 
-    /// <summary>Terms that are removed, with the texts of their numbers; null if none. Valid until <see cref="Clear"/>.</summary>
+    /// <summary>
+    /// The terms that are removed, including the texts of their numbers; null if there are none. Valid until
+    /// <see cref="Clear"/>.
+    /// </summary>
     public TermTable? Removed(BatchField? field) => Unite(field, _removed);
 
     /// <summary>Removes all terms.</summary>
@@ -53,8 +58,8 @@ internal sealed class NumberTexts
     }
 
     /// <summary>
-    /// Writes the texts of all numbers of a field into its empty dictionary of texts. Most such fields need this once; it costs a
-    /// scan of all their entries.
+    /// Writes the texts of all numbers of a field into its empty dictionary of texts. Most fields with both need this once;
+    /// it costs a scan of all their entries.
     /// </summary>
     public void Copy(TermTree numbers, Tree lists, PostingWriter texts, CancellationToken cancellationToken)
     {

@@ -3,10 +3,10 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Converts a record of a batch into the stored form: ordinals of words become their numbers, and heads of groups are separated
-/// from items. Reusable for one entry after another; results are valid until the next call.
+/// Converts a record of a batch into the stored form: replaces ordinals of words by their numbers, and separates the heads
+/// of groups from the items. Reusable for one entry after another; results are valid until the next call.
 /// </summary>
-/// <param name="wordsOf">Numbers by ordinal, per full-text field.</param>
+/// <param name="wordsOf">Word numbers by ordinal, per full-text field.</param>
 internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
 {
     private byte[] _heads = new byte[64];

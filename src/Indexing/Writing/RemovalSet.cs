@@ -7,8 +7,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// The content to remove from the dictionaries because entries are removed or replaced: read from their records, in id order.
-/// Owners are places in <see cref="Ids"/>. Reused from commit to commit.
+/// What must be removed from the dictionaries because entries are removed or replaced, read from the records of these
+/// entries in id order. Owners are places in <see cref="Ids"/>. Reused from commit to commit.
 /// </summary>
 internal sealed class RemovalSet
 {
@@ -22,10 +22,10 @@ internal sealed class RemovalSet
     /// <summary>Entries to be removed, ascending.</summary>
     public ReadOnlySpan<long> Ids => _ids.AsSpan(0, _count);
 
-    /// <summary>Fields that any of the entries has, ascending.</summary>
+    /// <summary>Fields that at least one of the entries has, ascending.</summary>
     public IEnumerable<int> UsedFields => _fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
 
-    /// <summary>Their content in a field; null if none.</summary>
+    /// <summary>The content of the entries in a field; null if there is none.</summary>
     public BatchField? Field(int field) =>
         _fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
 
@@ -47,7 +47,7 @@ internal sealed class RemovalSet
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
     /// <param name="transaction">The transaction of the commit.</param>
-    /// <param name="compounds">Collects the compound keys of each.</param>
+    /// <param name="compounds">Collects the compound keys of each entry.</param>
     /// <param name="cancellationToken">Checked every 1,024 entries.</param>
     public void Take(WriteTransaction transaction, CompoundWriter compounds, CancellationToken cancellationToken)
     {

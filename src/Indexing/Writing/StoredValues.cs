@@ -14,7 +14,7 @@ internal sealed class StoredValues
     private readonly ByteArena _bytes = new();
     private readonly List<(int Owner, int Start)> _owners = [];
 
-    /// <summary>Adds a value of an entry; entries and slots come in order.</summary>
+    /// <summary>Adds a value of an entry. Entries and slots must come in order.</summary>
     public void Add(int owner, int slot, ReadOnlySpan<byte> value)
     {
         Debug.Assert(_owners.Count == 0 || _owners[^1].Owner <= owner, "entries come in order");
@@ -25,7 +25,7 @@ internal sealed class StoredValues
         _bytes.Add(value);
     }
 
-    /// <summary>Appends other values, whose owner 0 becomes <paramref name="firstOwner"/>.</summary>
+    /// <summary>Appends other values. Their owner 0 becomes <paramref name="firstOwner"/>.</summary>
     public void Append(StoredValues other, int firstOwner)
     {
         int start = _bytes.Add(other._bytes.Slice(0, other._bytes.Length));

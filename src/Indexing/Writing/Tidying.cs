@@ -4,14 +4,14 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Compacts an index after many changes: it fills leaves that random changes have left two thirds full, then truncates the file
-/// to the pages in use. It works in short commits between which others read and write. It can stop after any commit and continue
-/// later, so that all runs together cost one traversal; only truncation is not resumed.
+/// Compacts an index after many changes: it fills leaves that random changes have left two thirds full, then truncates the
+/// file to the pages in use. It works in short commits, between which other transactions can read and write. It can stop
+/// after any commit and continue later, so that all runs together cost one traversal; only truncation is not resumed.
 /// </summary>
 /// <param name="environment">The environment of the index.</param>
 internal sealed class Tidying(StorageEnvironment environment)
 {
-    /// <summary>Free space that is not worth truncating: changes will use it.</summary>
+    /// <summary>Less free space than this is not worth truncating: changes will use it.</summary>
     private const long MinFreeBytes = 2 << 20;
 
     private const int PageBytes = 8_192;
@@ -19,7 +19,7 @@ internal sealed class Tidying(StorageEnvironment environment)
     private readonly Queue<string> _trees = new(NamesOf(environment));
     private byte[] _from = [];
 
-    /// <summary>Continues; false if it was stopped before the end.</summary>
+    /// <summary>Continues compaction; false if it was stopped before the end.</summary>
     public bool Run(Func<bool> isWanted, CancellationToken cancellationToken)
     {
         while (_trees.TryPeek(out string? name))
@@ -44,7 +44,7 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private void Shrink(Func<bool> isWanted, CancellationToken cancellationToken)
     {
-        // Released pages are free after two checkpoints.
+        // Released pages become free after two checkpoints.
         environment.Checkpoint(cancellationToken);
         environment.Checkpoint(cancellationToken);
         StorageStatistics statistics = environment.GetStatistics();
@@ -58,11 +58,11 @@ internal sealed class Tidying(StorageEnvironment environment)
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            // Pages already moved stay moved; the rest waits for the next run.
+            // Pages that were moved stay moved; the next run moves the rest.
         }
     }
 
-    /// <summary>Checks after each step, on the working thread.</summary>
+    /// <summary>Checks after each step, on the working thread, whether to continue.</summary>
     private sealed class Watch(Func<bool> isWanted, CancellationTokenSource stopped) : IProgress<ShrinkProgress>
     {
         public void Report(ShrinkProgress value)

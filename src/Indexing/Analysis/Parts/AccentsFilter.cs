@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Takes the marks of Latin letters away.</summary>
+/// <summary>Removes the accents of Latin letters.</summary>
 internal sealed class AccentsFilter : TermFilter
 {
     public override bool SuitsPieces => true;

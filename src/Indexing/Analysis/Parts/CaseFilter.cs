@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Takes case away, by full folding: <c>ß</c> is <c>ss</c>.</summary>
+/// <summary>Folds case fully: <c>ß</c> becomes <c>ss</c>.</summary>
 internal sealed class CaseFilter : TermFilter
 {
     public override bool SuitsPieces => true;

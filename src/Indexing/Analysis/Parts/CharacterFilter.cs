@@ -1,11 +1,11 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Changes a text before words are found in it. Immutable.</summary>
+/// <summary>Changes a text before it is split into words. Immutable.</summary>
 internal abstract class CharacterFilter
 {
-    /// <summary>Whether a piece of a word (<c>run*</c>) is changed by it as texts are.</summary>
+    /// <summary>Whether the filter also applies to a fragment of a word (<c>run*</c>).</summary>
     public virtual bool SuitsPieces => false;
 
-    /// <summary>Writes the text as it is behind the filter.</summary>
+    /// <summary>Writes the filtered text.</summary>
     public abstract void Apply(ReadOnlySpan<byte> text, FilteredText result);
 }

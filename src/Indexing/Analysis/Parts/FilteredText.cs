@@ -1,41 +1,41 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// A text after a filter of characters, and where in the text before it every place was: highlights are of the text that was
-/// given.
+/// A text after a character filter, which maps places in it back to the text that was given, because highlights refer to
+/// that text.
 /// </summary>
 internal sealed class FilteredText(FilteredText? before, int givenBytes)
 {
     private readonly TokenBuffer _bytes = new();
     private readonly List<(int Out, int OutLength, int In, int InLength)> _changes = [];
 
-    /// <summary>Most bytes that a text, or a term of it, may become.</summary>
+    /// <summary>Most bytes of a filtered text, or of a filtered term of a text.</summary>
     public static long MostBytes(int textBytes) => (4L * textBytes) + 4096;
 
-    /// <summary>The text.</summary>
+    /// <summary>The filtered text.</summary>
     public ReadOnlySpan<byte> Text => _bytes.Written;
 
-    /// <summary>Takes a piece as it is.</summary>
+    /// <summary>Appends a piece unchanged.</summary>
     public void Copy(ReadOnlySpan<byte> piece) => Append(piece);
 
-    /// <summary>Puts something in the place of a piece.</summary>
-    /// <param name="at">Where the piece begins.</param>
-    /// <param name="lengthBytes">Its length.</param>
-    /// <param name="with">What stands there now.</param>
+    /// <summary>Appends the replacement of a piece.</summary>
+    /// <param name="at">Where the piece begins in the text before the filter.</param>
+    /// <param name="lengthBytes">Length of the piece.</param>
+    /// <param name="with">The replacement.</param>
     public void Replace(int at, int lengthBytes, ReadOnlySpan<byte> with)
     {
         _changes.Add((_bytes.Length, with.Length, at, lengthBytes));
         Append(with);
     }
 
-    /// <summary>Where a word that begins here begins in the text that was given.</summary>
+    /// <summary>Maps the start of a word to its start in the text that was given.</summary>
     public int Start(int place)
     {
         int own = Before(place, isEnd: false);
         return Math.Min(givenBytes, before?.Start(own) ?? own);
     }
 
-    /// <summary>Where a word that ends here ends in the text that was given.</summary>
+    /// <summary>Maps the end of a word to its end in the text that was given.</summary>
     public int End(int place)
     {
         int own = Before(place, isEnd: true);
@@ -44,7 +44,7 @@ internal sealed class FilteredText(FilteredText? before, int givenBytes)
 
     private int Before(int place, bool isEnd)
     {
-        // The last change that begins before the place; a word that ends where a change begins has nothing of it.
+        // Find the last change that begins before the place. A word that ends where a change begins contains nothing of it.
         int low = 0;
         int high = _changes.Count;
         while (low < high)

@@ -1,9 +1,9 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// The fragments of a word at its place: all of them, or those it begins with. A word that is shorter than the least stays
-/// whole. The words of a query stay whole where a fragment is as long; of a longer one all its longest fragments are looked for,
-/// or the longest it begins with.
+/// Replaces a word by its fragments, at its position: all of them, or only those at its beginning. A word that is shorter
+/// than the least size stays whole. A query searches for a word as it is unless it is longer than the longest fragment; for
+/// a longer word it searches for all fragments of the greatest length, or only for the one at the beginning of the word.
 /// </summary>
 internal sealed class GramsFilter : TermFilter
 {
@@ -33,7 +33,7 @@ internal sealed class GramsFilter : TermFilter
             for (int size = least; size <= _max && i + size <= count; size++)
             {
                 ReadOnlySpan<byte> fragment = term[starts[i]..starts[i + size]];
-                // a phrase asks for as many as it names
+                // A phrase requires as many occurrences of a fragment as it names.
                 if (!_isForQueries || i == 0 || term[..(starts[i + size] - 1)].IndexOf(fragment) < 0)
                     chain.Pass(fragment, place + 1);
             }

@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// Latin letters without their marks, as people type them who have no key for them: <c>é</c> is <c>e</c>, <c>ø</c> is <c>o</c>,
-/// <c>æ</c> is <c>ae</c>. From a table, so that an index is the same on every system.
+/// Maps Latin letters to plain ones, as typed by people whose keyboard lacks them: <c>é</c> becomes <c>e</c>, <c>ø</c>
+/// becomes <c>o</c>, <c>æ</c> becomes <c>ae</c>. Uses a table, so that an index is the same on every system.
 /// </summary>
 internal static class LatinLetters
 {
@@ -73,7 +73,7 @@ internal static class LatinLetters
         ("z", "źżžẑẓẕ"),
     ]);
 
-    /// <summary>What stands for a letter; empty: nothing; null: itself.</summary>
+    /// <summary>The plain form of a letter; empty if the character is removed, null if it is unchanged.</summary>
     public static string? Plain(Rune rune) =>
         rune.Value is >= 0x300 and <= 0x36F ? "" : rune.Value >= 0xC0 ? _plain.GetValueOrDefault(rune.Value) : null;
 

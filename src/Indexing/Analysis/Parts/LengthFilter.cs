@@ -2,7 +2,7 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Leaves out words that are shorter or longer, in characters.</summary>
+/// <summary>Removes words with fewer or more characters than allowed.</summary>
 internal sealed class LengthFilter(int min, int max) : TermFilter
 {
     public override void Apply(ReadOnlySpan<byte> term, TermChain chain, int place)

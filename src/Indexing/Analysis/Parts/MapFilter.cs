@@ -2,13 +2,13 @@ using System.Buffers;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Puts texts in the place of others, the longest first.</summary>
+/// <summary>Replaces texts by others; of several texts at one place, the longest.</summary>
 internal sealed class MapFilter : CharacterFilter
 {
     private readonly (byte[] From, byte[] To)[] _pairs;
     private readonly SearchValues<byte> _first;
 
-    /// <param name="pairs">What is replaced, not empty, and what takes its place.</param>
+    /// <param name="pairs">The texts to replace, none of them empty, with their replacements.</param>
     public MapFilter(IEnumerable<(byte[] From, byte[] To)> pairs)
     {
         _pairs = [.. pairs.OrderByDescending(static pair => pair.From.Length)];

@@ -4,7 +4,7 @@ using System.Text.Unicode;
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// An analyzer put together from filters of characters, a tokenizer, and filters of terms, in this order.
+/// An analyzer composed of character filters, a tokenizer, and term filters, which are applied in this order.
 /// </summary>
 internal sealed class PartsAnalyzer : Analyzer
 {
@@ -46,7 +46,8 @@ internal sealed class PartsAnalyzer : Analyzer
         if (sink.Kept is not TermChain chain || !chain.Has(terms))
             sink.Kept = chain = new TermChain(terms);
 
-        // Filters work on characters, so a broken byte is what decoding makes of it; places behind it are nearly right.
+        // Filters work on characters, so invalid UTF-8 is replaced as when decoding it; places after an invalid byte are
+        // approximate.
         ReadOnlySpan<byte> whole = Utf8.IsValid(text) ? text : Encoding.UTF8.GetBytes(Encoding.UTF8.GetString(text));
         FilteredText? filtered = whole == text ? null : new FilteredText(null, text.Length);
         filtered?.Copy(whole);

@@ -5,7 +5,9 @@ using Treepie.Indexing.Analysis.Stemming;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Reads the parts of an analyzer, and says of each that is wrong where it stands and what there is.</summary>
+/// <summary>
+/// Reads the definition of an analyzer. The error for an invalid part says where it is and which parts exist.
+/// </summary>
 internal static class PartsReader
 {
     private const int MaxGramFilters = 1;
@@ -23,7 +25,7 @@ internal static class PartsReader
             : new StandardAnalyzer();
         TermFilter[] filters =
             [.. Items(root, "Filters", AnalyzerParts.MaxFilters).Select(static item => Filter(item.Json, item.Place))];
-        // each makes many terms of one, and another would make as many of each of these
+        // Each of these makes many terms of one, and another would multiply them again.
         if (filters.Count(static filter => filter is GramsFilter) > MaxGramFilters
             || filters.Count(static filter => filter is SynonymsFilter) > MaxGramFilters)
             throw Refused("Filters", "there is more than one of NGrams and EdgeNGrams, or of Synonyms: leave one out.");
@@ -166,7 +168,7 @@ internal static class PartsReader
         ? instead
         : value.ValueKind == JsonValueKind.Number && value.TryGetInt32(out int number) ? number : -1;
 
-    /// <summary>The part that an object is: its first member names it.</summary>
+    /// <summary>The kind of part that an object defines, which is the name of its first member.</summary>
     private static string KindOf(JsonElement json, string place, params string[] known)
     {
         string? first = json.ValueKind == JsonValueKind.Object

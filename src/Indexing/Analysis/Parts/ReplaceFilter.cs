@@ -3,9 +3,9 @@ using System.Text.RegularExpressions;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Puts a text in the place of what an expression matches.</summary>
-/// <param name="expression">Matched without backtracking; matches of nothing are passed over.</param>
-/// <param name="with">In UTF-8.</param>
+/// <summary>Replaces the matches of a regular expression in a text.</summary>
+/// <param name="expression">Matched without backtracking; empty matches are ignored.</param>
+/// <param name="with">The replacement in UTF-8.</param>
 internal sealed class ReplaceFilter(Regex expression, byte[] with) : CharacterFilter
 {
     public override void Apply(ReadOnlySpan<byte> text, FilteredText result)

@@ -3,9 +3,9 @@ using System.Text.RegularExpressions;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Puts a text in the place of what an expression matches in a word; of which nothing is left, that goes.</summary>
-/// <param name="expression">Matched without backtracking; matches of nothing are passed over.</param>
-/// <param name="with">In UTF-8.</param>
+/// <summary>Replaces the matches of a regular expression in a word; a word of which nothing remains is removed.</summary>
+/// <param name="expression">Matched without backtracking; empty matches are ignored.</param>
+/// <param name="with">The replacement in UTF-8.</param>
 internal sealed class ReplaceTermFilter(Regex expression, byte[] with) : TermFilter
 {
     public override bool MayThrow => true;

@@ -1,12 +1,14 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>What is said of a name that nothing has.</summary>
+/// <summary>Suggestions for messages about unknown names.</summary>
 internal static class Spelling
 {
     /// <summary>Longest name that is compared or shown.</summary>
     private const int MaxLength = 64;
 
-    /// <summary>A question for the name that was meant, with a blank before it; empty where none there is near.</summary>
+    /// <summary>
+    /// Returns a question that suggests the nearest known name, with a blank before it; empty if no name is near.
+    /// </summary>
     public static string Advice(string name, IEnumerable<string> known)
     {
         if (name.Length > MaxLength)
@@ -15,7 +17,7 @@ internal static class Spelling
         return nearest is not null && Edits(name, nearest) <= Math.Max(1, name.Length / 3) ? $" Did you mean '{nearest}'?" : "";
     }
 
-    /// <summary>A name as messages show it.</summary>
+    /// <summary>Returns a name as messages show it.</summary>
     public static string Short(string name) => name.Length <= MaxLength ? name : name[..MaxLength] + "…";
 
     private static int Edits(string left, string right)

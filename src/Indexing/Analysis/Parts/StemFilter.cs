@@ -2,7 +2,7 @@ using Treepie.Indexing.Analysis.Stemming;
 
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Cuts words to their stems.</summary>
+/// <summary>Reduces words to their stems.</summary>
 internal sealed class StemFilter(Stemmer stemmer) : TermFilter
 {
     public override void Apply(ReadOnlySpan<byte> term, TermChain chain, int place)
@@ -15,7 +15,7 @@ internal sealed class StemFilter(Stemmer stemmer) : TermFilter
         }
 
         stemmer.Stem(word);
-        TokenBuffer room = chain.Room(place); // another stemmer may follow, which works on the same word
+        TokenBuffer room = chain.Room(place); // copied, because a stemmer that follows works on the same word
         ReadOnlySpan<byte> stem = word.ToUtf8();
         stem.CopyTo(room.Room(stem.Length));
         room.Advance(stem.Length);

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Parts;
 
-/// <summary>Leaves words out; those behind keep their positions, so that phrases hold.</summary>
+/// <summary>Removes stop words. The words after them keep their positions, so that phrases still work.</summary>
 internal sealed class StopFilter(StopWords words) : TermFilter
 {
     public override void Apply(ReadOnlySpan<byte> term, TermChain chain, int place)

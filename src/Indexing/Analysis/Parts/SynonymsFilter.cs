@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// Puts the other words of its group beside a word, at its place. Documents have all of them, so a query that names any finds
-/// them by itself.
+/// Adds to a word the other words of its group, at its position. Documents are indexed with all of them, so a query that
+/// names any of them finds these documents without synonyms of its own.
 /// </summary>
 internal sealed class SynonymsFilter : TermFilter
 {
@@ -14,7 +14,7 @@ internal sealed class SynonymsFilter : TermFilter
 
     private readonly FrozenDictionary<string, byte[][]> _others;
 
-    /// <param name="groups">Words that mean the same, none in two groups.</param>
+    /// <param name="groups">Words with the same meaning; no word is in two groups.</param>
     public SynonymsFilter(IEnumerable<string[]> groups) => _others = groups
         .SelectMany(static group => group.Select(word => (Word: word, Others: OthersOf(word, group))))
         .ToFrozenDictionary(static pair => pair.Word, static pair => pair.Others, StringComparer.Ordinal);

@@ -3,8 +3,8 @@ using Treepie.Indexing.Analysis.Stemming;
 namespace Treepie.Indexing.Analysis.Parts;
 
 /// <summary>
-/// Takes the words that a tokenizer finds in a text and sends each, as it stands in the text, through the filters to whoever
-/// wanted the terms. Used by one thread.
+/// Receives the words that a tokenizer finds in a text and passes each, as it is in the text, through the filters to the
+/// sink for the terms. Used by one thread.
 /// </summary>
 internal sealed class TermChain : TokenSink
 {
@@ -25,20 +25,20 @@ internal sealed class TermChain : TokenSink
         _rooms = [.. filters.Select(static _ => new TokenBuffer())];
     }
 
-    /// <summary>Whether it has these filters.</summary>
+    /// <summary>Whether it was created with these filters.</summary>
     public bool Has(TermFilter[] filters) => ReferenceEquals(_filters, filters);
 
-    /// <summary>Most bytes of a term that a filter makes of this text.</summary>
+    /// <summary>Most bytes of a term that a filter may make from this text.</summary>
     public long MaxTermBytes => FilteredText.MostBytes(_textBytes);
 
-    /// <summary>The word that a stemmer works on.</summary>
+    /// <summary>The buffer for stemmers.</summary>
     public StemWord Stemmed => Word;
 
-    /// <summary>Sends the words of a text to a sink.</summary>
-    /// <param name="tokenizer">Finds the words; of what it gives, places alone are used.</param>
+    /// <summary>Passes the words of a text to a sink.</summary>
+    /// <param name="tokenizer">Finds the words; only their places are used.</param>
     /// <param name="text">The text.</param>
-    /// <param name="filtered">How places in it are places in the text that was given; null: they are the same.</param>
-    /// <param name="target">Takes the terms.</param>
+    /// <param name="filtered">Maps places in the text to the text that was given; null if they are the same.</param>
+    /// <param name="target">Receives the terms.</param>
     public void Run(Analyzer tokenizer, ReadOnlySpan<byte> text, FilteredText? filtered, TokenSink target)
     {
         const int KeptBytes = 4096;
@@ -60,14 +60,14 @@ internal sealed class TermChain : TokenSink
             room.Trim(KeptBytes);
     }
 
-    /// <summary>The room of a filter, empty.</summary>
+    /// <summary>Returns the buffer of a filter, cleared.</summary>
     public TokenBuffer Room(int place)
     {
         _rooms[place].Clear();
         return _rooms[place];
     }
 
-    /// <summary>Hands a term to the filter of a place, or out behind the last.</summary>
+    /// <summary>Passes a term to the filter at a place, or after the last filter to the sink.</summary>
     public void Pass(ReadOnlySpan<byte> term, int place)
     {
         if (term.IsEmpty)
@@ -78,7 +78,7 @@ internal sealed class TermChain : TokenSink
             return;
         }
 
-        _target!.Add(term, _start, _end, _position - _lastPosition); // there is one while a text is analyzed
+        _target!.Add(term, _start, _end, _position - _lastPosition); // set while a text is analyzed
         _lastPosition = _position;
     }
 

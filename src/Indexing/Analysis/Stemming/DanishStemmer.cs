@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Danish.</summary>
+/// <summary>Stems Danish words.</summary>
 internal sealed class DanishStemmer : Stemmer
 {
     private const string Consonants = "bcdfghjklmnpqrstvwxz";

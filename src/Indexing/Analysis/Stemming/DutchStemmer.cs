@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Dutch.</summary>
+/// <summary>Stems Dutch words.</summary>
 internal sealed class DutchStemmer : Stemmer
 {
     private const string Vowels = "aeiouyè";

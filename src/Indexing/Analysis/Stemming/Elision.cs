@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Takes off what stands before an apostrophe: <c>l'avion</c> is about a plane.</summary>
+/// <summary>Removes an elided article and its apostrophe, as in <c>l'avion</c>.</summary>
 internal static class Elision
 {
     public static void Cut(StemWord word, string[] articles)

@@ -2,7 +2,7 @@ using System.Collections.Frozen;
 
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>English: the Porter2 algorithm.</summary>
+/// <summary>Stems English words with the Porter2 algorithm.</summary>
 internal sealed class EnglishStemmer : Stemmer
 {
     private const string Vowels = "aeiouy";
@@ -237,8 +237,8 @@ internal sealed class EnglishStemmer : Stemmer
     }
 
     /// <summary>
-    /// Whether the word ends in a short syllable: consonant, vowel, consonant other than w, x and Y; or it is a vowel and a
-    /// consonant.
+    /// Whether the word ends in a short syllable: consonant, vowel, and a consonant other than w, x and Y; or the whole word
+    /// is a vowel and a consonant.
     /// </summary>
     private static bool EndsShort(StemWord word)
     {

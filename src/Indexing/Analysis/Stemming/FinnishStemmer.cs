@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Finnish.</summary>
+/// <summary>Stems Finnish words.</summary>
 internal sealed class FinnishStemmer : Stemmer
 {
     private const string Vowels = "aeiouyäö";
@@ -76,7 +76,7 @@ internal sealed class FinnishStemmer : Stemmer
         }
     }
 
-    /// <summary>Takes off a possessive whose vowel is the end of a case ending too: <c>taan</c> becomes <c>ta</c>.</summary>
+    /// <summary>Removes a possessive whose vowel is also the end of a case ending: <c>taan</c> becomes <c>ta</c>.</summary>
     private static void CutBehind(StemWord word, params ReadOnlySpan<string> endings)
     {
         int length = word.Length;
@@ -96,7 +96,7 @@ internal sealed class FinnishStemmer : Stemmer
         if ((suffix is "siin" or "den" or "tten" && !(last == 'i' && BeforeI.Contains(word.FromEnd(1))))
             || (suffix == "seen" && !EndsLong(word)))
         {
-            // Not that ending, but all of these end in n, which is one.
+            // It is not that ending, but all of these end in n, which is an ending as well.
             word.Restore(length);
             word.Cut(suffix = "n");
         }

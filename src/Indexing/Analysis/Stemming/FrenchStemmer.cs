@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>French. Words come with their elided article (<c>l'avion</c>), which is cut off first.</summary>
+/// <summary>Stems French words. An elided article (<c>l'avion</c>) is removed first.</summary>
 internal sealed class FrenchStemmer : Stemmer
 {
     private const string Vowels = "aeiouyâàëéêèïîôûù";
@@ -65,7 +65,7 @@ internal sealed class FrenchStemmer : Stemmer
     }
 
     /// <summary>
-    /// Marks vowels that count as consonants, by capitals: one place after the other, until no rule finds anything there.
+    /// Marks vowels that count as consonants by capitals. At each place, the rules are repeated until none applies.
     /// </summary>
     private static void Begin(StemWord word)
     {
@@ -88,7 +88,7 @@ internal sealed class FrenchStemmer : Stemmer
         }
     }
 
-    /// <summary>A diaeresis keeps its vowel apart from the one before, as an H would.</summary>
+    /// <summary>A diaeresis separates its vowel from the one before. This is marked by an H.</summary>
     private static void Separate(StemWord word, int place)
     {
         word[place] = word[place] == 'ë' ? 'e' : 'i';
@@ -135,7 +135,7 @@ internal sealed class FrenchStemmer : Stemmer
                 word.Cut(suffix);
                 return true;
             case "amment" or "emment":
-                // An adverb is cut further as the verb form it looks like now; so is the next one.
+                // The result has the form of a verb and is cut further as one; the same applies to the next case.
                 if (inRV)
                     word.Replace(suffix, suffix == "amment" ? "ant" : "ent");
                 return false;

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>German. Umlauts become plain vowels; ß is ss already.</summary>
+/// <summary>Stems German words. Umlauts become plain vowels; ß has already been folded to ss.</summary>
 internal sealed class GermanStemmer : Stemmer
 {
     private const string Vowels = "aeiouyäöü";

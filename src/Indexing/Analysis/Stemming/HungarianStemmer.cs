@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Hungarian: cases, possessors and plurals, which stand behind one another.</summary>
+/// <summary>Stems Hungarian words, which may have endings for plural, possessor and case, one after another.</summary>
 internal sealed class HungarianStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúöőüű";
@@ -66,8 +66,8 @@ internal sealed class HungarianStemmer : Stemmer
     }
 
     /// <summary>
-    /// R1 begins behind the first consonant of a word that begins with a vowel, of others behind the first vowel. Two letters can
-    /// be one consonant.
+    /// In a word that begins with a vowel, R1 begins after the first consonant, which may have two letters or more; in other
+    /// words, after the first vowel.
     /// </summary>
     private static void SetRegion(StemWord word)
     {
@@ -96,8 +96,9 @@ internal sealed class HungarianStemmer : Stemmer
     }
 
     /// <summary>
-    /// Takes off the longest of the endings, if it lies in R1. The <c>á</c> or <c>é</c> that one begins with is the word's own
-    /// vowel, made long by it, and stays, short; but not in <c>-é</c> and <c>-éi</c>, which say whose something is.
+    /// Removes the longest of the endings if it lies in R1. The <c>á</c> or <c>é</c> at its beginning is the word's own
+    /// vowel, lengthened by the ending, and stays as a short vowel; except for <c>-é</c> and <c>-éi</c>, which mark
+    /// possession.
     /// </summary>
     private static void Take(StemWord word, string[] endings, bool areOwned = false)
     {
@@ -108,7 +109,7 @@ internal sealed class HungarianStemmer : Stemmer
             word.Append(ending[0] == 'á' ? "a" : "e");
     }
 
-    /// <summary>Takes off an ending behind a double consonant, and half of that.</summary>
+    /// <summary>Removes an ending after a double consonant, and one half of that consonant.</summary>
     private static void Undoubled(StemWord word, string[] endings)
     {
         if (word.Longest(endings) is not { } ending || !word.EndsIn(ending, word.R1))

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Italian. Words come with their elided article (<c>l'acqua</c>), which is cut off first.</summary>
+/// <summary>Stems Italian words. An elided article (<c>l'acqua</c>) is removed first.</summary>
 internal sealed class ItalianStemmer : Stemmer
 {
     private const string Vowels = "aeiouàèìòù";
@@ -148,7 +148,7 @@ internal sealed class ItalianStemmer : Stemmer
 
         if (word.EndsWith("ch") || word.EndsWith("gh"))
         {
-            // The c or g has to lie in the region, not the h alone.
+            // The c or g must lie in the region, not only the h.
             if (word.Length - 2 >= word.RV)
                 word.Cut(1);
         }

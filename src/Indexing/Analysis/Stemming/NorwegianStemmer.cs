@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Norwegian, both written forms.</summary>
+/// <summary>Stems Norwegian words of both written standards.</summary>
 internal sealed class NorwegianStemmer : Stemmer
 {
     private const string Vowels = "aeiouyæåø";

@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Portuguese. While a word is worked on, a nasal vowel is the vowel and a tilde that counts as a consonant.</summary>
+/// <summary>
+/// Stems Portuguese words. During stemming, a nasal vowel is split into the vowel and a tilde that counts as a consonant.
+/// </summary>
 internal sealed class PortugueseStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúâêô";

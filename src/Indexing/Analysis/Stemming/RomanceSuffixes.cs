@@ -1,9 +1,9 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>What Spanish, Portuguese and Italian do alike with what stands before a suffix.</summary>
+/// <summary>The rules for endings before a suffix that Spanish, Portuguese and Italian have in common.</summary>
 internal static class RomanceSuffixes
 {
-    /// <summary>Takes off the longest of the endings that the word has, if it lies in R2; whether it did.</summary>
+    /// <summary>Removes the longest of the endings that the word has, if it lies in R2; returns whether it did.</summary>
     public static bool CutInR2(StemWord word, params ReadOnlySpan<string> endings)
     {
         if (word.Longest(endings) is not { } ending || !word.EndsIn(ending, word.R2))
@@ -13,7 +13,8 @@ internal static class RomanceSuffixes
     }
 
     /// <summary>
-    /// What stands before an adverb's <c>-amente</c>: <c>iv</c> (with <c>at</c> before it) or one of the endings.
+    /// Removes an ending before the <c>-amente</c> of an adverb: <c>iv</c> (with <c>at</c> before it) or one of the given
+    /// endings.
     /// </summary>
     public static void CutBeforeAmente(StemWord word, params ReadOnlySpan<string> endings)
     {

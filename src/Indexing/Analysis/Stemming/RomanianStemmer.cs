@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Romanian. Its letters with a comma below are also written with a cedilla, and both are one here.</summary>
+/// <summary>
+/// Stems Romanian words. Letters with a comma below are treated like those with a cedilla, which are also in use.
+/// </summary>
 internal sealed class RomanianStemmer : Stemmer
 {
     private const string Vowels = "aeiouâîă";
@@ -10,7 +12,7 @@ internal sealed class RomanianStemmer : Stemmer
         "ul", "ului", "aua", "ea", "ele", "elor", "ii", "iua", "iei", "iile", "iilor", "ilor", "ile", "atei", "aţie", "aţia",
     ];
 
-    /// <summary>Suffixes made of two, by the one that is put in their place.</summary>
+    /// <summary>Combined suffixes, grouped by the suffix that replaces them.</summary>
     private static readonly (string Stem, string[] Suffixes)[] _combined =
     [
         ("abil", ["abilitate", "abilitati", "abilităi", "abilităţi"]),
@@ -36,7 +38,7 @@ internal sealed class RomanianStemmer : Stemmer
         "iune", "iuni", "ism", "isme", "ist", "ista", "iste", "isti", "istă", "işti",
     ];
 
-    /// <summary>Endings of verbs that stand behind a consonant or <c>u</c>.</summary>
+    /// <summary>Endings of verbs that must follow a consonant or <c>u</c>.</summary>
     private static readonly string[] _verbs =
     [
         "are", "ere", "ire", "âre", "ind", "ând", "indu", "ându", "eze", "ească", "ez", "ezi", "ează", "esc", "eşti", "eşte",
@@ -150,7 +152,7 @@ internal sealed class RomanianStemmer : Stemmer
             return;
         }
 
-        // The letter before it has to lie in the region too.
+        // The letter before the ending must lie in the region as well.
         char before = word.FromEnd(ending.Length);
         if (word.Length - ending.Length > word.RV && (before == 'u' || !Vowels.Contains(before)))
             word.Cut(ending);

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Russian. Every rule looks at the region behind the first vowel only.</summary>
+/// <summary>Stems Russian words. All rules apply only to the region after the first vowel.</summary>
 internal sealed class RussianStemmer : Stemmer
 {
     private const string Vowels = "аеиоуыэюя";
@@ -65,7 +65,9 @@ internal sealed class RussianStemmer : Stemmer
         Tidy(word);
     }
 
-    /// <summary>Takes off the longest ending of a list; those of the second list only behind а or я. Whether it did.</summary>
+    /// <summary>
+    /// Removes the longest ending of a list; one that is also in the second list only after а or я. Returns whether it did.
+    /// </summary>
     private static bool Cut(StemWord word, string[] endings, string[] behindA)
     {
         if (word.LongestIn(endings, word.RV) is not { } ending)

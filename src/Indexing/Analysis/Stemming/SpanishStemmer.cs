@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Spanish.</summary>
+/// <summary>Stems Spanish words.</summary>
 internal sealed class SpanishStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúü";

@@ -1,8 +1,9 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
 /// <summary>
-/// Cuts a word to its stem by the published rules of the Snowball algorithms. Not a dictionary: a stem need not be a word, it is
-/// what the forms of one word mostly share. Words come in lower case. Immutable; the word being worked on belongs to the caller.
+/// Reduces a word to its stem by the published rules of the Snowball algorithms, without a dictionary: a stem need not be a
+/// word, but is what most forms of a word have in common. Words must be in lower case. Immutable; the word being stemmed
+/// belongs to the caller.
 /// </summary>
 internal abstract class Stemmer
 {

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>Swedish.</summary>
+/// <summary>Stems Swedish words.</summary>
 internal sealed class SwedishStemmer : Stemmer
 {
     private const string BeforeS = "bcdfghjklmnoprtvy";
