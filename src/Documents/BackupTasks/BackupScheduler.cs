@@ -415,7 +415,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             }
             catch (ObjectDisposedException)
             {
-                // Closed meanwhile: its tasks are read when it is open again.
+                // closed meanwhile; its tasks are read when it is open again
             }
             catch (Exception error) when (IsOurs(error))
             {
