@@ -125,7 +125,7 @@ internal sealed class SnapshotRestore(
             ? null
             : StorageEnvironment.Open(
                 Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
-        // SealedDefinitions opens no index here
+        // the memory budget has no effect: no index is opened here
         SealedDefinitions? sealedDefinitions = documents is null
             ? null
             : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes);

@@ -30,7 +30,7 @@ internal static class DatabaseStateEndpoints
     }
 
     /// <summary>
-    /// Returns whether a database may be deleted; false: the request is ignored for it. Throws if it is locked.
+    /// Returns whether a database may be deleted; false if its lock ignores such requests. Throws if its lock rejects them.
     /// </summary>
     public static bool CanDelete(HttpServerRequest request, string name)
     {

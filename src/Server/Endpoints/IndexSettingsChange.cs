@@ -32,8 +32,8 @@ internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, Ind
         Text(json, name) is { } text ? Parse<T>(name, text) : null;
 
     /// <summary>
-    /// Reads the state. Only being disabled is set by users; clients send other states back as they received them, which
-    /// changes nothing.
+    /// Reads the state: Disabled and Normal disable and enable the index; the others, which clients send back as they received
+    /// them, change nothing.
     /// </summary>
     private static bool? State(JsonElement json) => Text(json, "State") switch
     {

@@ -25,7 +25,7 @@ internal static class WireTime
 
     public static bool TryFromMilliseconds(double milliseconds, out TimeSpan span)
     {
-        // Longer times are limited to 24 days: they serve no purpose, and timers support little more.
+        // Longer times are reduced to 24 days, which timers support.
         const double longestMs = int.MaxValue;
         bool valid = milliseconds >= 0;
         span = valid ? TimeSpan.FromMilliseconds(Math.Min(milliseconds, longestMs)) : default;

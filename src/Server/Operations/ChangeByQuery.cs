@@ -191,7 +191,7 @@ internal sealed class ChangeByQuery
                 // The token only cancels scripts and batches that have not started: a batch that was cancelled has changed
                 // nothing.
                 IReadOnlyList<WriteResult> results = await _lease.Database.WriteAsync(batch, end.Token).ConfigureAwait(false);
-                _details?.Add(results); // after the write: the batch must not be used any more
+                _details?.Add(results);
                 _found.RemoveRange(0, count);
                 return count;
             }

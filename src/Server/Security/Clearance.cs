@@ -7,7 +7,7 @@ internal enum Clearance
     ValidUser,
 
     /// <summary>
-    /// All databases, including creating, deleting and restoring them; and identities that are not administrators.
+    /// All databases, including creating, deleting and restoring them; and managing identities that are not administrators.
     /// </summary>
     Operator,
 
