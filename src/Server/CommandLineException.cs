@@ -1,4 +1,4 @@
 namespace Treepie.Server;
 
-/// <summary>The command line cannot be understood. The message says why.</summary>
+/// <summary>Thrown when the command line is not valid. The message says why.</summary>
 internal sealed class CommandLineException(string message) : Exception(message);

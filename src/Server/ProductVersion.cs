@@ -2,13 +2,13 @@ using System.Reflection;
 
 namespace Treepie.Server;
 
-/// <summary>What the server says it is.</summary>
+/// <summary>The versions that the server reports.</summary>
 internal static class ProductVersion
 {
-    /// <summary>The version of the wire protocol spoken, which clients compare to know what the server can do.</summary>
+    /// <summary>The version of the wire protocol, from which clients determine the features of the server.</summary>
     public const string Protocol = "7.1.0.0";
 
-    /// <summary>Treepie's own version, for instance <c>0.1.0</c>.</summary>
+    /// <summary>Treepie's own version, such as <c>0.1.0</c>.</summary>
     public static string Own { get; } = OwnVersion();
 
     private static string OwnVersion()

@@ -8,10 +8,10 @@ using Treepie.Server.Telemetry;
 
 namespace Treepie.Server;
 
-/// <summary>What the endpoints of one mapping of the API share. Thread-safe.</summary>
+/// <summary>The state shared by the endpoints of one mapping of the API. Thread-safe.</summary>
 internal sealed class ServerContext : RequestServices
 {
-    /// <summary>Each of them hears of every write and query.</summary>
+    /// <summary>The limit on watchers: each of them is notified of every write and query.</summary>
     private const int MaxWatchers = 16;
 
     public ServerContext(
@@ -30,13 +30,13 @@ internal sealed class ServerContext : RequestServices
 
     public TreepieServerOptions Options { get; }
 
-    /// <summary>Places of requests that bring documents as long as their client likes.</summary>
+    /// <summary>Limits requests that send an unlimited number of documents.</summary>
     public WorkShare BulkInserts { get; }
 
-    /// <summary>Places of those who watch what the server does.</summary>
+    /// <summary>Limits requests that watch the activity of the server.</summary>
     public WorkShare Watchers { get; }
 
-    /// <summary>The certificates of clients, and what is written down of them; null: there are none.</summary>
+    /// <summary>Client certificates and tokens, and the audit log; null if there are none.</summary>
     public AccessControl? Control { get; init; }
 
     /// <inheritdoc/>
@@ -44,9 +44,8 @@ internal sealed class ServerContext : RequestServices
 
     public ServerOperations Operations { get; }
 
-    /// <summary>Backup tasks of the databases.</summary>
     public BackupService Backups { get; }
 
-    /// <summary>Drawn at each start; clients only compare it.</summary>
+    /// <summary>Generated at each start; clients only compare it.</summary>
     public Guid ServerId { get; } = Guid.NewGuid();
 }

@@ -5,7 +5,9 @@ using Treepie.Server.Telemetry;
 
 namespace Treepie.Server;
 
-/// <summary>What <c>AddTreepie</c> registers: options, and the catalogue, which opens at first use.</summary>
+/// <summary>
+/// The services registered by <c>AddTreepie</c>: the options, and the catalogue, which is opened on first use.
+/// </summary>
 internal sealed class TreepieServices(TreepieServerOptions options, IServiceProvider provider) : IDisposable
 {
     private readonly Lazy<DatabaseCatalog> _catalog = new(
@@ -13,15 +15,15 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
     private readonly ServerTelemetry _telemetry = new();
     private readonly List<ServerContext> _contexts = [];
 
-    /// <summary>Disposed by the container, which hands it out as a service of its own once this has made it.</summary>
+    /// <summary>The catalogue; registered as a service of its own, so that the container disposes it.</summary>
     public DatabaseCatalog Catalog => _catalog.Value;
 
-    /// <summary>All mappings so far; none is added once the program has started.</summary>
+    /// <summary>All mappings of the API; complete once the program has started.</summary>
     public IReadOnlyList<ServerContext> Contexts => _contexts;
 
-    /// <summary>What one mapping of the API over these databases shares.</summary>
-    /// <param name="source">Where it finds its databases.</param>
-    /// <param name="control">By what the server's own guard decides; null: it has none, in somebody else's program.</param>
+    /// <summary>Creates the shared state of one mapping of the API.</summary>
+    /// <param name="source">Provides the databases.</param>
+    /// <param name="control">The access control of the stand-alone server; null in other applications.</param>
     public ServerContext CreateContext(IDatabaseSource source, AccessControl? control = null)
     {
         ILoggerFactory loggers = provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;

@@ -2,22 +2,24 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server;
 
-/// <summary>An answer that is an error: its status, the error's name on the wire, and words for people.</summary>
+/// <summary>An error response: its status, the name of the error in the protocol, and a message.</summary>
 internal sealed class WireException(int statusCode, string wireType, string message, Exception? innerException = null)
     : Exception(message, innerException)
 {
-    /// <summary>What is full may be free again soon, and those who were refused should not all come back at once.</summary>
+    /// <summary>
+    /// The value of Retry-After: resources may soon be free again, but rejected clients should not all retry at once.
+    /// </summary>
     private const int RetrySeconds = 2;
 
     public int StatusCode => statusCode;
 
     public string WireType => wireType;
 
-    /// <summary>The database that does not exist, which clients read from a header.</summary>
+    /// <summary>The name of a database that does not exist, which clients read from a header.</summary>
     public string? MissingDatabase { get; private init; }
 
     /// <summary>
-    /// Seconds after which another attempt makes sense, for the header Retry-After; null: it is not for time to mend.
+    /// The number of seconds after which a retry makes sense, for the header Retry-After; null if waiting does not help.
     /// </summary>
     public int? RetryAfterSeconds { get; private init; }
 
@@ -31,7 +33,7 @@ internal sealed class WireException(int statusCode, string wireType, string mess
     public static WireException Busy(string message) =>
         new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 
-    /// <summary>One client has reached a limit of its own: 429 with Retry-After.</summary>
+    /// <summary>One client has reached its own limit: 429 with Retry-After.</summary>
     public static WireException TooMany(string message) =>
         new(StatusCodes.Status429TooManyRequests, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 

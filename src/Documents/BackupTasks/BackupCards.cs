@@ -2,13 +2,13 @@ using Treepie.Destinations;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>Names of the cards at places, listed once for each folder of a place.</summary>
+/// <summary>Finds the cards of parts; lists each folder of a destination once.</summary>
 internal sealed class BackupCards
 {
     private readonly Dictionary<(BackupDestination Place, string Folder), ILookup<string, string>> _known = [];
 
-    /// <summary>The cards of a part.</summary>
-    /// <exception cref="DestinationException">The place cannot be listed.</exception>
+    /// <summary>Returns the names of the cards of a part.</summary>
+    /// <exception cref="DestinationException">The destination cannot be listed.</exception>
     public async Task<IEnumerable<string>> OfAsync(BackupDestination place, string part, CancellationToken cancellationToken)
     {
         string folder = part[..(part.LastIndexOf('/') + 1)];

@@ -140,7 +140,7 @@ public sealed class BackupHistory
     private PartAtPlace? NextLog(long reached)
     {
         int low = 0, high = _logs.Count;
-        while (low < high) // the first that begins beyond
+        while (low < high) // find the first that begins after the commit
         {
             int middle = (low + high) / 2;
             if (_logs[middle].Card.Since <= reached)
@@ -174,7 +174,7 @@ public sealed class BackupHistory
             }
 
             if (stretches.Count > 0 && page.Card.Commit <= stretches[^1].LastCommit)
-                continue; // a point of one that is there already
+                continue; // its state is in the range before already
             PartAtPlace last = page;
             while (NextLog(last.Card.Commit) is { } log)
                 last = log;

@@ -2,10 +2,10 @@ using Treepie.Backups;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>Reads backups of one part and of several alike.</summary>
+/// <summary>Reads backups of one part or several.</summary>
 internal static class BackupParts
 {
-    /// <summary>Reads them to their ends.</summary>
+    /// <summary>Verifies the backups by reading them in full.</summary>
     public static async Task<BackupReport> VerifyAsync(
         IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken)

@@ -32,6 +32,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     private readonly ConcurrentDictionary<(string Database, long Id), byte> _queued = new();
     private readonly SemaphoreSlim _room = new(MaxTogether);
     private readonly SemaphoreSlim _changed = new(0);
+
+    /// <summary>Held while a task is added or deleted, so that the marker file of a database agrees with its tasks.</summary>
+    private readonly SemaphoreSlim _changing = new(1);
     private readonly ConcurrentDictionary<Task, byte> _work = new();
     private Task _loop = Task.CompletedTask;
 
@@ -75,9 +78,19 @@ public sealed class BackupScheduler : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(task);
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
-        long id = await BackupTaskStore.Of(lease.Database)
-            .PutAsync(task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task, cancellationToken)
-            .ConfigureAwait(false);
+        long id;
+        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            id = await BackupTaskStore.Of(lease.Database)
+                .PutAsync(task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task, cancellationToken)
+                .ConfigureAwait(false);
+        }
+        finally
+        {
+            _changing.Release();
+        }
+
         lease.Database.Log.Apply();
         Wake();
         return id;
@@ -107,7 +120,17 @@ public sealed class BackupScheduler : IAsyncDisposable
     public async Task<bool> DeleteAsync(string database, long id, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
-        bool found = await BackupTaskStore.Of(lease.Database).DeleteAsync(id, cancellationToken).ConfigureAwait(false);
+        bool found;
+        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            found = await BackupTaskStore.Of(lease.Database).DeleteAsync(id, cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            _changing.Release();
+        }
+
         lease.Database.Log.Apply();
         return found;
     }
@@ -310,6 +333,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         _stop.Dispose();
         _room.Dispose();
         _changed.Dispose();
+        _changing.Dispose();
     }
 
     private static BackupTaskState After(
@@ -415,7 +439,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             }
             catch (ObjectDisposedException)
             {
-                // Closed meanwhile: its tasks are read when it is open again.
+                // closed meanwhile; its tasks are read when it is open again
             }
             catch (Exception error) when (IsOurs(error))
             {

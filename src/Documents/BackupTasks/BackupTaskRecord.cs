@@ -4,19 +4,21 @@ using Treepie.Destinations;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>A task as it is kept in its database.</summary>
-/// <param name="Format">Version of this record, 1.</param>
-/// <param name="Home">Directory of the database when it was written: in a copy that was restored or moved elsewhere the task
-/// rests until it is enabled, or two would write over each other.</param>
+/// <summary>A backup task as stored in its database.</summary>
+/// <param name="Format">The version of this record, 1.</param>
+/// <param name="Home">
+/// The directory of the database when the record was written. In a restored or moved copy, which has another directory, the
+/// task is suspended until it is enabled, because the tasks of both databases would overwrite each other's backups.
+/// </param>
 /// <param name="Task">The task.</param>
-/// <param name="State">What has become of it.</param>
+/// <param name="State">The state of the task.</param>
 internal sealed record BackupTaskRecord(int Format, string Home, BackupTask Task, BackupTaskState State)
 {
     public const int CurrentFormat = 1;
 
     public byte[] ToJson() => JsonSerializer.SerializeToUtf8Bytes(this, BackupTaskJson.Default.BackupTaskRecord);
 
-    /// <summary>Reads one.</summary>
+    /// <summary>Reads a record.</summary>
     /// <exception cref="BackupTaskException">It was written by a newer version.</exception>
     public static BackupTaskRecord FromJson(ReadOnlySpan<byte> json)
     {
@@ -30,7 +32,7 @@ internal sealed record BackupTaskRecord(int Format, string Home, BackupTask Task
     }
 }
 
-/// <summary>Reads and writes records without reflection.</summary>
+/// <summary>Serializes records without reflection.</summary>
 [JsonSourceGenerationOptions(UseStringEnumConverter = true, DefaultIgnoreCondition = JsonIgnoreCondition.WhenWritingNull)]
 [JsonSerializable(typeof(BackupTaskRecord))]
 [JsonSerializable(typeof(DestinationSettings))]

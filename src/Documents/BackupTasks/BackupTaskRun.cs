@@ -7,15 +7,15 @@ using Treepie.Storage;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// One run of a task: looks at the places, writes to all of them, reads back what it wrote and compares it, deletes what has
-/// become too old. Not a byte of a direct upload touches the disk. A place that fails is named in the result and does not spoil
-/// the others.
+/// One run of a backup task: checks the destinations, writes to all of them, reads the backup back and compares it, and
+/// deletes expired backups. Direct uploads use no temporary files. A failing destination is reported in the result and does
+/// not affect the others.
 /// </summary>
 internal sealed class BackupTaskRun(
     IBackupLease lease, BackupTask task, DestinationProviders providers, IBackupKeySources keys, TimeProvider clock,
     IProgress<BackupProgress>? progress)
 {
-    /// <summary>Room asked for beside what the last backup took.</summary>
+    /// <summary>The free space required, relative to the size of the last backup.</summary>
     private const double RoomFactor = 1.2;
 
     private readonly int _percentWhileWriting = task.PercentWhileWriting
@@ -25,12 +25,14 @@ internal sealed class BackupTaskRun(
     private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
     private readonly HashSet<string> _unproven = new(StringComparer.Ordinal);
 
-    /// <summary>Runs it.</summary>
-    /// <param name="state">What has become of the task so far.</param>
-    /// <param name="wanted">What is wanted: where nothing can go on from the last backup all of it is taken, and where the log
-    /// cannot an increment.</param>
-    /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
-    /// <exception cref="DestinationException">Not one place took it.</exception>
+    /// <summary>Executes the run.</summary>
+    /// <param name="state">The state of the task.</param>
+    /// <param name="wanted">
+    /// The requested kind of backup. If nothing can continue the last backup, a full one is taken; if the log cannot be
+    /// continued, an increment.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the run; nothing of this backup is kept.</param>
+    /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public async Task<BackupRunReport> RunAsync(BackupTaskState state, BackupRunKind wanted, CancellationToken cancellationToken)
     {
         long began = clock.GetTimestamp();
@@ -40,7 +42,7 @@ internal sealed class BackupTaskRun(
             foreach (DestinationSettings settings in task.Destinations)
                 _places.Add((providers.Open(settings), settings.Address));
             DateTime now = clock.GetUtcNow().UtcDateTime;
-            // first: what changes while it is written may be in it, and is saved again
+            // Determined first: changes made during the backup may be in it, and are then backed up again.
             string mark = DumpPoint.Of(lease.Database).ToString();
             string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
             KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state);
@@ -74,7 +76,7 @@ internal sealed class BackupTaskRun(
                 PercentWhileWriting = _percentWhileWriting
             };
             if (isIncremental)
-                options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
+                options = options with { Since = BackupLink.Parse(state.Link!) }; // a chain has a link
             BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
             await WriteCardsAsync(name, report, options.Since, cancellationToken).ConfigureAwait(false);
             string[] chain = [.. before.Select(static backup => backup.Object), name];
@@ -114,8 +116,8 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// What the next increment goes on from: the full backup and its increments, if each of them is at each of the places and the
-    /// database has gone on from there; else nothing, and the next is a full one.
+    /// Returns the chain that the next increment continues: the full backup and its increments, if all of them are at every
+    /// destination and the database can continue from there; otherwise none, and a full backup is taken.
     /// </summary>
     private KeptBackup[] ChainBefore(BackupTaskState state)
     {
@@ -128,13 +130,13 @@ internal sealed class BackupTaskRun(
             : [];
     }
 
-    /// <summary>Archives what was committed since the last run.</summary>
+    /// <summary>Backs up the log since the last run.</summary>
     private async Task<BackupRunReport> ArchiveLogAsync(
         BackupTaskState state, EncryptionKey? key, DateTime now, string mark, string? keyMark, long began,
         CancellationToken cancellationToken)
     {
         string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
-        BackupLink since = BackupLink.Parse(state.Link!); // there is no chain without one
+        BackupLink since = BackupLink.Parse(state.Link!); // a chain has a link
         var options = new BackupOptions
         {
             Kind = BackupKind.Log,
@@ -168,8 +170,8 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// The log goes on where it was also over a full backup, so that what was committed between its last stretch and that is in
-    /// it too.
+    /// Returns the link of the next part. The log continues from its previous position even after a full backup, so that it
+    /// also contains the commits between the last log backup and the full one.
     /// </summary>
     private BackupLink? GoOn(BackupLink? link, BackupTaskState state)
     {
@@ -182,7 +184,7 @@ internal sealed class BackupTaskRun(
             && lease.Database.Log.HoldsAfter(before.LogCommit) ? new BackupLink(link.Hash, before.LogCommit, link.Stores) : link;
     }
 
-    /// <summary>Why the log cannot go on at each of the places; null where it can.</summary>
+    /// <summary>Returns why the log cannot be continued at every destination; null if it can.</summary>
     private string? LogMissing(BackupTaskState state) =>
         task.Destinations.FirstOrDefault(place => !state.LogAddresses.Contains(place.Address)) is { } place
             ? $"'{place.Address}' has not all of the log that follows the last backup: an increment closes the gap there."
@@ -200,7 +202,10 @@ internal sealed class BackupTaskRun(
                 place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address),
                 _proven.Contains(place.Address)))];
 
-    /// <summary>Beside what was written; a card that cannot be is not missed: the part says the same, only not as fast.</summary>
+    /// <summary>
+    /// Writes the card of the backup to each destination. Failures are ignored: the part contains the same information, which
+    /// is only slower to read.
+    /// </summary>
     private async Task WriteCardsAsync(string name, BackupReport report, BackupLink? since, CancellationToken cancellationToken)
     {
         if (BackupCard.Of(name, report, since) is not { } card)
@@ -213,21 +218,21 @@ internal sealed class BackupTaskRun(
             }
             catch (DestinationException)
             {
-                // see above
+                // see the summary
             }
         }
     }
 
     /// <summary>
-    /// What the report of the one who wrote it and of the one who read it must have in common. The content hash is that of JSON;
-    /// pages have theirs in the backup itself, compared by who reads it, and here the commit says which state of the database
-    /// they are.
+    /// Returns what the report of a backup and that of its verification must have in common. The content hash is that of the
+    /// JSON; pages have hashes in the backup itself, which are compared when it is read, and the commit identifies the state
+    /// of the database.
     /// </summary>
     private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(
         BackupReport report) =>
         (report.DatabaseId, report.LastEtag, report.LastCommit, report.LastPart ?? report.Counts, report.ContentHash);
 
-    /// <summary>The hash of what is in it, or of its pages.</summary>
+    /// <summary>Returns the hash of the contents or, for a snapshot without one, of its pages.</summary>
     private static string? HashOf(BackupReport report) => report.ContentHash ?? report.Link?.Hash;
 
     private EncryptionKey? Key()
@@ -252,7 +257,7 @@ internal sealed class BackupTaskRun(
         }
     }
 
-    /// <summary>Says before the long work what is known to fail. With several places it goes on as long as one is left.</summary>
+    /// <summary>Detects expected failures before the long work. Throws only if no destination is left.</summary>
     private async Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken)
     {
         DestinationException? first = null;
@@ -316,11 +321,11 @@ internal sealed class BackupTaskRun(
         }
         catch (DestinationException)
         {
-            // each place has its reason in the list, and the backup is on the disk
+            // the failures of the destinations are recorded, and the backup is on disk
         }
     }
 
-    /// <summary>Writes one stream to several places.</summary>
+    /// <summary>Writes one stream to several destinations.</summary>
     private async Task<T> CopyAsync<T>(
         (BackupDestination Destination, string Address)[] places, string name, Func<Stream, CancellationToken, Task<T>> write,
         CancellationToken cancellationToken)
@@ -341,7 +346,7 @@ internal sealed class BackupTaskRun(
         }
 
         if (uploads.Count == 0)
-            throw first ?? throw new UnreachableException(); // a task has a place
+            throw first ?? throw new UnreachableException(); // a task has a destination
         var all = new UploadStream(uploads, clock, cancellationToken);
         await using (all.ConfigureAwait(false))
         {
@@ -359,7 +364,9 @@ internal sealed class BackupTaskRun(
         }
     }
 
-    /// <summary>Reads the backup back from each place and compares it with what the database was when it was taken.</summary>
+    /// <summary>
+    /// Reads the backup back from each destination and compares it with the state of the database when it was taken.
+    /// </summary>
     private async Task<ProvenPoint?> ProveAsync(
         string[] chain, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
     {
@@ -402,8 +409,8 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// Reads a stretch of the log back from each place: that it is whole, and that its commits follow each other up to the one
-    /// that was the last. What is before it was proven before.
+    /// Reads a log backup back from each destination and verifies that it is complete and that its commits are consecutive up
+    /// to the expected last one. Earlier parts were verified when they were taken.
     /// </summary>
     private async Task ProveLogAsync(string name, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
     {
@@ -439,7 +446,8 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// Deletes what may go, where it is; what cannot be deleted stays in the list and is tried again the next time.
+    /// Deletes expired backups from their destinations; those that cannot be deleted remain in the list and are retried in
+    /// the next run.
     /// </summary>
     private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(
         IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
@@ -471,8 +479,8 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// Deletes the log that is older than a backup from which on all is kept: whatever it leads to, that backup and what follows
-    /// it lead there too, or it is older than what is kept.
+    /// Deletes log backups older than the first backup that is kept: the states they lead to are either reachable from the
+    /// kept backups or have expired.
     /// </summary>
     private async Task DeleteLogsAsync(
         string before, BackupCards cards, List<string> deleted, CancellationToken cancellationToken)
@@ -492,7 +500,7 @@ internal sealed class BackupTaskRun(
             await BackupTaskStore.Of(lease.Database).PutLogsAsync(task.Id, changed).ConfigureAwait(false);
     }
 
-    /// <summary>Deletes an object with its cards where it is; gives the places at which it could not.</summary>
+    /// <summary>Deletes an object and its cards from its destinations; returns the destinations where that failed.</summary>
     private async Task<string[]> DeleteAsync(
         string name, IReadOnlyList<string> addresses, BackupCards cards, CancellationToken cancellationToken)
     {
@@ -500,7 +508,7 @@ internal sealed class BackupTaskRun(
         foreach (string address in addresses)
         {
             if (_places.Find(place => place.Address == address).Destination is not { } destination)
-                continue; // no place of this task any more: what is there is not ours to delete
+                continue; // no longer a destination of this task: its objects must not be deleted
             try
             {
                 foreach (string card in await cards.OfAsync(destination, name, cancellationToken).ConfigureAwait(false))

@@ -9,24 +9,25 @@ using Treepie.Store;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// The backup tasks of a database, in a tree of its own environment: durable, and encrypted where that is. A file beside it says
-/// that there are some, so that nobody has to open a database to find out that there are none. Thread-safe.
+/// Stores the backup tasks of a database in a tree of its environment: durable, and encrypted if the environment is. A marker
+/// file next to it indicates that there are tasks, so that databases without tasks need not be opened to find out.
+/// Thread-safe.
 /// </summary>
 internal sealed class BackupTaskStore(StorageEnvironment environment, string directory)
 {
-    /// <summary>Name of the file.</summary>
+    /// <summary>The name of the marker file.</summary>
     public const string MarkerFile = "backup-tasks";
 
-    /// <summary>Most tasks of a database.</summary>
+    /// <summary>The maximum number of tasks of a database.</summary>
     private const int MaxTasks = 100;
 
-    /// <summary>The tasks of an open database.</summary>
+    /// <summary>Returns the store of an open database.</summary>
     public static BackupTaskStore Of(Database database) => new(database.Environment, database.DataDirectory);
 
-    /// <summary>Whether a database in a directory has tasks, without opening it.</summary>
+    /// <summary>Returns whether a database in a directory may have tasks, without opening it.</summary>
     public static bool MayHaveTasks(string directory) => File.Exists(Path.Combine(directory, MarkerFile));
 
-    /// <summary>All tasks by their numbers.</summary>
+    /// <summary>Returns all tasks, by id.</summary>
     public IReadOnlyList<BackupTaskRecord> List()
     {
         using ReadTransaction read = environment.BeginRead();
@@ -40,7 +41,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         return found;
     }
 
-    /// <summary>The stretches of the log that a task keeps and that are older than a backup, the oldest first.</summary>
+    /// <summary>Returns the log backups of a task that are older than the given backup, oldest first.</summary>
     public IReadOnlyList<KeptLog> ListLogs(long id, string before)
     {
         using ReadTransaction read = environment.BeginRead();
@@ -57,7 +58,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         return found;
     }
 
-    /// <summary>Notes where stretches of the log are, and forgets those that are nowhere any more.</summary>
+    /// <summary>Records the destinations of log backups; removes those that have none.</summary>
     public async Task PutLogsAsync(long id, IReadOnlyList<KeptLog> logs) => await environment.WriteAsync(
         transaction =>
         {
@@ -68,7 +69,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         },
         CancellationToken.None).ConfigureAwait(false);
 
-    /// <summary>One task; null if there is none of that number.</summary>
+    /// <summary>Returns a task; null if it does not exist.</summary>
     public BackupTaskRecord? Find(long id)
     {
         using ReadTransaction read = environment.BeginRead();
@@ -77,13 +78,12 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             : null;
     }
 
-    /// <summary>
-    /// Adds a task, which gets a number, or replaces the one of its number and keeps its state. Gives the number.
-    /// </summary>
-    /// <exception cref="BackupTaskException">There are too many, or none of that number.</exception>
+    /// <summary>Adds a task with a new id, or replaces the task of its id and keeps its state. Returns the id.</summary>
+    /// <exception cref="BackupTaskException">There are too many tasks, or none has the id.</exception>
     public async Task<long> PutAsync(BackupTask task, CancellationToken cancellationToken)
     {
-        // first: one too many opens a database in vain, one too few would forget a task
+        // The marker is written first: a superfluous marker only causes a database to be opened, but without one tasks would
+        // not run.
         PrivateFiles.CreateFile(Path.Combine(directory, MarkerFile), FileMode.Create).Dispose();
         return await environment.WriteAsync(
             transaction =>
@@ -110,8 +110,8 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
     }
 
     /// <summary>
-    /// Changes a record as it is when the change is made, and notes a stretch of the log with it; false if there is none any
-    /// more.
+    /// Changes the current record of a task, and records a log backup in the same transaction; returns false if the task does
+    /// not exist.
     /// </summary>
     public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change, KeptLog? log = null) =>
         await environment.WriteAsync(
@@ -127,7 +127,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             },
             CancellationToken.None).ConfigureAwait(false);
 
-    /// <summary>Forgets a task; its backups stay where they are. False if there is none.</summary>
+    /// <summary>Deletes a task; its backups are kept. Returns false if it does not exist.</summary>
     public async Task<bool> DeleteAsync(long id, CancellationToken cancellationToken)
     {
         (bool deleted, bool isLast) = await environment.WriteAsync(
@@ -172,7 +172,7 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
             tree.Delete(key);
     }
 
-    /// <summary>The task, then the name, in which the time comes first.</summary>
+    /// <summary>The key is the id of the task followed by the name, which starts with the time.</summary>
     private static byte[] LogKey(long id, string name) => [.. Key(id), .. Encoding.UTF8.GetBytes(name)];
 
     private static byte[] Key(long id)

@@ -4,21 +4,21 @@ using Treepie.Schedules;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// When a task is due, and when somebody should be told that nothing of it was proven for too long. Pure: state and time in,
-/// answer out.
+/// Computes when a task is due, and when to raise an alert because no backup was verified for too long. Pure functions of
+/// state and time.
 /// </summary>
 internal static class BackupTiming
 {
     private static readonly TimeSpan _firstRetry = TimeSpan.FromMinutes(1);
     private static readonly TimeSpan _longestRetry = TimeSpan.FromHours(1);
 
-    /// <summary>Within which a backup ends.</summary>
+    /// <summary>The time within which a backup is expected to finish.</summary>
     private static readonly TimeSpan _runTime = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes
-    /// up once as soon as something runs again, however many were missed. A run that failed comes again after a while, at first a
-    /// minute, then twice as long each time up to an hour; unless what holds more is due by then.
+    /// Returns the next run. It is computed from the start of the last one, so runs that were missed while the program was
+    /// stopped are made up for once, however many there were. A failed run is retried, first after a minute, then after twice
+    /// as long each time up to an hour, unless a more complete kind of backup is due by then.
     /// </summary>
     public static NextBackup? Next(BackupTask task, BackupTaskState state)
     {
@@ -35,7 +35,7 @@ internal static class BackupTiming
                 ? Later(state.LastLogAttempt ?? task.CreatedAt, changesFrom) + interval
                 : null, BackupRunKind.Log),
         ];
-        // of two at once what holds more
+        // if two are due at the same time, the more complete kind
         (DateTime? At, BackupRunKind Kind) first = coming.MinBy(static next => next.At ?? DateTime.MaxValue);
         if (state is { Failures: > 0, NotBefore: { } retry } && first.At is { } other)
             return new NextBackup(retry, other <= retry && first.Kind < state.FailedRun ? first.Kind : state.FailedRun);
@@ -44,15 +44,16 @@ internal static class BackupTiming
             : null;
     }
 
-    /// <summary>How long to wait after so many failures in a row.</summary>
+    /// <summary>Returns the delay after a number of consecutive failures.</summary>
     public static TimeSpan RetryAfter(int failures) =>
         failures > 10
             ? _longestRetry
             : TimeSpan.FromTicks(Math.Min(_longestRetry.Ticks, _firstRetry.Ticks << Math.Max(0, failures - 1)));
 
     /// <summary>
-    /// What to tell somebody; null for nothing. A task that has failed and never succeeded is told at once: nothing of it can be
-    /// restored. Others are told when the last backup, of a task that proves the last that was proven, has become too old.
+    /// Returns the text of an alert; null if none is needed. A task that has failed and never succeeded raises an alert at
+    /// once, since nothing can be restored. Other tasks do when the last backup, or the last verified one if the task
+    /// verifies backups, has become too old.
     /// </summary>
     public static string? Alert(BackupTask task, BackupTaskState state, DateTime now)
     {
@@ -83,7 +84,7 @@ internal static class BackupTiming
             : null;
     }
 
-    /// <summary>When anything of the task succeeded last, be it that nothing had changed.</summary>
+    /// <summary>Returns when a run last succeeded, even if nothing had changed.</summary>
     private static DateTime? LastSuccess(BackupTaskState state) =>
         new[] { state.LastFull, state.LastIncremental, state.LastLog }.Max();
 

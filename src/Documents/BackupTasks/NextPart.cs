@@ -24,7 +24,7 @@ public static class NextPart
     {
         ArgumentNullException.ThrowIfNull(database);
         ArgumentNullException.ThrowIfNull(wanted);
-        await KeepLogAsync(database, wanted).ConfigureAwait(false); // first: that is a commit too
+        await KeepLogAsync(database, wanted).ConfigureAwait(false); // first, because that is a commit too
         return wanted.Since is not { } since || !ChainPosition.IsAt(database, wanted.Kind, since);
     }
 

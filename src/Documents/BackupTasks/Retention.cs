@@ -1,20 +1,20 @@
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// Which backups a task may delete: whole chains only, a full backup with all increments that go on from it, so that nothing kept
-/// lacks a link. Never: one whose last link is not old enough, one of the last <see cref="BackupTask.KeepAtLeast"/>, the newest
-/// of all, and the newest with something proven.
+/// Determines which backups a task may delete: only whole chains, that is a full backup with all increments that continue it,
+/// so that every backup that is kept can be restored. Never deleted are chains whose last part has not expired, the last
+/// <see cref="BackupTask.KeepAtLeast"/> chains, the newest chain, and the newest chain with a verified backup.
 /// </summary>
 internal static class Retention
 {
     /// <summary>
-    /// Those that may go, in the order in which they are to be deleted: the oldest chain first, of each its last link first, so
-    /// that what is left of it is whole at any time.
+    /// Returns the backups to delete, in deletion order: the oldest chain first, the last part of each chain first, so that
+    /// what remains of a chain can be restored at any time.
     /// </summary>
-    /// <param name="kept">What is kept, the oldest first.</param>
-    /// <param name="keepFor">How long; null: for ever.</param>
-    /// <param name="keepAtLeast">How many chains however old.</param>
-    /// <param name="now">The time (UTC).</param>
+    /// <param name="kept">The backups that are kept, oldest first.</param>
+    /// <param name="keepFor">The retention period; null: forever.</param>
+    /// <param name="keepAtLeast">The number of chains that are kept regardless of their age.</param>
+    /// <param name="now">The current time (UTC).</param>
     public static IReadOnlyList<KeptBackup> Deletable(
         IReadOnlyList<KeptBackup> kept, TimeSpan? keepFor, int keepAtLeast, DateTime now)
     {

@@ -1,27 +1,31 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Lets writers go first: as long as commits go on, a backup works so many percent of its time and rests the others; where nobody
-/// writes it never rests. It gets its share whatever others do, so that it ends: a fifth of the time takes at most five times as
-/// long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
+/// Throttles a backup so that concurrent commits take priority: while commits are being made, the backup works for a given
+/// percentage of the time and pauses for the rest; without commits it never pauses. It keeps its share however busy the
+/// writers are, so it always finishes: at 20 percent it takes at most five times as long. Time spent waiting, for example for
+/// a network, counts as pause. Not thread-safe.
 /// </summary>
 /// <remarks>
-/// Work is cut into slices of <see cref="_slice"/>: long enough that timers, which go by milliseconds, keep the share, short
-/// enough that a commit waits for one slice only. Such a backup compresses and hashes on the thread that reads, so that its share
-/// is all that it takes. That thread is no quiet one (<see cref="Storage.Memory.QuietThread"/>): behind others it would hold what
-/// writers wait for, and threads that the runtime begins on it would be as quiet.
+/// Work is divided into slices of <see cref="_slice"/>: long enough that timers, which have millisecond resolution, keep the
+/// share; short enough that a commit waits for one slice only. A throttled backup compresses and hashes on the reading
+/// thread, so that its share covers all its work. That thread does not have low priority
+/// (<see cref="Storage.Memory.QuietThread"/>): if it were preempted, it would hold resources that writers wait for, and
+/// threads that the runtime starts from it would inherit the priority.
 /// </remarks>
 internal sealed class BackupPace
 {
-    /// <summary>Percent that never rest, and the least that may be asked for.</summary>
+    /// <summary>The percentage at which a backup never pauses, and the lowest percentage allowed.</summary>
     public const int Full = 100, Least = 5;
 
     private static readonly TimeSpan _slice = TimeSpan.FromMilliseconds(10);
 
-    /// <summary>What timers go by.</summary>
+    /// <summary>The resolution of timers.</summary>
     private static readonly TimeSpan _shortestRest = TimeSpan.FromMilliseconds(1);
 
-    /// <summary>Longest rest after one slice: a machine that was suspended has not worked all the while.</summary>
+    /// <summary>
+    /// The longest pause after one slice: time during which the machine was suspended must not count as work.
+    /// </summary>
     private static readonly TimeSpan _longestRest = TimeSpan.FromSeconds(5);
 
     private readonly double _restPerWork;
@@ -31,9 +35,9 @@ internal sealed class BackupPace
     private long _commit;
     private TimeSpan _waited;
 
-    /// <param name="percentWhileWriting">Share of its time that it works while others write, 5 to 99.</param>
-    /// <param name="clock">Measures work, and rests.</param>
-    /// <param name="lastCommit">Number of the last commit of those who go first.</param>
+    /// <param name="percentWhileWriting">The percentage of time to work during concurrent commits, 5 to 99.</param>
+    /// <param name="clock">Measures work and times the pauses.</param>
+    /// <param name="lastCommit">Returns the number of the last commit.</param>
     public BackupPace(int percentWhileWriting, TimeProvider clock, Func<long> lastCommit)
     {
         _restPerWork = (Full - percentWhileWriting) / (double)percentWhileWriting;
@@ -42,8 +46,8 @@ internal sealed class BackupPace
         Begin();
     }
 
-    /// <summary>The pace of a backup of a database; null where it never rests.</summary>
-    /// <exception cref="ArgumentOutOfRangeException">There is no such share.</exception>
+    /// <summary>Creates the pace of a backup of a database; null if it never pauses.</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The percentage is out of range.</exception>
     public static BackupPace? Of(Database database, int percentWhileWriting)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(percentWhileWriting, Least);
@@ -54,10 +58,10 @@ internal sealed class BackupPace
                 percentWhileWriting, database.Options.TimeProvider, () => database.Environment.GetStatistics().LastTransactionId);
     }
 
-    /// <summary>A moment, for <see cref="HasWaited"/>.</summary>
+    /// <summary>The current timestamp, for <see cref="HasWaited"/>.</summary>
     public long Now => _clock.GetTimestamp();
 
-    /// <summary>Between two pieces of work: rests where it is time to, on the calling thread.</summary>
+    /// <summary>Called between units of work: pauses the calling thread if a pause is due.</summary>
     public void GiveWay(CancellationToken cancellationToken)
     {
         TimeSpan worked = _clock.GetElapsedTime(_began) - _waited;
@@ -69,14 +73,14 @@ internal sealed class BackupPace
         if (rest > TimeSpan.Zero && _lastCommit() != _commit)
         {
             if (rest < _shortestRest)
-                return; // the slice goes on until there is enough of it
+                return; // continue the slice until the pause it earns is long enough for a timer
             Task.Delay(rest, _clock, cancellationToken).GetAwaiter().GetResult();
         }
 
         Begin();
     }
 
-    /// <summary>Since a moment it has waited for something that costs the writers nothing.</summary>
+    /// <summary>Records the time since a timestamp as spent waiting, at no cost to the writers.</summary>
     public void HasWaited(long since) => _waited += _clock.GetElapsedTime(since);
 
     private void Begin()

@@ -3,9 +3,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Front door of the room for writing: the whole of one snapshot, a part, or what changed since another backup, as a dump.
-/// Writers go on; the snapshot they do not see is released when the backup ends. Costs the writers nothing but pages that stay
-/// occupied meanwhile.
+/// Writes a snapshot of the database as a dump: all of it, a part, or the changes since another backup. Writers continue
+/// meanwhile; the only cost to them is that the pages of the snapshot cannot be reused until the backup ends.
 /// </summary>
 internal sealed class BackupRun(
     DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options)
@@ -16,7 +15,7 @@ internal sealed class BackupRun(
     private readonly HashSet<string> _contents = new(StringComparer.Ordinal);
     private string? _lastId;
 
-    /// <summary>Writes it; the destination stays open.</summary>
+    /// <summary>Writes the backup; leaves the destination open.</summary>
     public async Task<BackupReport> RunAsync(
         BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
@@ -71,7 +70,7 @@ internal sealed class BackupRun(
         dump.EndSection();
     }
 
-    /// <summary>Writes documents until a piece is full; false after the last.</summary>
+    /// <summary>Writes documents until the buffer is full; returns false after the last one.</summary>
     private bool WritePiece(DumpWriter dump, DocumentCursor cursor)
     {
         while (cursor.MoveNext())
@@ -124,7 +123,9 @@ internal sealed class BackupRun(
         return false;
     }
 
-    /// <summary>Writes the contents of the attachments that are in it, each once, before the documents that name them.</summary>
+    /// <summary>
+    /// Writes the contents of the backed-up attachments, each once, before the documents that refer to them.
+    /// </summary>
     private async Task WriteContentsAsync(DumpWriter dump, CancellationToken cancellationToken)
     {
         using LogReader log = snapshot.Kinds.Log(header.Since?.LastEtag ?? 0);
@@ -137,7 +138,7 @@ internal sealed class BackupRun(
         }
     }
 
-    /// <summary>Writes the contents that revisions in it have, as far as those of documents are not the same.</summary>
+    /// <summary>Writes the contents of the attachments of backed-up revisions, unless they were written already.</summary>
     private async Task WriteContentsOfRevisionsAsync(DumpWriter dump, CancellationToken cancellationToken)
     {
         using LogReader log = snapshot.Kinds.Log(header.Since?.LastEtag ?? 0);
@@ -189,7 +190,9 @@ internal sealed class BackupRun(
         return piece.Length;
     }
 
-    /// <summary>Whether what a key names is of a document that is in the backup, or of none; and the document's id.</summary>
+    /// <summary>
+    /// Returns whether a key belongs to a backed-up document, or to no document; and the id of the document.
+    /// </summary>
     private bool IsWanted(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> id)
     {
         id = default;

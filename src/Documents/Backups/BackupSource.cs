@@ -7,8 +7,8 @@ using Treepie.Storage.Encryption;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where the JSON of a backup comes from: finds out by the first bytes whether it is sealed and how it is compressed. Leaves the
-/// source open.
+/// Reads the JSON of a backup from a stream: detects from the first bytes whether it is encrypted and how it is compressed.
+/// Leaves the stream open.
 /// </summary>
 internal sealed class BackupSource : IAsyncDisposable
 {
@@ -21,7 +21,6 @@ internal sealed class BackupSource : IAsyncDisposable
 
     private BackupSource(Stream source) => _source = new CountingStream(source);
 
-    /// <summary>The JSON.</summary>
     public Stream Json { get; private set; } = Stream.Null;
 
     /// <summary>zstd, gzip or none.</summary>
@@ -29,20 +28,20 @@ internal sealed class BackupSource : IAsyncDisposable
 
     public bool IsSealed { get; private set; }
 
-    /// <summary>Whether it is no JSON, but a snapshot, an increment or a log.</summary>
+    /// <summary>Whether the content is not JSON but a snapshot, an increment or a log.</summary>
     public bool IsPart { get; private set; }
 
-    /// <summary>Bytes read of the source.</summary>
+    /// <summary>The number of bytes read from the stream.</summary>
     public long StoredBytes => _source.Count;
 
     /// <summary>
-    /// Looks what it is; <paramref name="ownKey"/> is tried where it is sealed and no other is given. A key for a plain backup is
-    /// refused: somebody may have put that in the place of a sealed one.
+    /// Detects the format. <paramref name="ownKey"/> is used for an encrypted backup if no other key is given. A key for an
+    /// unencrypted backup is an error, because somebody may have replaced an encrypted backup with it.
     /// </summary>
-    /// <exception cref="EncryptionKeyException">It is sealed with another key, or plain where a key is given, or no key is
-    /// given.</exception>
-    /// <exception cref="SealedStreamException">Its seal is damaged.</exception>
-    /// <exception cref="BackupException">It is no backup, or needs a library that is missing.</exception>
+    /// <exception cref="EncryptionKeyException">The backup is encrypted with another key, encrypted while no key is given, or
+    /// unencrypted while a key is given.</exception>
+    /// <exception cref="SealedStreamException">The header of the encrypted stream is damaged.</exception>
+    /// <exception cref="BackupException">The stream is not a backup, or needs a library that is missing.</exception>
     public static async Task<BackupSource> OpenAsync(
         Stream source, EncryptionKey? key, EncryptionKey? ownKey, CancellationToken cancellationToken)
     {
@@ -59,9 +58,9 @@ internal sealed class BackupSource : IAsyncDisposable
         }
     }
 
-    /// <summary>As it is to be restored or verified.</summary>
-    /// <exception cref="BackupException">It is sealed and would become a plain database, which was not allowed; or as
-    /// above.</exception>
+    /// <summary>Opens a backup for a restore or verification.</summary>
+    /// <exception cref="BackupException">The backup is encrypted and would be restored to an unencrypted database without
+    /// permission; or as above.</exception>
     public static async Task<BackupSource> OpenAsync(Stream source, RestoreOptions options, CancellationToken cancellationToken)
     {
         BackupSource opened = await OpenAsync(
@@ -86,7 +85,7 @@ internal sealed class BackupSource : IAsyncDisposable
         _layers.Clear();
     }
 
-    /// <summary>As disposing it; the source stays open.</summary>
+    /// <summary>Synchronous equivalent of <see cref="DisposeAsync"/>; leaves the stream open.</summary>
     public void Close()
     {
         for (int layer = _layers.Count - 1; layer >= 0; layer--)
@@ -133,9 +132,9 @@ internal sealed class BackupSource : IAsyncDisposable
     }
 
     /// <summary>
-    /// A gzip member without content. Behind the last member it changes nothing; where that was cut off in its checksum or
-    /// length, which the base class library takes for an end unless the program has a switch set, it is taken for the rest of
-    /// them and does not fit.
+    /// An empty gzip member, appended to the stream. After a complete member it has no effect. If the last member was
+    /// truncated in its checksum or length, which the base class library accepts as the end by default, these bytes are read
+    /// in their place and do not match.
     /// </summary>
     private static ReadOnlyMemory<byte> EmptyGzip { get; } = new byte[]
     {

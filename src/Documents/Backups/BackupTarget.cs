@@ -6,25 +6,26 @@ using Treepie.Storage.Encryption;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where the JSON of a backup goes: through a compressor and a seal to the destination, which stays open. Only
-/// <see cref="CompleteAsync"/> gives it an end: disposed without, it stays a backup that was broken off, and reads as one.
+/// Writes the JSON of a backup through compression and encryption to the destination, which stays open. Only
+/// <see cref="CompleteAsync"/> terminates the backup: if disposed without it, the backup is read as truncated.
 /// </summary>
 internal sealed class BackupTarget : IAsyncDisposable
 {
     /// <summary>
-    /// More threads than this take memory (a few MiB each) and give nothing that a single source of JSON could keep busy.
+    /// The limit on compression threads: more would take memory (a few MiB each), but a single source of JSON could not keep
+    /// them busy.
     /// </summary>
     private const int MaxWorkers = 4;
 
     /// <summary>
-    /// Levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip at its best; suite <c>backup</c> shows
-    /// what they give.
+    /// The levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip's best; measured by the suite
+    /// <c>backup</c>.
     /// </summary>
     private static readonly ZstdLevels _optimal = new([7, 9, 12], 0.9);
 
     /// <summary>
-    /// Levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip at its best, with something to spare because a
-    /// sample is no whole. 2 is hardly slower than 1, and larger than gzip nowhere near as often.
+    /// The levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip's best, with a margin because a sample
+    /// does not represent the whole. Level 2 is hardly slower than 1, and much less often larger than gzip.
     /// </summary>
     private static readonly ZstdLevels _fastest = new([2, 3, 5, 7], 0.97);
 
@@ -38,8 +39,8 @@ internal sealed class BackupTarget : IAsyncDisposable
         _destination = new CountingStream(new BlockingStream(destination, pace));
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
         Stream below = (Stream?)_seal ?? _destination;
-        // What reads, writes JSON and hashes takes a third of what compressing does, and waits for it. A backup at a pace does
-        // all on its own thread: what others did for it would go on while it rests.
+        // Reading, writing JSON and hashing take a third of the time of compression, and wait for it. A throttled backup does
+        // everything on its own thread: other threads would continue to work during its pauses.
         int workers = pace is null ? Math.Min(MaxWorkers, Environment.ProcessorCount) : 0;
         try
         {
@@ -63,7 +64,7 @@ internal sealed class BackupTarget : IAsyncDisposable
         Compression = NameOf(compression);
     }
 
-    /// <summary>What is written is the JSON.</summary>
+    /// <summary>The stream to write the JSON to.</summary>
     public Stream Json => _paced;
 
     /// <summary>zstd, gzip or none.</summary>
@@ -71,10 +72,10 @@ internal sealed class BackupTarget : IAsyncDisposable
 
     public bool IsSealed => _seal is not null;
 
-    /// <summary>Bytes that went to the destination.</summary>
+    /// <summary>The number of bytes written to the destination.</summary>
     public long StoredBytes => _destination.Count;
 
-    /// <summary>Ends compression and seal.</summary>
+    /// <summary>Terminates the compressed and encrypted streams.</summary>
     public async ValueTask CompleteAsync(CancellationToken cancellationToken)
     {
         if (_json is ZstdWriteStream zstd)
@@ -89,14 +90,14 @@ internal sealed class BackupTarget : IAsyncDisposable
     {
         _destination.Abandon();
         if (_json is GZipStream && _seal is not null)
-            await _seal.DisposeAsync().ConfigureAwait(false); // before the compressor, whose end must not be sealed
+            await _seal.DisposeAsync().ConfigureAwait(false); // before the compressor, whose final block must not be encrypted
         try
         {
             await _json.DisposeAsync().ConfigureAwait(false);
         }
         catch (ObjectDisposedException)
         {
-            // the compressor met the closed seal
+            // the compressor tried to write to the closed stream
         }
 
         if (_seal is not null)

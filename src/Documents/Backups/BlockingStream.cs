@@ -3,9 +3,9 @@ using Treepie.Storage.Files;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A stream whose operations are over when they return: what the stream below has to wait for is waited for by the calling
-/// thread, which is one of its own (<see cref="WorkThread"/>) and stays with its work. At a pace: what is waited for is rest, and
-/// before a reading there may be another. Leaves the stream open.
+/// A stream whose asynchronous operations complete synchronously: the calling thread, which is dedicated to this work
+/// (<see cref="WorkThread"/>), blocks until the inner stream has finished. With a pace, time spent waiting counts as pause,
+/// and a read may pause first. Leaves the inner stream open.
 /// </summary>
 internal sealed class BlockingStream(Stream inner, BackupPace? pace) : ForwardStream
 {
@@ -13,7 +13,7 @@ internal sealed class BlockingStream(Stream inner, BackupPace? pace) : ForwardSt
 
     public override bool CanWrite => inner.CanWrite;
 
-    /// <summary>Waits for something on the calling thread.</summary>
+    /// <summary>Blocks the calling thread until an operation has completed.</summary>
     public static T Wait<T>(ValueTask<T> operation) =>
         operation.IsCompleted ? operation.GetAwaiter().GetResult() : operation.AsTask().GetAwaiter().GetResult();
 

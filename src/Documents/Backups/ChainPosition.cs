@@ -2,17 +2,19 @@ using Treepie.Indexes;
 
 namespace Treepie.Backups;
 
-/// <summary>Whether a database stands where a chain of snapshots, increments and logs ends.</summary>
+/// <summary>Determines whether a database is still at the end of a chain of snapshots, increments and logs.</summary>
 internal static class ChainPosition
 {
     /// <summary>
-    /// Whether nothing has been committed since the end of a chain. Commits of the documents' store decide, because identities,
-    /// definitions and settings change without an etag; the store's id decides,
-    /// because a restored database counts its commits and etags again. How far an index has come does not count: that follows
-    /// from the documents.
+    /// Returns whether nothing has been committed since the end of a chain. Compares commits of the documents' store, because
+    /// identities, definitions and settings change without an etag, and the store's id, because a restored database starts
+    /// commit numbers and etags anew. The progress of an index is ignored: it follows from the documents.
     /// </summary>
     /// <param name="database">The database.</param>
-    /// <param name="kind">What would be taken: pages go on from the last pages, the log from where the log ends.</param>
+    /// <param name="kind">
+    /// The kind of backup that would be taken: a snapshot continues from the last pages, a log backup from the end of the
+    /// log.
+    /// </param>
     /// <param name="end">The end of the chain.</param>
     public static bool IsAt(Database database, BackupKind kind, BackupLink end)
     {

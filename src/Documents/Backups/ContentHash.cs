@@ -9,13 +9,13 @@ using Treepie.Storage.Backups;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The fingerprint of a state of a database: BLAKE3 over its parts, each with its kind and its lengths, in a fixed order. The
-/// same whether it is taken of the database, of its backup, or of what was restored from it.
-/// <c>docs/internals/backup-format.md</c> has the bytes.
+/// The hash of a state of a database: BLAKE3 over its items, each with its kind and lengths, in a fixed order. The same
+/// whether computed from the database, from its backup, or from what was restored. <c>docs/internals/backup-format.md</c>
+/// specifies the bytes.
 /// </summary>
 internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) : IDisposable
 {
-    /// <summary>Kind, etag, time and the length of the id: what begins a document is added at once.</summary>
+    /// <summary>The kind, etag, time and length of the id: the head of a document is hashed with one call.</summary>
     private const int HeadBytes = 1 + (3 * sizeof(long));
 
     private BackupHash _hash = new(kind);
@@ -26,10 +26,12 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
     private long _collections;
     private long _beside;
 
-    /// <summary>What went into it.</summary>
+    /// <summary>The number of items hashed.</summary>
     public BackupCounts Counts => new(_documents, _tombstones, _indexes, _identities, _collections) { Beside = _beside };
 
-    /// <summary>Takes another kind, before anything is added: which one, a backup says at its beginning.</summary>
+    /// <summary>
+    /// Switches to another algorithm before anything is added: the header of a backup names its algorithm.
+    /// </summary>
     public void Choose(BackupHashKind other)
     {
         _hash.Dispose();
@@ -59,7 +61,7 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
             Number(since.Beside);
     }
 
-    /// <summary>A value beside documents, or its deletion.</summary>
+    /// <summary>Adds an item of related data (counters, attachments and the like), or its deletion.</summary>
     public void Beside(
         long etag, long ticks, bool isDeleted, ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
     {
@@ -130,7 +132,7 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         }
     }
 
-    /// <summary>What is set of an index, for the hash of that alone.</summary>
+    /// <summary>Adds the settings of an index under its name, for a hash of settings alone.</summary>
     public void Settings(string index, IndexSettings settings)
     {
         Kind('N');
@@ -139,7 +141,8 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
     }
 
     /// <summary>
-    /// What is set of the index before, where anything is: no part of what a dump holds, only of where a database stands.
+    /// Adds the settings of the index added last, unless they are the defaults. Not part of the hash of a dump, only of the
+    /// position of a database.
     /// </summary>
     public void Settings(IndexSettings settings)
     {
@@ -169,7 +172,7 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         Number(lastEtag);
     }
 
-    /// <summary>The hash of all that was added since the last, in hexadecimal.</summary>
+    /// <summary>Returns the hash of everything added since the last call, in hexadecimal.</summary>
     public string Finish() => Convert.ToHexStringLower(_hash.GetHashAndReset());
 
     public void Dispose() => _hash.Dispose();

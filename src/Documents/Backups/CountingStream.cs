@@ -3,21 +3,20 @@ using Treepie.Storage.Files;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it
-/// is disposed half way.
+/// Counts the bytes read from or written to a stream, which it leaves open. Once abandoned, it discards what a compressor
+/// writes when it is disposed before the end.
 /// </summary>
 internal sealed class CountingStream(Stream inner) : ForwardStream
 {
     private bool _abandoned;
 
-    /// <summary>Bytes so far.</summary>
     public long Count { get; private set; }
 
     public override bool CanRead => inner.CanRead;
 
     public override bool CanWrite => inner.CanWrite;
 
-    /// <summary>Passes nothing on any more.</summary>
+    /// <summary>Discards all further writes.</summary>
     public void Abandon() => _abandoned = true;
 
     public override int Read(Span<byte> buffer)

@@ -5,7 +5,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What <see cref="Database"/> offers of backups, behind its door: opens and closes what they need, and leaves nothing half done.
+/// Implements the backup methods of <see cref="Database"/>: opens and closes the streams, and leaves no partial results
+/// behind.
 /// </summary>
 internal static class DatabaseBackup
 {
@@ -31,8 +32,8 @@ internal static class DatabaseBackup
             destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
         await using (target.ConfigureAwait(false))
         {
-            // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to
-            // wait, nor on one of the pool.
+            // Documents are read and compressed as fast as the destination accepts them, so this runs neither on the caller's
+            // thread nor on one of the thread pool.
             return await WorkThread.RunAsync(() => WriteAsync(database, target, options, progress, cancellationToken))
                 .ConfigureAwait(false);
         }
@@ -67,7 +68,9 @@ internal static class DatabaseBackup
         }
     }
 
-    /// <summary>Restores to a directory of the caller's own, which is absent; after an error it is so again.</summary>
+    /// <summary>
+    /// Restores to a directory that does not exist yet and belongs to the caller; deletes it after an error.
+    /// </summary>
     public static async Task<BackupReport> RestoreToAsync(
         Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken)
@@ -119,7 +122,9 @@ internal static class DatabaseBackup
         return report;
     }
 
-    /// <summary>Restores a chain to a directory of the caller's own, which is absent; after an error it is so again.</summary>
+    /// <summary>
+    /// Restores a chain to a directory that does not exist yet and belongs to the caller; deletes it after an error.
+    /// </summary>
     public static async Task<BackupReport> RestoreToAsync(
         IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken)
@@ -179,7 +184,7 @@ internal static class DatabaseBackup
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
-                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // what came before it is whole
+                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
                 throw new BackupException(
                     broken.Fault,
                     $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the "
@@ -259,7 +264,7 @@ internal static class DatabaseBackup
         }
     }
 
-    /// <summary>One part alone may be a backup of any kind.</summary>
+    /// <summary>Reads a single part, which may be a backup of any kind.</summary>
     private static async Task<BackupReport> WithOnlyAsync(
         IReadOnlyList<BackupPart> parts, Func<Stream, Task<BackupReport>> read, CancellationToken cancellationToken)
     {
@@ -268,7 +273,7 @@ internal static class DatabaseBackup
             return await read(stream).ConfigureAwait(false);
     }
 
-    /// <summary>What a chain is made of is known by the first bytes of its first part.</summary>
+    /// <summary>Restores a chain. The first bytes of its first part determine the kind of the chain.</summary>
     private static async Task<BackupReport> RestoreChainAsync(
         IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken) =>
@@ -279,7 +284,7 @@ internal static class DatabaseBackup
                 PartCount = parts.Count
             };
 
-    /// <summary>What is restored is known by its first bytes.</summary>
+    /// <summary>Restores one backup. Its first bytes determine the kind.</summary>
     private static Task<BackupReport> RestoreAsync(
         BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken)

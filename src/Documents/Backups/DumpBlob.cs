@@ -3,15 +3,15 @@ using System.Text.Json;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Bytes in a dump that follow an element and are no JSON: the content of an attachment, also of a revision, and the segment of a
-/// time series. The element says how many there are.
+/// Raw bytes that follow an element of a dump: the content of an attachment, also of a revision, or the segment of a time
+/// series. The element contains their length.
 /// </summary>
 internal static class DumpBlob
 {
     public const string Attachment = "Attachment";
 
     /// <summary>
-    /// How many bytes follow an element of a section whose elements this program does not read; 0 where none do.
+    /// Returns the number of raw bytes that follow an element of a section that this program does not read; 0 if none.
     /// </summary>
     public static long LengthAfter(string section, ReadOnlySpan<byte> element, int maxDepth, out bool isAttachment)
     {
@@ -25,7 +25,7 @@ internal static class DumpBlob
         }
         catch (JsonException)
         {
-            return 0; // whether it is JSON matters to nobody: it is left out
+            return 0; // the element is skipped, so it does not matter that it is not JSON
         }
     }
 
@@ -50,7 +50,7 @@ internal static class DumpBlob
     }
 
     /// <summary>
-    /// The size of a segment has had several names: <c>Size</c>, <c>SegmentSize</c>, and these with an <c>@</c>.
+    /// The size of a segment has several names in dumps: <c>Size</c>, <c>SegmentSize</c>, and these with an <c>@</c>.
     /// </summary>
     private static bool EndsWithSize(ReadOnlySpan<byte> name) =>
         name.Length >= 4 && System.Text.Ascii.EqualsIgnoreCase(name[^4..], "size"u8);

@@ -6,18 +6,18 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A full logical backup and the increments that go on from it, restored one onto the other or read through. Before the long work
-/// it reads what each part says of itself, so that a part that is missing, of another database or in the wrong place is named at
-/// once; while it reads, each part's content hash must be the one that the next goes on from.
+/// A full logical backup and its increments, which are restored one after another or only read. The headers of all parts are
+/// read first, so that a missing part, or one of another database or in the wrong position, is reported at once. While
+/// reading, the content hash of each part must be the one from which the next part continues.
 /// </summary>
 internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions options, IProgress<BackupProgress>? progress)
 {
     private readonly DumpPartReader _reader = new(options);
 
-    /// <summary>The parts that go on from each other; what was given, until the headers are read.</summary>
+    /// <summary>The parts of the chain; until the headers are read, the parts as given.</summary>
     private IReadOnlyList<BackupPart> _parts = given;
 
-    /// <summary>Whether the parts are logical backups; else they are snapshots.</summary>
+    /// <summary>Returns whether the parts are logical backups; otherwise they are snapshots.</summary>
     public static async Task<bool> IsOneAsync(
         IReadOnlyList<BackupPart> parts, RestoreOptions options, CancellationToken cancellationToken)
     {
@@ -30,8 +30,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
         }
     }
 
-    /// <summary>Refuses to stop on the way.</summary>
-    /// <exception cref="BackupException">That was asked for.</exception>
+    /// <summary>Rejects options that stop a restore at a point in time or commit.</summary>
+    /// <exception cref="BackupException">The options contain such a point.</exception>
     public static void RefusePoint(RestoreOptions options)
     {
         if (options is { StopAtCommit: not null } or { StopAtTime: not null })
@@ -42,8 +42,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
     }
 
     /// <summary>
-    /// Restores it to a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes
-    /// it after an error.
+    /// Restores the chain to a new directory and leaves the database there closed and durable. The caller deletes the
+    /// directory after an error.
     /// </summary>
     public async Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken)
     {
@@ -89,7 +89,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
     }
 
     /// <summary>
-    /// Reads it to its end and keeps nothing of it. The report is that of the last part, with the counts of the whole.
+    /// Reads the chain to its end without storing anything. The report is that of the last part, with the counts of the whole
+    /// chain.
     /// </summary>
     public async Task<BackupReport> VerifyAsync(CancellationToken cancellationToken)
     {
@@ -97,7 +98,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
         return await ReadAsync(headers, (_, scan) => scan(new NoSink()), cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>What the parts say of themselves, each of which goes on where the one before ends.</summary>
+    /// <summary>Reads the headers of all parts and checks that each part continues from the one before it.</summary>
     private async Task<DumpHeader[]> ReadHeadersAsync(CancellationToken cancellationToken)
     {
         if (_parts[^1].Earlier is { } earlier)
@@ -176,7 +177,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
             jsonBytes += report.JsonBytes;
         }
 
-        BackupReport last = report!; // there is more than one part
+        BackupReport last = report!; // there are at least two parts
         return last with
         {
             PartCount = _parts.Count,
@@ -189,8 +190,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
     }
 
     /// <summary>
-    /// How much the database has after a part: an increment says how many documents and tombstones that are, and has every
-    /// collection.
+    /// Returns the counts of the database after a part: an increment contains the total numbers of documents and tombstones,
+    /// and all collections.
     /// </summary>
     private static BackupCounts Onto(BackupCounts before, BackupCounts part, DumpSince? since) => since is null
         ? part
@@ -203,8 +204,9 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
         { Beside = since.Beside };
 
     /// <summary>
-    /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by
-    /// its number, and by number, bytes and last etag of each collection, which are in that hash.
+    /// Checks that the restored database matches the last part: the contents of that part are read again and hashed; for
+    /// everything before it, the totals are compared, and the number, bytes and last etag of each collection, which are part
+    /// of that hash.
     /// </summary>
     private BackupCounts Compare(
         Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report,

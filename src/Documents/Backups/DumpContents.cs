@@ -6,20 +6,20 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Contents of attachments that came with a dump, by the hash that it names them with, and which of them are used.
+/// The attachment contents read from a dump, by the hash under which the dump lists them, and which of them are used.
 /// </summary>
 internal sealed class DumpContents
 {
     private readonly Dictionary<string, (byte[] Hash, long Size)> _contents = new(StringComparer.Ordinal);
     private readonly HashSet<string> _used = new(StringComparer.Ordinal);
 
-    /// <summary>Contents that nothing has used.</summary>
+    /// <summary>The number of unused contents.</summary>
     public int Unused => _contents.Count - _used.Count;
 
-    /// <summary>Whether a content has come.</summary>
+    /// <summary>Returns whether a content has been read.</summary>
     public bool Contains(string named) => _contents.ContainsKey(named);
 
-    /// <summary>A content that an attachment has; false where it has not come.</summary>
+    /// <summary>Returns the content of an attachment and marks it as used; false if it has not been read.</summary>
     public bool TryUse(string named, out (byte[] Hash, long Size) content)
     {
         if (!_contents.TryGetValue(named, out content))
@@ -28,7 +28,9 @@ internal sealed class DumpContents
         return true;
     }
 
-    /// <summary>The attachments of a revision whose contents have come, and how many there are whose have not.</summary>
+    /// <summary>
+    /// Encodes the list of a revision's attachments whose contents have been read, and counts those that are missing.
+    /// </summary>
     public (byte[] List, int Taken, int Missing) ListOf(IReadOnlyList<DumpedAttachment> attachments)
     {
         if (attachments.Count == 0)
@@ -48,7 +50,7 @@ internal sealed class DumpContents
         return (list.WrittenSpan.ToArray(), taken, attachments.Count - taken);
     }
 
-    /// <summary>Reads a content, and hands it on where it is wanted, once its hash is checked.</summary>
+    /// <summary>Reads a content, checks its hash, and passes it to the sink if the sink wants it.</summary>
     public async ValueTask ReadAsync(
         DumpReader reader, string named, long size, IDumpSink sink, Action<byte[]> check, CancellationToken cancellationToken)
     {

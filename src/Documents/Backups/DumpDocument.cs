@@ -6,15 +6,17 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A document of a dump, taken apart and checked like any that comes from outside. Buffers are reused: what it gives lives until
-/// the next is read. One thread at a time.
+/// Parses a document of a dump and checks it like any external input. Buffers are reused: the results are valid until the
+/// next call of <see cref="Read"/>. Not thread-safe.
 /// </summary>
 internal sealed class DumpDocument
 {
-    /// <summary>Room for what a dump adds to a document: id, collection, change vector and time, escaped.</summary>
+    /// <summary>The space for what a dump adds to a document: id, collection, change vector and time, escaped.</summary>
     private const int AddedBytes = 16 * 1024;
 
-    /// <summary>More room of the same in dumps of this program: 10,000 names of 512 bytes, and what is around each.</summary>
+    /// <summary>
+    /// The additional space in dumps of this program: 10,000 names of 512 bytes each, with their surrounding JSON.
+    /// </summary>
     private const int AddedNameBytes = 8 * 1024 * 1024;
 
     private readonly DocumentParser _parser;
@@ -39,13 +41,12 @@ internal sealed class DumpDocument
         _flags = new DumpFlags(_readerOptions.MaxDepth);
     }
 
-    /// <summary>Longest element of a dump that can be a document.</summary>
+    /// <summary>The maximum length in bytes of an element of a dump that can be a document.</summary>
     public int MaxElementBytes { get; }
 
-    /// <summary>The same of a dump of this program, which names what documents have beside their bodies.</summary>
+    /// <summary>The same for a dump of this program, which lists the names of the related data of documents.</summary>
     public int MaxOwnElementBytes => _parser.MaxDocumentBytes;
 
-    /// <summary>The JSON of the dump.</summary>
     public ReadOnlyMemory<byte> Json { get; private set; }
 
     public string Id { get; private set; } = "";
@@ -54,44 +55,46 @@ internal sealed class DumpDocument
 
     public CollectionName Collection => _collection;
 
-    /// <summary>Minified, without <c>@metadata</c>.</summary>
+    /// <summary>The minified body, without <c>@metadata</c>.</summary>
     public ReadOnlySpan<byte> Body => _content.AsSpan(0, _bodyLength);
 
-    /// <summary>Minified, without what the database gives itself; empty for none.</summary>
+    /// <summary>The minified metadata, without the entries that the database sets itself; empty if none.</summary>
     public ReadOnlySpan<byte> Metadata => _content.AsSpan(_bodyLength, _metadataLength);
 
-    /// <summary>Null where the dump has none.</summary>
+    /// <summary>The change vector; null if the dump has none.</summary>
     public string? ChangeVector { get; private set; }
 
-    /// <summary>Null where the dump has none.</summary>
+    /// <summary>The time of the last change; null if the dump has none.</summary>
     public DateTime? LastModified { get; private set; }
 
-    /// <summary>Bytes that follow this element and are no JSON: the content of an attachment. 0 for documents.</summary>
+    /// <summary>The number of raw bytes that follow this element: the content of an attachment. 0 for documents.</summary>
     public long RawBytes { get; private set; }
 
-    /// <summary>Of an attachment's content: its hash.</summary>
+    /// <summary>For the content of an attachment, its hash.</summary>
     public string Hash { get; private set; } = "";
 
-    /// <summary>Whether it has revisions, which the dump may hold.</summary>
+    /// <summary>Whether the document has revisions, which the dump may contain.</summary>
     public bool HasRevisions => Flags.Contains("HasRevisions", StringComparison.Ordinal);
 
-    /// <summary>What its metadata says in <c>@flags</c>; empty for nothing.</summary>
+    /// <summary>The value of <c>@flags</c> in the metadata; empty if absent.</summary>
     public string Flags { get; private set; } = "";
 
-    /// <summary>Of a revision in a dump of this program: what others have no use for.</summary>
+    /// <summary>For a revision in a dump of this program: properties that other programs do not need.</summary>
     public string? RevisionMark { get; private set; }
 
-    /// <summary>Attachments that its metadata lists.</summary>
+    /// <summary>The attachments listed in the metadata.</summary>
     public List<DumpedAttachment> Attachments { get; } = [];
 
-    /// <summary>What else than a document it is, for instance <c>Attachment</c>; null for documents.</summary>
+    /// <summary>The type of an element that is not a document, for example <c>Attachment</c>; null for documents.</summary>
     public string? ExportType { get; private set; }
 
-    /// <summary>Reads one.</summary>
+    /// <summary>Parses an element.</summary>
     /// <param name="json">The element.</param>
-    /// <param name="isForeign">Whether it is of another program's dump, whose flags may speak of what is left out.</param>
-    /// <param name="isRevision">Whether it is a revision, whose flags say no more than that.</param>
-    /// <exception cref="InvalidDocumentException">It is no document, or over a limit.</exception>
+    /// <param name="isForeign">
+    /// Whether the dump was written by another program; its flags may refer to data that is skipped.
+    /// </param>
+    /// <param name="isRevision">Whether it is a revision, whose flags only mark it as one.</param>
+    /// <exception cref="InvalidDocumentException">The element is not a document, or exceeds a limit.</exception>
     public void Read(ReadOnlyMemory<byte> json, bool isForeign, bool isRevision = false)
     {
         _isForeign = isForeign;
@@ -160,7 +163,7 @@ internal sealed class DumpDocument
                 && attachment.TryGetProperty("Hash"u8, out JsonElement hash)
                 && name.GetString() is { } text)
             {
-                // a string has a text
+                // GetString of a JSON string is not null
                 string contentType = attachment.TryGetProperty("ContentType"u8, out JsonElement type)
                     && type.ValueKind == JsonValueKind.String ? type.GetString()! : "";
                 Attachments.Add(new DumpedAttachment(text, hash.GetString() ?? "", contentType, 0));
@@ -173,13 +176,13 @@ internal sealed class DumpDocument
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
-            // the flags beside it were given by the database
+            // the database wrote the flags next to this entry
             _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan);
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
             bool isAttachments = reader.ValueTextEquals("@attachments"u8), isFlags = reader.ValueTextEquals(MetadataKeys.Flags),
                 isMark = reader.ValueTextEquals(DumpRevisions.Mark);
             reader.Read();
-            // nothing stands beside this one
+            // no other entry accompanies this flag
             _parser.DropsFlags |= !_isForeign
                 && isFlags
                 && reader.TokenType == JsonTokenType.String

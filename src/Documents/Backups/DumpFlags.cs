@@ -6,18 +6,18 @@ using Treepie.Json;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Takes flags out of the metadata of a document that speak of what is left out with it (<c>@flags: HasAttachments,
-/// HasRevisions</c>): a document must not say that it has what is not there. Other
-/// flags stay. Buffers are reused: what it gives lives until the next.
+/// Removes flags from the metadata of a document that refer to data that is not imported (<c>@flags: HasAttachments,
+/// HasRevisions</c>), so that the document does not claim to have it. Other flags are kept. Buffers are reused: a result is
+/// valid until the next call.
 /// </summary>
 internal sealed class DumpFlags(int maxDepth)
 {
-    /// <summary>Of kinds that a dump may hold and that are not taken over.</summary>
+    /// <summary>The flags of kinds of data that a dump may contain and that are not imported.</summary>
     private static readonly string[] _leftOut = ["HasAttachments", "HasCounters", "HasTimeSeries", "HasRevisions"];
 
     private readonly ArrayBufferWriter<byte> _output = new();
 
-    /// <summary>The document without them; itself where it has none.</summary>
+    /// <summary>Returns the document without these flags; the input itself if there are none.</summary>
     public ReadOnlyMemory<byte> Without(ReadOnlyMemory<byte> json)
     {
         if (json.Span.IndexOf("\"@flags\""u8) < 0 || !TryFind(json.Span, out Member found))
@@ -44,7 +44,9 @@ internal sealed class DumpFlags(int maxDepth)
         return _output.WrittenMemory;
     }
 
-    /// <summary>The member with the comma that goes with it: the one behind it, or if it is the last the one before it.</summary>
+    /// <summary>
+    /// Returns the range of the member including one comma: the one after it, or for the last member the one before it.
+    /// </summary>
     private static (int Start, int End) WithComma(ReadOnlySpan<byte> json, Member found)
     {
         int end = found.End;
@@ -77,7 +79,7 @@ internal sealed class DumpFlags(int maxDepth)
         }
         catch (JsonException)
         {
-            // whoever takes it says what is wrong with it
+            // the parser that reads the document reports the error
         }
 
         return false;

@@ -5,45 +5,50 @@ using Treepie.Storage.Backups;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What a backup of this program says of itself at its beginning, as the one element of the array <c>Treepie</c>.
+/// The header of a backup written by this program: the single element of the array <c>Treepie</c> at the start.
 /// </summary>
-/// <param name="DatabaseName">Name of the database.</param>
-/// <param name="DatabaseId">Its id, part of its change vectors.</param>
-/// <param name="LastEtag">Etag of the last change in the backup.</param>
-/// <param name="TakenAt">When, UTC.</param>
-/// <param name="IsWhole">Whether nothing was left out.</param>
+/// <param name="DatabaseName">The name of the database.</param>
+/// <param name="DatabaseId">The id of the database, which is part of its change vectors.</param>
+/// <param name="LastEtag">The etag of the last change in the backup.</param>
+/// <param name="TakenAt">When the backup was taken (UTC).</param>
+/// <param name="IsWhole">Whether the backup contains the whole database.</param>
 internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
 {
     /// <summary>
-    /// An increment has a format of its own, so that who does not know of increments does not take one for the whole.
+    /// The current formats. Increments have a separate format number, so that a reader that does not know increments does not
+    /// mistake one for a full backup.
     /// </summary>
     private const int Format = 11, IncrementFormat = 12;
 
-    /// <summary>Formats up to this one have revisions without attachments: they are read, and not written any more.</summary>
+    /// <summary>
+    /// The last format whose revisions have no attachments. Formats up to it are read but no longer written.
+    /// </summary>
     private const int BareRevisionsIncrementFormat = 10;
 
-    /// <summary>Formats up to this one have revisions in a form of their own: they are read, and not written any more.</summary>
+    /// <summary>
+    /// The last format with revisions in a different encoding. Formats up to it are read but no longer written.
+    /// </summary>
     private const int RawRevisionsIncrementFormat = 8;
 
     /// <summary>
-    /// Formats up to this one have no hash of what is set of indexes, and indexes in another form: they are read, and not
-    /// written any more.
+    /// The last format without a hash of index settings, and with index definitions in a different form. Formats up to it are
+    /// read but no longer written.
     /// </summary>
     private const int UnhashedSettingsIncrementFormat = 4;
 
-    /// <summary>Formats that have nothing beside documents: they are read, and not written any more.</summary>
+    /// <summary>Formats without related data (counters, attachments and the like). Read but no longer written.</summary>
     private const int BareFormat = 5, BareIncrementFormat = 6;
 
-    /// <summary>The same as these, hashed with SHA-256.</summary>
+    /// <summary>The same formats, hashed with SHA-256.</summary>
     private const int Sha256Format = 1, Sha256IncrementFormat = 2;
 
-    /// <summary>Of an increment: what it goes on from, and what it does there.</summary>
+    /// <summary>For an increment, the backup that it continues and how it is applied.</summary>
     public DumpSince? Since { get; init; }
 
-    /// <summary>What its content hash is.</summary>
+    /// <summary>The algorithm of the content hash.</summary>
     public BackupHashKind Hash { get; init; }
 
-    /// <summary>Whether its manifest has a hash of what is set of indexes.</summary>
+    /// <summary>Whether the manifest contains a hash of the index settings.</summary>
     public bool HashesSettings { get; init; } = true;
 
     public void Write(Utf8JsonWriter json)
@@ -59,8 +64,8 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
         json.WriteEndObject();
     }
 
-    /// <summary>Reads it.</summary>
-    /// <exception cref="BackupException">It is of a newer format.</exception>
+    /// <summary>Reads the header.</summary>
+    /// <exception cref="BackupException">The format is newer than this program.</exception>
     public static DumpHeader Read(JsonElement json)
     {
         int format = json.GetProperty("Format"u8).GetInt32();

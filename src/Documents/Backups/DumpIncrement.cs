@@ -2,15 +2,15 @@ using Treepie.Store;
 
 namespace Treepie.Backups;
 
-/// <summary>Whether a logical backup can go on from another, and what has to be in it then.</summary>
+/// <summary>Determines whether a logical backup can continue another one, and what it must contain then.</summary>
 internal static class DumpIncrement
 {
-    /// <summary>What the header of the increment says.</summary>
+    /// <summary>Creates the part of the increment's header that describes the backup it continues.</summary>
     /// <param name="database">The database.</param>
-    /// <param name="snapshot">The state that is backed up.</param>
-    /// <param name="point">Where that stands.</param>
-    /// <param name="link">What it is to go on from.</param>
-    /// <exception cref="BackupException">It cannot; the message says why, and what to do.</exception>
+    /// <param name="snapshot">The state to back up.</param>
+    /// <param name="point">The position of that state.</param>
+    /// <param name="link">The link of the backup to continue.</param>
+    /// <exception cref="BackupException">The backup cannot be continued; the message says why, and what to do.</exception>
     public static DumpSince Since(Database database, DatabaseSnapshot snapshot, DumpPoint point, BackupLink link)
     {
         if (link.Dump is not { } before)
@@ -37,7 +37,7 @@ internal static class DumpIncrement
         { Beside = snapshot.Kinds.Total };
     }
 
-    /// <summary>Whether a backup of a kind can go on from another now.</summary>
+    /// <summary>Returns whether a backup of the given kind can continue another one now.</summary>
     public static bool CanGoOn(Database database, BackupKind kind, BackupLink link)
     {
         if (kind != BackupKind.Logical)

@@ -8,11 +8,11 @@ using Treepie.Indexes.Grouping;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The definition of an index in a dump: an auto-index as RavenDB has it (<c>IndexDefinition</c> with collections and an array
-/// of fields), and beside it the fields exactly, in
-/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other
-/// programs pass over. Of RavenDB's own dumps those are read too whose maps name fields and their paths; of earlier dumps of this
-/// program the same under <c>Definition</c>, with one collection and fields as members of an object.
+/// The definition of an index in a dump. An auto-index is written in RavenDB's form (<c>IndexDefinition</c> with collections
+/// and an array of fields), followed by the exact fields in their order, which is part of the index's name. An index defined
+/// by the user is written as it was defined, under a name that other programs ignore. Definitions in RavenDB's own dumps are
+/// read if their maps only name fields and their paths, or if they can be compiled. Definitions in earlier dumps of this
+/// program are also read: they are under <c>Definition</c>, with one collection and the fields as members of an object.
 /// </summary>
 internal static class DumpIndex
 {
@@ -107,7 +107,7 @@ internal static class DumpIndex
         json.WriteEndObject();
     }
 
-    /// <summary>By the names that definitions of RavenDB have for it; what has its default is left out.</summary>
+    /// <summary>Writes settings under the names of RavenDB's definitions; omits those with default values.</summary>
     private static void WriteSettings(Utf8JsonWriter json, IndexSettings settings)
     {
         if (settings.LockMode != IndexLockMode.Unlock)
@@ -118,14 +118,16 @@ internal static class DumpIndex
             json.WriteString("State"u8, Disabled);
     }
 
-    /// <summary>The index, if it is one this program can build; else null.</summary>
-    /// <param name="json">What stands in the dump.</param>
-    /// <param name="computing">Compiles the maps of other programs' dumps; null: those that compute are not taken. Of this
-    /// program's own dumps what computes is kept in any case.</param>
+    /// <summary>Reads an index; null if this program cannot build it.</summary>
+    /// <param name="json">The element of the dump.</param>
+    /// <param name="computing">
+    /// Compiles the maps of dumps by other programs; null: indexes with computed maps are skipped. Computed indexes in dumps
+    /// of this program are always kept.
+    /// </param>
     public static DumpedIndex? Read(JsonElement json, ComputingEngine? computing) =>
         ReadMapping(json, computing) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
 
-    /// <summary>What is not there, or not known here, has its default.</summary>
+    /// <summary>Reads the settings; those that are missing or unknown get their defaults.</summary>
     private static IndexSettings ReadSettings(JsonElement json)
     {
         if (!TryDefinition(json, out JsonElement definition))
@@ -193,7 +195,7 @@ internal static class DumpIndex
         (json.TryGetProperty("IndexDefinition"u8, out definition) || json.TryGetProperty("Definition"u8, out definition))
             && definition.ValueKind == JsonValueKind.Object;
 
-    /// <summary>The collection of an auto-index, which has one; null where it has several.</summary>
+    /// <summary>Returns the collection of an auto-index; null if there are several.</summary>
     private static string? CollectionOf(JsonElement definition)
     {
         if (!definition.TryGetProperty("Collections"u8, out JsonElement collections))
@@ -204,8 +206,8 @@ internal static class DumpIndex
     }
 
     /// <summary>
-    /// Reads fields from an array, or from an object with a member for each; false where one is of a kind that cannot be built
-    /// from what stands there.
+    /// Reads fields from an array, or from an object with one member per field; returns false if a field is of a kind that
+    /// cannot be built from this information.
     /// </summary>
     private static bool TryFields(JsonElement named, List<AutoIndexField> fields)
     {
@@ -238,7 +240,7 @@ internal static class DumpIndex
         }
         catch (InvalidIndexDefinitionException)
         {
-            return null; // it computes, is of a later version, or somebody has changed it
+            return null; // it computes values, is from a later version, or was edited
         }
     }
 

@@ -3,10 +3,10 @@ using System.Text.Json;
 
 namespace Treepie.Backups;
 
-/// <summary>The small objects of a dump. Documents do not come through here.</summary>
+/// <summary>Helpers for the small objects of a dump; documents are not read with them.</summary>
 internal static class DumpJson
 {
-    /// <summary>RavenDB's number of the version whose dumps these are like.</summary>
+    /// <summary>The RavenDB build number written to dumps, whose format they follow.</summary>
     public const int BuildVersion = 71000;
 
     public const string BuildVersionSection = "BuildVersion",
@@ -17,14 +17,14 @@ internal static class DumpJson
         Identities = "Identities", Collections = "TreepieCollections", ManifestSection = "TreepieManifest",
         TimeSeries = "TimeSeries";
 
-    /// <summary>A text that must be there.</summary>
+    /// <summary>Returns a required string.</summary>
     public static string Text(JsonElement json, string name) =>
         json.GetProperty(name).GetString() ?? throw new FormatException($"'{name}' is null.");
 
-    /// <summary>A time in UTC that must be there.</summary>
+    /// <summary>Returns a required UTC time.</summary>
     public static DateTime Time(JsonElement json, string name) => ParseTime(Text(json, name));
 
-    /// <summary>A number that is written as one or as a text, both of which are in use.</summary>
+    /// <summary>Reads a number written as a JSON number or string; both occur.</summary>
     public static long Number(JsonElement json) => json.ValueKind == JsonValueKind.String
         ? long.Parse(json.GetString() ?? "", NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture)
         : json.GetInt64();

@@ -6,12 +6,13 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What lies beside documents, in dumps: a section for each kind, in the form of RavenDB's tools, with etag and time beside it;
-/// and one of this program's own for deletions. In the order in which they are written, read back and hashed.
+/// The sections of a dump with related data (counters, attachments and the like): one for each kind, in the form of RavenDB's
+/// tools with etag and time added, and one of this program's own for deletions. They are written, read and hashed in this
+/// order.
 /// </summary>
 internal static class DumpKinds
 {
-    /// <summary>The sections of kinds, and what has to be asked for to have them.</summary>
+    /// <summary>The sections, and the contents that must be requested for each to be included.</summary>
     public static IReadOnlyList<(Kind Kind, string Section, BackupContent Content)> All { get; } =
     [
         (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange),
@@ -22,7 +23,7 @@ internal static class DumpKinds
         (Kind.Setting, "TreepieSettings", BackupContent.Settings),
     ];
 
-    /// <summary>The kind of a section; null where it holds another.</summary>
+    /// <summary>Returns the kind of data in a section; null for any other section.</summary>
     public static Kind? OfSection(string section) => section switch
     {
         "Counters" => Kind.Counter,
@@ -30,17 +31,17 @@ internal static class DumpKinds
         _ => All.Where(known => known.Section == section).Select(static known => (Kind?)known.Kind).FirstOrDefault(),
     };
 
-    /// <summary>The section of deletions.</summary>
+    /// <summary>The name of the section of deletions.</summary>
     public const string Deletions = "TreepieDeletions";
 
     private const string Etag = "TreepieEtag", Time = "LastModified";
 
-    /// <summary>Writes a value.</summary>
-    /// <param name="json">Where to.</param>
-    /// <param name="key">Its key.</param>
-    /// <param name="record">The value.</param>
-    /// <param name="documentId">Id of the document it belongs to; empty where it belongs to none.</param>
-    /// <param name="changeVectors">Of the database.</param>
+    /// <summary>Writes an item.</summary>
+    /// <param name="json">The writer.</param>
+    /// <param name="key">The key of the item.</param>
+    /// <param name="record">The item.</param>
+    /// <param name="documentId">The id of the document it belongs to; empty if none.</param>
+    /// <param name="changeVectors">The change vectors of the database.</param>
     public static void Write(
         Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId,
         ChangeVectors changeVectors)
@@ -79,7 +80,8 @@ internal static class DumpKinds
     }
 
     /// <summary>
-    /// Reads the values of an element: one, or of another program's dump several. Those without an etag get one here.
+    /// Reads the items of an element: one, or several in a dump of another program. Items without an etag get one from
+    /// <paramref name="nextEtag"/>.
     /// </summary>
     public static IEnumerable<RestoredKind> Read(Kind kind, JsonElement json, Func<long> nextEtag, long nowTicks)
     {
@@ -117,7 +119,7 @@ internal static class DumpKinds
             : throw new FormatException("the key of a value is none");
     }
 
-    /// <summary>Key and value as they are, of kinds that only this program knows in this form.</summary>
+    /// <summary>Writes key and value as stored, for kinds whose form is specific to this program.</summary>
     private static void WriteRaw(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record)
     {
         json.WriteBase64String("Key"u8, key);
@@ -139,7 +141,7 @@ internal static class DumpKinds
         var text = new System.Buffers.ArrayBufferWriter<byte>();
         value.WriteTo(text);
         json.WriteString("Key"u8, record.Name);
-        json.WriteString("Value"u8, text.WrittenSpan); // a text that holds JSON
+        json.WriteString("Value"u8, text.WrittenSpan); // a string that contains JSON
     }
 
     private static void WriteCounter(
@@ -161,7 +163,7 @@ internal static class DumpKinds
         json.WriteStartArray(folded);
         foreach ((_, long value) in parts)
         {
-            json.WriteNumberValue(value); // of each database its value and the etag of that
+            json.WriteNumberValue(value); // for each database, its value followed by the etag of the value
             json.WriteNumberValue(record.Etag);
         }
 
@@ -170,7 +172,7 @@ internal static class DumpKinds
         json.WriteEndObject();
     }
 
-    /// <summary>An attachment that another program's dump lists in the metadata of its document.</summary>
+    /// <summary>Creates an attachment that a dump of another program lists in the metadata of its document.</summary>
     public static RestoredKind Attachment(string documentId, DumpedAttachment attachment, byte[] hash, long etag, long ticks)
     {
         byte[] owner = CollectionName.Fold(DocumentId.Encode(documentId, DocumentId.MaxBytes)),
@@ -220,7 +222,7 @@ internal static class DumpKinds
         if (!json.TryGetProperty("Values"u8, out JsonElement values)
             || !values.TryGetProperty("@vals"u8, out JsonElement counters))
         {
-            // As RavenDB wrote them before it had groups.
+            // the form that RavenDB wrote before it had counter groups
             if (json.TryGetProperty("Name"u8, out JsonElement old) && json.TryGetProperty("Value"u8, out JsonElement number))
             {
                 byte[] oldName = KindNames.Encode("a counter of the backup", old.GetString());

@@ -1,20 +1,21 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Finds the logical backups that lead to one of them among all that lie at a place: by what each says it goes on from. The order
-/// of names does not tell: a place also has backups that nothing goes on from, because their writer was killed before it took
-/// note of them, or because several tasks write there. Costs the beginning of each backup from the wanted one back to the full
-/// one; where several end at the etag that is looked for, those are read to their end for their content hash.
+/// Finds the chain of logical backups that ends with a given one among all backups in a place, by the backup that each one
+/// continues. The order of file names is not enough: a place also contains backups that no other backup continues, because
+/// the process was killed before it recorded them, or because several tasks write there. Reads the header of each backup from
+/// the given one back to the full one; where several end at the required etag, reads those completely to compute their
+/// content hashes.
 /// </summary>
 internal sealed class DumpLinks(RestoreOptions options)
 {
     private readonly DumpPartReader _reader = new(options);
 
-    /// <summary>The full backup and the increments that lead to <paramref name="wanted"/>, which is the last of them.</summary>
-    /// <param name="wanted">What is to be restored.</param>
-    /// <param name="earlier">The other backups of the place that may lead to it, the latest first.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="BackupException"><see cref="BackupFault.LinkMissing"/>: what it goes on from is not there. Or
+    /// <summary>Returns the full backup and the increments up to <paramref name="wanted"/>, in order.</summary>
+    /// <param name="wanted">The last backup of the chain.</param>
+    /// <param name="earlier">The other backups in the place that may belong to the chain, newest first.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="BackupException"><see cref="BackupFault.LinkMissing"/>: a backup of the chain is missing. Or
     /// <paramref name="wanted"/> cannot be read.</exception>
     public async Task<IReadOnlyList<BackupPart>> LeadToAsync(
         BackupPart wanted, IReadOnlyList<BackupPart> earlier, CancellationToken cancellationToken)
@@ -46,7 +47,7 @@ internal sealed class DumpLinks(RestoreOptions options)
                     }
                     catch (BackupException error)
                     {
-                        unread ??= error; // told only if it may be the one that lacks
+                        unread ??= error; // reported only if the missing backup may be this one
                     }
 
                     headers.Add(earlier[i], other);
@@ -57,11 +58,11 @@ internal sealed class DumpLinks(RestoreOptions options)
                 if (other.LastEtag == since.LastEtag)
                     found.Add((earlier[i], other, i));
                 else if (other.LastEtag < since.LastEtag && found.Count > 0)
-                    break; // before it etags are only smaller
+                    break; // etags only decrease from here on
             }
 
             if (found.Count == 1)
-                return found[0]; // that it is the right one, its hash shows when it is read
+                return found[0]; // whether it is the right one is verified by its hash when it is read
             foreach ((BackupPart Part, DumpHeader Header, int At) candidate in found)
             {
                 try

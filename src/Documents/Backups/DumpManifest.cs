@@ -3,14 +3,14 @@ using System.Text.Json;
 
 namespace Treepie.Backups;
 
-/// <summary>What a backup of this program says at its end: how much of each kind is in it, and the hash of it all.</summary>
-/// <param name="Counts">Counts.</param>
-/// <param name="ContentHash">As <see cref="Backups.ContentHash"/> gives it.</param>
+/// <summary>
+/// The last element of a backup written by this program: the number of items of each kind, and the content hash.
+/// </summary>
+/// <param name="Counts">The number of items of each kind.</param>
+/// <param name="ContentHash">The hash computed by <see cref="Backups.ContentHash"/>.</param>
 internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
 {
-    /// <summary>
-    /// Hash of what is set of the indexes in it, which is no content of a database; null in formats that had none.
-    /// </summary>
+    /// <summary>The hash of the index settings, which are not part of the content hash; null in older formats.</summary>
     public string? SettingsHash { get; init; }
 
     public void Write(Utf8JsonWriter json)
@@ -42,7 +42,7 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
         SettingsHash = json.TryGetProperty("SettingsHash"u8, out JsonElement settings) ? settings.GetString() : null,
     };
 
-    /// <summary>What of it does not fit what was read; null if all does.</summary>
+    /// <summary>Describes the difference to what was read; null if there is none.</summary>
     public string? Difference(BackupCounts found, string hash)
     {
         if (Counts != found)

@@ -1,20 +1,21 @@
 namespace Treepie.Backups;
 
-/// <summary>Opens parts of a chain of logical backups. What is wrong with a part is said of it, by its name.</summary>
+/// <summary>Reads parts of a chain of logical backups. Error messages name the part.</summary>
 internal sealed class DumpPartReader(RestoreOptions options)
 {
-    /// <summary>What a part says of itself at its beginning.</summary>
-    /// <exception cref="BackupException">It is no logical backup of this program, is damaged, or its key was not given.</exception>
+    /// <summary>Reads the header of a part.</summary>
+    /// <exception cref="BackupException">It is not a logical backup by this program, is damaged, or its key was not
+    /// given.</exception>
     public Task<DumpHeader> ReadHeaderAsync(BackupPart part, CancellationToken cancellationToken) =>
         OpenAsync(part, source => ReadHeaderAsync(source, part.Name, cancellationToken), cancellationToken);
 
-    /// <summary>Reads a part to its end, and gives what it holds to a sink.</summary>
+    /// <summary>Reads a part to its end and passes its contents to a sink.</summary>
     /// <param name="part">The part.</param>
-    /// <param name="expected">What it said of itself before.</param>
-    /// <param name="sink">Takes what it holds.</param>
-    /// <param name="progress">Told how far it is; null: nobody.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="BackupException">It is damaged, or another one than before.</exception>
+    /// <param name="expected">The header that was read before.</param>
+    /// <param name="sink">Receives the contents.</param>
+    /// <param name="progress">Receives the progress; null for none.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="BackupException">The part is damaged, or has changed since its header was read.</exception>
     public Task<BackupReport> ScanAsync(
         BackupPart part, DumpHeader expected, IDumpSink sink, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken) =>

@@ -4,19 +4,19 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a database stands, as far as a logical backup is concerned: two that are equal hold the same. Identities, and
-/// definitions of indexes with what is set of them, have no etag, so their content stands in for one.
+/// The position of a database for logical backups: equal positions mean equal contents. Identities, index definitions and
+/// index settings have no etag, so hashes of them are compared.
 /// </summary>
-/// <param name="StoreId">The store of its documents: a restored database has another, and goes its own way from there.</param>
-/// <param name="Etag">Etag of the last change.</param>
-/// <param name="Indexes">Fingerprint of the definitions.</param>
-/// <param name="Identities">Fingerprint of the identities.</param>
+/// <param name="StoreId">The id of the documents' store; a restored database has a new one, as its history diverges.</param>
+/// <param name="Etag">The etag of the last change.</param>
+/// <param name="Indexes">The hash of the index definitions and settings.</param>
+/// <param name="Identities">The hash of the identities.</param>
 internal sealed record DumpPoint(Guid StoreId, long Etag, string Indexes, string Identities)
 {
     private const int FingerprintDigits = 32;
     private const char Between = ';';
 
-    /// <summary>Where a snapshot stands.</summary>
+    /// <summary>Returns the position of a snapshot.</summary>
     public static DumpPoint Of(Guid storeId, DatabaseSnapshot snapshot, IReadOnlyList<DumpedIndex> indexes)
     {
         using var hash = new ContentHash();
@@ -32,14 +32,14 @@ internal sealed record DumpPoint(Guid StoreId, long Etag, string Indexes, string
         return new DumpPoint(storeId, snapshot.LastEtag, definitions, hash.Finish()[..FingerprintDigits]);
     }
 
-    /// <summary>Where a database stands now.</summary>
+    /// <summary>Returns the current position of a database.</summary>
     public static DumpPoint Of(Database database)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         return Of(database.Environment.StoreId, snapshot, DumpedIndex.Of(database));
     }
 
-    /// <summary>Reads what <see cref="ToString"/> gave; null where it is something else.</summary>
+    /// <summary>Parses the result of <see cref="ToString"/>; returns null if it is not one.</summary>
     public static DumpPoint? Parse(ReadOnlySpan<string> parts) =>
         parts.Length == 4
         && Guid.TryParseExact(parts[0], "N", out Guid storeId)

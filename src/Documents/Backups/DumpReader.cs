@@ -5,13 +5,13 @@ using System.Text.Json;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Takes a dump apart as it comes: one JSON object, its members one after the other, the elements of a member that is an array
-/// one by one. Looks only at brackets and quotes until an element is whole; what is in it is for others to read. Memory is one
-/// element, which is limited.
+/// Splits a dump while reading it: a single JSON object, whose members are read one after another; the elements of array
+/// members are read one by one. Only brackets and quotes are examined to find the end of an element; its content is not
+/// validated. Memory use is limited to one element, whose size is limited.
 /// </summary>
 /// <remarks>
-/// States: before the object → between members → in an array → between members … → behind the object, where only white space may
-/// follow.
+/// States: before the object → between members → in an array → between members … → after the object, where only white space
+/// may follow.
 /// </remarks>
 internal sealed class DumpReader(Stream source, int maxElementBytes)
 {
@@ -30,23 +30,23 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     private bool _isFirst;
     private bool _over;
 
-    /// <summary>Longest element that is read.</summary>
+    /// <summary>The maximum length of an element.</summary>
     public int MaxElementBytes { get; set; } = maxElementBytes;
 
-    /// <summary>Name of the member it stands in; null before the first.</summary>
+    /// <summary>The name of the current member; null before the first.</summary>
     public string? Section { get; private set; }
 
-    /// <summary>The element read last, or the value of a member that is no array; until the next call.</summary>
+    /// <summary>The last element read, or the value of a member that is not an array; valid until the next call.</summary>
     public ReadOnlyMemory<byte> Element { get; private set; }
 
-    /// <summary>Bytes of JSON read so far.</summary>
+    /// <summary>The number of bytes of JSON read so far.</summary>
     public long Position => _before + _start;
 
     /// <summary>
-    /// Goes to the next member, passing over what was not read of this one; false at the end of the dump, behind which nothing
-    /// is.
+    /// Advances to the next member, skipping what has not been read of the current one; returns false at the end of the dump.
     /// </summary>
-    /// <exception cref="BackupException">It is no JSON object, is cut off, or something follows it.</exception>
+    /// <exception cref="BackupException">The dump is not a JSON object, is truncated, or is followed by other
+    /// data.</exception>
     public async ValueTask<bool> NextSectionAsync(CancellationToken cancellationToken)
     {
         while (_inArray)
@@ -93,7 +93,9 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         return true;
     }
 
-    /// <summary>Reads the next element of the member's array; false behind the last, and where the member is no array.</summary>
+    /// <summary>
+    /// Reads the next element of the current array; returns false after the last, or if the member is not an array.
+    /// </summary>
     public async ValueTask<bool> NextElementAsync(CancellationToken cancellationToken)
     {
         if (!_inArray)
@@ -120,7 +122,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         return true;
     }
 
-    /// <summary>Hands on bytes that follow an element and are no JSON, in pieces.</summary>
+    /// <summary>Passes on raw bytes that follow an element, in chunks.</summary>
     public async ValueTask ReadRawAsync(
         long count, Func<ReadOnlyMemory<byte>, ValueTask> take, CancellationToken cancellationToken)
     {
@@ -135,7 +137,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         }
     }
 
-    /// <summary>Passes over bytes that follow an element and are no JSON, as the content of an attachment does.</summary>
+    /// <summary>Skips raw bytes that follow an element, such as the content of an attachment.</summary>
     public async ValueTask SkipRawAsync(long count, CancellationToken cancellationToken)
     {
         while (count > 0)
@@ -148,7 +150,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         }
     }
 
-    /// <summary>The text of a JSON string.</summary>
+    /// <summary>Returns the text of a JSON string.</summary>
     private string TextOf(ReadOnlySpan<byte> json)
     {
         try
@@ -169,7 +171,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     {
         if (next == 0xEF && _end - _start >= 3 && _buffer.AsSpan(_start, 3).SequenceEqual("\uFEFF"u8))
         {
-            _start += 3; // a byte order mark
+            _start += 3; // byte order mark
             next = await PeekAsync(cancellationToken).ConfigureAwait(false);
         }
 
@@ -180,7 +182,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         return await PeekAsync(cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Reads to the end of the source, so that every layer below has seen its own.</summary>
+    /// <summary>Reads to the end of the source, so that decompression and decryption also verify their ends.</summary>
     private async ValueTask EndAsync(CancellationToken cancellationToken)
     {
         _over = true;
@@ -197,7 +199,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         while (await FillAsync(cancellationToken).ConfigureAwait(false));
     }
 
-    /// <summary>The next byte that is no white space.</summary>
+    /// <summary>Returns the next byte that is not white space, without consuming it.</summary>
     private async ValueTask<byte> PeekAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -211,7 +213,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         }
     }
 
-    /// <summary>Reads a value that begins at the start of the buffer.</summary>
+    /// <summary>Reads a value that begins at the current position.</summary>
     private async ValueTask ReadValueAsync(CancellationToken cancellationToken)
     {
         byte first = _buffer[_start];
@@ -308,7 +310,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 
     private static string Describe(byte found) => found is >= 0x20 and < 0x7F ? $"'{(char)found}'" : $"the byte 0x{found:X2}";
 
-    /// <summary>Where an object, array or string ends, found in pieces of any size.</summary>
+    /// <summary>Finds the end of an object, array or string, given in chunks of any size.</summary>
     private struct ValueScan
     {
         private int _depth;
@@ -317,7 +319,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 
         public bool IsWhole { get; private set; }
 
-        /// <summary>Reads on; gives the bytes that belong to the value.</summary>
+        /// <summary>Scans the next chunk; returns the number of bytes that belong to the value.</summary>
         public int Read(ReadOnlySpan<byte> bytes)
         {
             int at = 0;

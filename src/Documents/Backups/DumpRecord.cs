@@ -10,8 +10,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What is set of a database, in the form of RavenDB's tools: the object <c>DatabaseRecord</c>. In dumps of this program it
-/// stands for those tools alone; what is restored is in a section of its own.
+/// The settings of a database in the form of RavenDB's tools: the object <c>DatabaseRecord</c>. Dumps by this program contain
+/// it for those tools only; a restore uses a separate section.
 /// </summary>
 internal static class DumpRecord
 {
@@ -24,10 +24,9 @@ internal static class DumpRecord
         (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
     ];
 
-    /// <summary>Members that say what a dump is of, and nothing that could be taken over.</summary>
+    /// <summary>Members that describe the dump and contain nothing to import.</summary>
     private static readonly string[] _passedOver = ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode"];
 
-    /// <summary>Writes it.</summary>
     public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot)
     {
         json.WriteStartObject();
@@ -67,7 +66,7 @@ internal static class DumpRecord
     }
 
     /// <summary>
-    /// Reads another program's: what is set here, by name, with null for what is not, or cannot be.
+    /// Reads the record of a dump by another program: its settings by name, with null for those that cannot be used.
     /// </summary>
     public static IEnumerable<(string Name, byte[]? Json)> Read(JsonElement record)
     {
@@ -90,7 +89,7 @@ internal static class DumpRecord
         }
     }
 
-    /// <summary>A setting as a value beside documents.</summary>
+    /// <summary>Creates the stored item of a setting.</summary>
     public static RestoredKind Setting(string name, byte[] json, long etag, long ticks)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(name);
@@ -124,7 +123,7 @@ internal static class DumpRecord
         }
     }
 
-    /// <summary>Definitions as data; those in C# are not taken over.</summary>
+    /// <summary>Reads definitions given as data; skips those in C#.</summary>
     private static IEnumerable<(string Name, byte[]? Json)> Read(
         JsonProperty member, string setting, Func<NamedCode, NamedCode> usableOf)
     {

@@ -8,20 +8,20 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Revisions in dumps: documents as RavenDB's tools have them, with what is to be known of them here in a member of their
-/// metadata (<c>@treepie-revision</c>): how many revisions before have the body, when it was written, and how long its metadata
-/// is.
+/// Revisions in dumps: documents in the form of RavenDB's tools, with additional information in a member of their metadata
+/// (<c>@treepie-revision</c>): how many revisions back the body is stored, when the revision was written, and the length of
+/// its metadata.
 /// </summary>
 internal static class DumpRevisions
 {
     public const string Section = "RevisionDocuments";
 
-    /// <summary>The section of dumps up to format 8: key and value as they are.</summary>
+    /// <summary>The section of dumps up to format 8, with keys and values as stored.</summary>
     public const string RawSection = "TreepieRevisions";
 
     public static ReadOnlySpan<byte> Mark => "@treepie-revision"u8;
 
-    /// <summary>Writes one, whose body may be that of another.</summary>
+    /// <summary>Writes a revision, whose body may be stored with another revision.</summary>
     public static void Write(
         IBufferWriter<byte> output, ReadOnlySpan<byte> key, DatabaseSnapshot snapshot, bool withAttachments)
     {
@@ -35,12 +35,12 @@ internal static class DumpRevisions
             output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
     }
 
-    /// <summary>What was read, as a value.</summary>
+    /// <summary>Converts a revision that was read to a stored item.</summary>
     /// <param name="document">The revision.</param>
-    /// <param name="etag">Its etag.</param>
-    /// <param name="nowTicks">When it was changed, where it does not say so.</param>
-    /// <param name="attachments">Its attachments, in the form of <see cref="RevisionAttachments"/>.</param>
-    /// <exception cref="FormatException">What this program wrote into it has been changed.</exception>
+    /// <param name="etag">The etag of the revision.</param>
+    /// <param name="nowTicks">The time of the change, if the revision does not contain it.</param>
+    /// <param name="attachments">The list of its attachments, in the form of <see cref="RevisionAttachments"/>.</param>
+    /// <exception cref="FormatException">The information added by this program was modified.</exception>
     public static RestoredKind Read(DumpDocument document, long etag, long nowTicks, ReadOnlySpan<byte> attachments)
     {
         long ticks = document.LastModified?.Ticks ?? nowTicks, writtenTicks = ticks;

@@ -5,14 +5,14 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Reads a whole dump, hands what it holds to a sink, and compares counts and content hash with what the dump says of itself. A
-/// dump of another program says nothing; etags are then given here, in its order.
+/// Reads a whole dump, passes its contents to a sink, and compares counts and content hash with those in its manifest. A dump
+/// by another program has neither; etags are then assigned here, in the order of the dump.
 /// </summary>
 internal sealed class DumpScan
 {
     private const int MaxRefusals = 100;
 
-    /// <summary>Far more than a database can have.</summary>
+    /// <summary>Far above the number of indexes of any database.</summary>
     private const int MaxIndexes = 10_000;
 
     private const int DocumentsPerReport = 1_000;
@@ -56,14 +56,16 @@ internal sealed class DumpScan
         _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
     }
 
-    /// <summary>What was taken and left out so far.</summary>
+    /// <summary>The number of items taken and skipped so far.</summary>
     public SectionCounts Sections => _sections;
 
-    /// <summary>Asked first, with what the dump says of itself; throws where that is not what is wanted.</summary>
+    /// <summary>
+    /// Called before any content is read, with the header of the dump; throws if the dump is not acceptable.
+    /// </summary>
     public Action<DumpHeader?>? Accept { get; init; }
 
-    /// <summary>Refuses an increment where nothing stands before it.</summary>
-    /// <exception cref="BackupException">It is one.</exception>
+    /// <summary>Rejects an increment where a full backup is required.</summary>
+    /// <exception cref="BackupException">The dump is an increment.</exception>
     public static void RefuseIncrement(DumpHeader? header)
     {
         if (header?.Since is { } since)
@@ -76,7 +78,7 @@ internal sealed class DumpScan
         }
     }
 
-    /// <summary>Reads no more than what a dump says of itself; null for one of another program.</summary>
+    /// <summary>Reads only the header of a dump; null for a dump by another program.</summary>
     public static async Task<DumpHeader?> ReadHeaderAsync(
         BackupSource source, DatabaseOptions limits, CancellationToken cancellationToken)
     {
@@ -88,8 +90,8 @@ internal sealed class DumpScan
         return scan._header;
     }
 
-    /// <summary>Reads to the end.</summary>
-    /// <exception cref="BackupException">It is not whole, or not what it says of itself.</exception>
+    /// <summary>Reads the dump to its end.</summary>
+    /// <exception cref="BackupException">The dump is incomplete, or does not match its manifest.</exception>
     public async Task<BackupReport> RunAsync(CancellationToken cancellationToken)
     {
         using var hash = new ContentHash();
@@ -261,7 +263,9 @@ internal sealed class DumpScan
         }
     }
 
-    /// <summary>What is set of a database of another program; a dump of this one has it in a section of its own.</summary>
+    /// <summary>
+    /// Reads the settings of a dump by another program; dumps by this program have them in a separate section.
+    /// </summary>
     private async Task ReadRecordAsync(ContentHash hash, CancellationToken cancellationToken)
     {
         if (_header is not null)
@@ -334,7 +338,8 @@ internal sealed class DumpScan
     }
 
     /// <summary>
-    /// Attachments that the metadata of a document of another program lists, as far as their contents have come.
+    /// Imports the attachments listed in the metadata of a document of another program's dump, if their contents have been
+    /// read.
     /// </summary>
     private async ValueTask TakeListedAsync(long ticks, ContentHash hash, CancellationToken cancellationToken)
     {
@@ -346,7 +351,7 @@ internal sealed class DumpScan
                 continue;
             }
 
-            KindNames.EncodeType(listed.Name, listed.ContentType); // it would not fit into a revision
+            KindNames.EncodeType(listed.Name, listed.ContentType); // validates the type, which must also fit into a revision
             RestoredKind item = DumpKinds.Attachment(
                 _document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
             await TakeBesideAsync(SectionCounts.Attachments, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
@@ -354,7 +359,8 @@ internal sealed class DumpScan
     }
 
     /// <summary>
-    /// Attachments that the metadata of a revision lists; of a dump of another program as far as their contents have come.
+    /// Encodes the attachments listed in the metadata of a revision; in a dump by another program, only those whose contents
+    /// have been read.
     /// </summary>
     private byte[] ListedInRevision()
     {
@@ -368,7 +374,7 @@ internal sealed class DumpScan
         return list;
     }
 
-    /// <summary>Reads the content of an attachment; of a dump of this program its hash is compared.</summary>
+    /// <summary>Reads the content of an attachment; in a dump by this program, its hash is compared.</summary>
     private ValueTask ReadContentAsync(CancellationToken cancellationToken)
     {
         string named = _document.Hash;
@@ -390,7 +396,7 @@ internal sealed class DumpScan
         {
             if (_header is null)
             {
-                _sections.LeaveOut(DumpJson.Tombstones); // of a database with another history
+                _sections.LeaveOut(DumpJson.Tombstones); // they belong to a database with another history
                 continue;
             }
 
@@ -451,7 +457,9 @@ internal sealed class DumpScan
         }
     }
 
-    /// <summary>What an element holds; nothing where it was refused and that is allowed.</summary>
+    /// <summary>
+    /// Reads the items of an element; returns none if the element is invalid and invalid items are skipped.
+    /// </summary>
     private List<RestoredKind> ReadBeside(string section, Kind kind, JsonElement element)
     {
         try
@@ -523,7 +531,7 @@ internal sealed class DumpScan
             _sections.LeaveOut(section);
     }
 
-    /// <summary>The elements of a small section; what is wrong in the use of one is said of the section.</summary>
+    /// <summary>Enumerates the elements of a small section; reports invalid JSON as an error of the section.</summary>
     private async IAsyncEnumerable<JsonElement> ElementsAsync(
         string section, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
     {
@@ -546,7 +554,7 @@ internal sealed class DumpScan
 
     private long EtagOf(string id, string? changeVector)
     {
-        // The change vector of this database: A:{etag}-{database}.
+        // a change vector of this database has the form A:{etag}-{database}
         int dash = changeVector?.IndexOf('-', StringComparison.Ordinal) ?? -1;
         if (dash > 2
             && long.TryParse(

@@ -2,18 +2,20 @@ using System.Text.Json;
 
 namespace Treepie.Backups;
 
-/// <summary>What an increment goes on from, and what its reader does beside taking what is in it.</summary>
-/// <param name="LastEtag">Etag of the last change in the backup before: all in this one is later.</param>
-/// <param name="ContentHash">The content hash of that backup: no other will do.</param>
-/// <param name="PurgedUpTo">Tombstones up to this etag are forgotten.</param>
-/// <param name="HoldsIndexes">Its definitions of indexes take the place of those before; else those before stay.</param>
-/// <param name="HoldsIdentities">The same of identities.</param>
-/// <param name="Documents">Documents of the database after it.</param>
-/// <param name="Tombstones">Tombstones of the database after it.</param>
+/// <summary>The backup that an increment continues, and how the increment is applied.</summary>
+/// <param name="LastEtag">The etag of the last change in the previous backup; all changes in this one are later.</param>
+/// <param name="ContentHash">The content hash of the previous backup, which must match.</param>
+/// <param name="PurgedUpTo">Tombstones up to this etag have been purged.</param>
+/// <param name="HoldsIndexes">Whether its index definitions replace the previous ones; otherwise those are kept.</param>
+/// <param name="HoldsIdentities">The same for identities.</param>
+/// <param name="Documents">The number of documents in the database after the increment.</param>
+/// <param name="Tombstones">The number of tombstones in the database after the increment.</param>
 internal sealed record DumpSince(
     long LastEtag, string ContentHash, long PurgedUpTo, bool HoldsIndexes, bool HoldsIdentities, long Documents, long Tombstones)
 {
-    /// <summary>Values beside documents, and deletions of such, of the database after it.</summary>
+    /// <summary>
+    /// The number of items of related data, including their deletions, in the database after the increment.
+    /// </summary>
     public long Beside { get; init; }
 
     public void Write(Utf8JsonWriter json)
@@ -30,7 +32,7 @@ internal sealed record DumpSince(
         json.WriteEndObject();
     }
 
-    /// <summary>Reads it of a header.</summary>
+    /// <summary>Reads it from a header.</summary>
     public static DumpSince Read(JsonElement header)
     {
         JsonElement json = header.GetProperty("Since"u8);

@@ -7,13 +7,13 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes a dump: one JSON object with an array for each kind, what RavenDB's tools read and write, and arrays of this program's
-/// own for what such dumps do not have: who and when at the beginning, collections, and counts and content hash at the end.
-/// Memory is a few pieces, or the longest document.
+/// Writes a dump: one JSON object with an array for each kind of data. Most arrays are those that RavenDB's tools read and
+/// write; this program adds a header at the start, collections, and counts and content hash at the end. Memory use is a few
+/// chunks, or the longest document.
 /// </summary>
 internal sealed class DumpWriter : IDisposable
 {
-    /// <summary>JSON handed on at once: large enough for a compressor, small enough to stay in the cache.</summary>
+    /// <summary>The size of a chunk of JSON: large enough for a compressor, small enough to stay in the cache.</summary>
     private const int PieceBytes = 128 * 1024;
 
     private static readonly JsonWriterOptions _options = new()
@@ -36,10 +36,10 @@ internal sealed class DumpWriter : IDisposable
         _json = new Utf8JsonWriter(_buffer, _options);
     }
 
-    /// <summary>What was written so far.</summary>
+    /// <summary>The number of items written so far.</summary>
     public BackupCounts Counts => _hash.Counts;
 
-    /// <summary>Bytes of JSON so far.</summary>
+    /// <summary>The number of bytes of JSON written so far.</summary>
     public long Bytes => _handedOn + _buffer.WrittenCount;
 
     /// <summary>Whether <see cref="HandOnAsync"/> should be called.</summary>
@@ -57,7 +57,7 @@ internal sealed class DumpWriter : IDisposable
         EndSection();
     }
 
-    /// <summary>What is set of the database, for other programs' tools.</summary>
+    /// <summary>Writes the settings of the database, for tools of other programs.</summary>
     public void Record(string name, DatabaseSnapshot snapshot)
     {
         _buffer.Write(",\n\"DatabaseRecord\":"u8);
@@ -99,7 +99,7 @@ internal sealed class DumpWriter : IDisposable
         _hash.Tombstone(etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, collection.Utf8);
     }
 
-    /// <summary>A value beside documents.</summary>
+    /// <summary>Writes an item of related data.</summary>
     public void Beside(ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
     {
         Separate();
@@ -109,7 +109,7 @@ internal sealed class DumpWriter : IDisposable
         _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
     }
 
-    /// <summary>A revision, with what its attachments are called or without.</summary>
+    /// <summary>Writes a revision, with or without the list of its attachments.</summary>
     public void Revision(ReadOnlySpan<byte> key, DatabaseSnapshot snapshot, bool withAttachments)
     {
         Separate();
@@ -122,7 +122,7 @@ internal sealed class DumpWriter : IDisposable
             withAttachments || revision.Attachments.IsEmpty ? value : revision.WithAttachments(default));
     }
 
-    /// <summary>The element before the content of an attachment, as many bytes as it says, which are no JSON.</summary>
+    /// <summary>Begins the content of an attachment: writes the element that precedes its raw bytes.</summary>
     public void BeginContent(ReadOnlySpan<byte> hash, long sizeBytes)
     {
         Separate();
@@ -137,10 +137,10 @@ internal sealed class DumpWriter : IDisposable
         _json.Flush();
     }
 
-    /// <summary>Some of that content.</summary>
+    /// <summary>Writes the next bytes of the content.</summary>
     public void Content(ReadOnlySpan<byte> bytes) => _buffer.Write(bytes);
 
-    /// <summary>What was deleted beside documents.</summary>
+    /// <summary>Writes the deletion of an item of related data.</summary>
     public void Deletion(ReadOnlySpan<byte> key, KindRecord record)
     {
         Separate();
@@ -183,7 +183,7 @@ internal sealed class DumpWriter : IDisposable
         _hash.Collection(collection.Name, collection.DocumentCount, collection.SizeBytes, collection.LastEtag);
     }
 
-    /// <summary>Writes counts and hash, and the end; gives the hash.</summary>
+    /// <summary>Writes the manifest and the end of the dump; returns the content hash.</summary>
     public string End()
     {
         var manifest = new DumpManifest(_hash.Counts, _hash.Finish()) { SettingsHash = _settings.Finish() };
@@ -194,7 +194,7 @@ internal sealed class DumpWriter : IDisposable
         return manifest.ContentHash;
     }
 
-    /// <summary>Hands what is written to the output.</summary>
+    /// <summary>Passes the buffered JSON to the output.</summary>
     public async ValueTask HandOnAsync(CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();

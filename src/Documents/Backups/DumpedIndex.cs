@@ -4,21 +4,23 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Backups;
 
 /// <summary>
-/// An index of a dump: its definition, and what is set of it. What is set is no part of the content hash: it is not what the
-/// database holds, and dumps of before have none.
+/// The definition of an index in a dump, and its settings. Settings are not part of the content hash: they are not content of
+/// the database, and older dumps do not have them.
 /// </summary>
 /// <param name="Mapping">The definition.</param>
-/// <param name="Settings">Lock, priority, and whether it is disabled. That it is paused ends with the process, and stands
-/// nowhere.</param>
+/// <param name="Settings">
+/// Lock mode, priority, and whether the index is disabled. Pausing an index lasts only as long as the process and is not
+/// stored.
+/// </param>
 internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
 {
-    /// <summary>The indexes of a database as they are now.</summary>
+    /// <summary>Returns the current indexes of a database.</summary>
     public static IReadOnlyList<DumpedIndex> Of(Database database) =>
         [.. database.Indexes.Definitions()
             .Select(mapping => new DumpedIndex(mapping, database.Indexes.Control.Settings(mapping.Name)))];
 
-    /// <summary>Compares what is set of the indexes that were made with what was to be set.</summary>
-    /// <exception cref="BackupException">It is something else.</exception>
+    /// <summary>Checks that the indexes created have the settings of the dump.</summary>
+    /// <exception cref="BackupException">The settings differ.</exception>
     public static void RequireSettings(IEnumerable<DumpedIndex> indexes, Database restored)
     {
         foreach (DumpedIndex index in indexes)
@@ -32,7 +34,7 @@ internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
         }
     }
 
-    /// <summary>Makes it in a database that nobody uses yet.</summary>
+    /// <summary>Creates the index in a database that is not in use yet.</summary>
     public void MakeIn(Database restored)
     {
         restored.Indexes.Ensure(Mapping);

@@ -2,7 +2,7 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
-/// <summary>A stream and, behind its end, a few bytes more. Leaves the stream open.</summary>
+/// <summary>A stream followed by a few more bytes. Leaves the stream open.</summary>
 internal sealed class FollowedStream(Stream inner, ReadOnlyMemory<byte> behind) : ForwardStream
 {
     private ReadOnlyMemory<byte> _behind = behind;

@@ -3,15 +3,15 @@ using Treepie.Writes;
 
 namespace Treepie.Backups;
 
-/// <summary>Who takes what a dump holds, in its order.</summary>
+/// <summary>Receives the contents of a dump, in its order.</summary>
 internal interface IDumpSink
 {
-    /// <summary>Called first; null for a dump of another program.</summary>
+    /// <summary>Called first, with the header; null for a dump by another program.</summary>
     ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken);
 
     /// <summary>
-    /// A document; what it gives is copied before this completes. The etag and time are those of the backup, or given here.
-    /// False: left out.
+    /// Receives a document, whose data is copied before this completes. Etag and time are those of the backup, or assigned by
+    /// the reader. Returns false if the document is skipped.
     /// </summary>
     ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken);
 
@@ -21,27 +21,27 @@ internal interface IDumpSink
 
     ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
 
-    /// <summary>Where the content of an attachment goes that comes next; null where it is not kept.</summary>
+    /// <summary>Begins the content of an attachment, which follows; returns null if it is not stored.</summary>
     AttachmentUpload? BeginContent();
 
-    /// <summary>A content has come, and is complete; the attachments that have it follow.</summary>
+    /// <summary>Called when a content is complete, before the attachments that refer to it.</summary>
     ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken);
 
-    /// <summary>A value beside documents, or its deletion. False: left out.</summary>
+    /// <summary>Receives an item of related data, or its deletion. Returns false if it is skipped.</summary>
     ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken);
 
     ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken);
 }
 
-/// <summary>A deletion of a dump.</summary>
-/// <param name="Id">Id of the document.</param>
-/// <param name="Collection">The collection it was in.</param>
-/// <param name="Etag">Etag of the deletion.</param>
-/// <param name="Ticks">When, UTC.</param>
-/// <param name="IsSuperseded">Whether the id has changed again in another collection.</param>
+/// <summary>A tombstone of a dump.</summary>
+/// <param name="Id">The id of the document.</param>
+/// <param name="Collection">The collection of the document.</param>
+/// <param name="Etag">The etag of the deletion.</param>
+/// <param name="Ticks">The time of the deletion (UTC).</param>
+/// <param name="IsSuperseded">Whether the document with this id was changed again in another collection.</param>
 internal sealed record DumpTombstone(string Id, string Collection, long Etag, long Ticks, bool IsSuperseded);
 
-/// <summary>Takes nothing: for who only wants to know whether a backup is whole.</summary>
+/// <summary>Discards everything; used for verification.</summary>
 internal sealed class NoSink : IDumpSink
 {
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;

@@ -11,14 +11,14 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Brings what a dump holds into a database in use: documents as a bulk insert does, over those of the same ids; identities and
-/// ranges of ids never backwards, since numbers that were given must not be given again.
+/// Imports the contents of a dump into a database in use: documents by bulk insert, replacing those with the same ids;
+/// identities and HiLo ranges only if they are higher, because values that were handed out must not be reused.
 /// </summary>
 internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options) : IDumpSink
 {
     private const string CollectionOfRanges = "@hilo";
 
-    /// <summary>What is set under this name is added to what there is.</summary>
+    /// <summary>The names of the settings that are merged with the existing ones.</summary>
     private static readonly byte[] _analyzers = Encoding.UTF8.GetBytes(CustomAnalyzers.SettingName);
     private static readonly byte[] _sorters = Encoding.UTF8.GetBytes(DatabaseSorters.SettingName);
 
@@ -26,7 +26,10 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
 
-    /// <summary>What was here before: two revisions of the dump may be equal.</summary>
+    /// <summary>
+    /// The last etag before the import: revisions are compared only with older ones, since two revisions of the dump may be
+    /// equal.
+    /// </summary>
     private readonly long _hereUpTo = database.LastEtag;
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
@@ -65,13 +68,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             database.Indexes.FindOrCreate(groups, out _);
         else
             database.Indexes.Ensure(index.Mapping);
-        // What is set of an index that was there stays; one that was there under another name, or is wider, has its own too.
+        // An existing index keeps its settings, also if it has another name or covers more fields.
         if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
             database.Indexes.Control.Set(name, _ => index.Settings);
         return ValueTask.FromResult(true);
     }
 
-    /// <summary>Whether the program has the analyzers that it names.</summary>
+    /// <summary>Returns whether the program has the analyzers of a definition.</summary>
     private bool CanBuild(IndexDefinition definition)
     {
         try
@@ -120,16 +123,17 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
-        await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
+        // the document may still be in the buffer of the bulk insert
+        await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
         using var batch = new WriteBatch(database.Options);
-        // its one command
+        // the result of the only command
         return ((RestoredResult)(await database.WriteAsync(batch.Restore(item, _hereUpTo), cancellationToken)
             .ConfigureAwait(false))[0].Beside!).IsTaken;
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
-    /// <summary>Whether the database has handed out as many ids of this range, or more.</summary>
+    /// <summary>Returns whether the database has already handed out the ids of this range.</summary>
     private bool IsBehind(DumpDocument document)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();

@@ -3,8 +3,7 @@ using Treepie.Storage.Files;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What is written to a stream at a pace: between two writes there may be a rest, which the calling thread takes. Leaves the
-/// stream open.
+/// A stream that may pause the calling thread before an asynchronous write, to keep a pace. Leaves the inner stream open.
 /// </summary>
 internal sealed class PacedStream(Stream inner, BackupPace pace) : ForwardStream
 {

@@ -2,7 +2,7 @@ using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
-/// <summary>Tells of pages what is told of documents.</summary>
+/// <summary>Converts progress in pages to <see cref="BackupProgress"/>.</summary>
 internal sealed class PageProgress(
     IProgress<BackupProgress> progress, BackupStep step, Func<long> storedBytes,
     long storedBytesTotal = 0) : IProgress<BackupPartProgress>

@@ -4,23 +4,23 @@ using Treepie.Storage.Files;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The parts of a snapshot, opened one after the other: each sealed and compressed in its own way. Counts what is read of them.
+/// Opens the parts of a snapshot one after another; each may be encrypted and compressed differently. Counts the bytes read.
 /// </summary>
 internal sealed class PartSource(RestoreOptions options)
 {
     private long _bytesBefore;
     private BackupSource? _current;
 
-    /// <summary>zstd, gzip or none, of the part that was opened first.</summary>
+    /// <summary>The compression of the part opened first: zstd, gzip or none.</summary>
     public string? Compression { get; private set; }
 
-    /// <summary>Whether the part that was opened first is sealed.</summary>
+    /// <summary>Whether the part opened first is encrypted.</summary>
     public bool IsSealed { get; private set; }
 
-    /// <summary>Bytes read of all parts.</summary>
+    /// <summary>The number of bytes read from all parts.</summary>
     public long StoredBytes => _bytesBefore + (_current?.StoredBytes ?? 0);
 
-    /// <summary>A part by itself.</summary>
+    /// <summary>Returns a part that is opened when needed.</summary>
     public BackupChainPart Of(BackupPart part) => new(part.Name, async cancellationToken =>
     {
         Stream stream = await options.OpenAsync(part, cancellationToken).ConfigureAwait(false);
@@ -44,7 +44,7 @@ internal sealed class PartSource(RestoreOptions options)
         }
     });
 
-    /// <summary>The one part that is open already, and that somebody else closes.</summary>
+    /// <summary>Returns the only part, which is open already and closed by the caller.</summary>
     public BackupChainPart Of(BackupSource source) => new("the backup", _ => ValueTask.FromResult<Stream>(Use(source, null)));
 
     private PartStream Use(BackupSource source, Stream? owned)
@@ -62,7 +62,7 @@ internal sealed class PartSource(RestoreOptions options)
         });
     }
 
-    /// <summary>Reads a source, and closes it with what is below it if it is its own.</summary>
+    /// <summary>Reads a source; closes it with its underlying stream if it owns that.</summary>
     private sealed class PartStream(BackupSource source, Stream? owned, Action closing) : ForwardStream
     {
         public override bool CanRead => true;

@@ -2,7 +2,7 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
-/// <summary>A stream whose first bytes can be looked at before it is read. Leaves the stream below open.</summary>
+/// <summary>A stream whose first bytes can be examined before it is read. Leaves the inner stream open.</summary>
 internal sealed class PeekedStream(Stream inner) : ForwardStream
 {
     public override bool CanRead => true;
@@ -12,8 +12,8 @@ internal sealed class PeekedStream(Stream inner) : ForwardStream
     private InvalidDataException? _failure;
 
     /// <summary>
-    /// The first bytes, fewer where there are no more, or where they cannot be decompressed: who reads them learns that. To be
-    /// called once, before anything is read.
+    /// Returns the first bytes; fewer if the stream is shorter, or if they cannot be decompressed, in which case a later read
+    /// throws. Must be called at most once, before anything is read.
     /// </summary>
     public async ValueTask<ReadOnlyMemory<byte>> PeekAsync(int count, CancellationToken cancellationToken)
     {

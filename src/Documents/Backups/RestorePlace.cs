@@ -3,8 +3,9 @@ using Treepie.Storage;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a database is restored before anybody can see it: a folder beside its own, which takes its name in one step when all is
-/// there and compared. A restore that was killed leaves that folder; the next one to the same place deletes it and begins anew.
+/// The temporary directory of a restore, next to its target: it is renamed to the target in one step when the restore is
+/// complete and verified. If the process is killed, the directory remains; the next restore to the same target deletes its
+/// contents.
 /// </summary>
 internal sealed class RestorePlace : IDisposable
 {
@@ -21,12 +22,14 @@ internal sealed class RestorePlace : IDisposable
         _lock = heldLock;
     }
 
-    /// <summary>The folder for now.</summary>
+    /// <summary>The temporary directory.</summary>
     public string Path { get; }
 
-    /// <summary>Makes the folder for a database that is to be in <paramref name="target"/>, which is absent or empty.</summary>
-    /// <exception cref="BackupException">Something is there.</exception>
-    /// <exception cref="EnvironmentLockedException">Another restore to it is at work.</exception>
+    /// <summary>
+    /// Creates the temporary directory for a restore to <paramref name="target"/>, which must not exist or be empty.
+    /// </summary>
+    /// <exception cref="BackupException">The target exists.</exception>
+    /// <exception cref="EnvironmentLockedException">Another restore to the target is running.</exception>
     public static RestorePlace Begin(string target)
     {
         Refuse(target);
@@ -34,7 +37,7 @@ internal sealed class RestorePlace : IDisposable
             ?? throw new BackupException(
                 BackupFault.TargetExists,
                 $"'{target}' is the root of a file system: a database cannot be restored there. Give a directory below it.");
-        // The ~ keeps a catalogue from taking it for a database: it deletes what begins so.
+        // A catalogue ignores names that begin with ~, and deletes leftovers.
         string path = System.IO.Path.Combine(parent, $"~restoring-{System.IO.Path.GetFileName(target)}");
         PrivateFiles.CreateDirectory(path);
         FileStream heldLock;
@@ -53,7 +56,7 @@ internal sealed class RestorePlace : IDisposable
 
         try
         {
-            foreach (string left in Directory.GetDirectories(path)) // of a restore that was killed
+            foreach (string left in Directory.GetDirectories(path)) // left by a restore that was killed
                 Directory.Delete(left, recursive: true);
             return new RestorePlace(target, path, heldLock);
         }
@@ -64,20 +67,21 @@ internal sealed class RestorePlace : IDisposable
         }
     }
 
-    /// <summary>Gives the folder its name; the database in it is closed and durable.</summary>
+    /// <summary>Renames the directory to the target; the database in it must be closed and durable.</summary>
     public void Publish()
     {
         Refuse(_target);
         _lock?.Dispose();
         _lock = null;
         if (Directory.Exists(_target))
-            Directory.Delete(_target); // empty, or this fails
+            Directory.Delete(_target); // empty; otherwise this throws
         Directory.Move(Path, _target);
         _published = true;
-        PrivateFiles.SyncDirectory(System.IO.Path.GetDirectoryName(_target)!); // Begin has seen to it that there is one
+        // Begin has verified that there is a parent directory
+        PrivateFiles.SyncDirectory(System.IO.Path.GetDirectoryName(_target)!);
     }
 
-    /// <summary>Deletes the folder unless it has its name.</summary>
+    /// <summary>Deletes the directory unless it was published.</summary>
     public void Dispose()
     {
         _lock?.Dispose();
@@ -91,7 +95,7 @@ internal sealed class RestorePlace : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // The next restore to this place tries again, and nobody takes it for a database until then.
+            // the next restore to this target tries again; until then no catalogue opens it as a database
         }
     }
 

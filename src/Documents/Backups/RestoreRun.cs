@@ -5,14 +5,14 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Front door of the room for reading: a backup into a directory that nobody uses yet, or through a check that keeps nothing.
-/// What was restored is read again, all of it, and compared with the backup's counts and content hash before anybody can see it.
+/// Restores a logical backup to a directory that is not in use yet, or verifies it without storing anything. What was
+/// restored is read again completely and compared with the backup's counts and content hash before it is published.
 /// </summary>
 internal static class RestoreRun
 {
     /// <summary>
-    /// Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable.
-    /// Whoever calls deletes it after an error.
+    /// Restores to <paramref name="path"/>, a new directory, and leaves the database there closed and durable. The caller
+    /// deletes the directory after an error.
     /// </summary>
     public static async Task<BackupReport> RunAsync(
         BackupSource source, string path, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress,
@@ -35,7 +35,7 @@ internal static class RestoreRun
         return report;
     }
 
-    /// <summary>Reads a backup to its end and keeps nothing of it.</summary>
+    /// <summary>Reads a backup to its end without storing anything.</summary>
     public static Task<BackupReport> VerifyAsync(
         BackupSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress,
         CancellationToken cancellationToken) =>
@@ -44,7 +44,7 @@ internal static class RestoreRun
             progress)
         { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
 
-    /// <summary>Opens the store of documents that a restore writes to.</summary>
+    /// <summary>Opens the documents' store that a restore writes to.</summary>
     public static StorageEnvironment OpenStore(string path, DatabaseOptions database, RestoreOptions options)
     {
         var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
@@ -53,7 +53,7 @@ internal static class RestoreRun
         return StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), storage);
     }
 
-    /// <summary>Bytes of a stream, where it knows; else 0.</summary>
+    /// <summary>Returns the remaining length of a stream in bytes; 0 if unknown.</summary>
     public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
 
     private static async Task<(BackupReport Report, List<DumpedIndex> Indexes)> FillAsync(

@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes what a dump holds into the storage of a database that nobody uses yet, in durable steps: while one is committed, the
-/// next is read. Memory is two steps and a document.
+/// Writes the contents of a dump to the storage of a database that is not in use yet, in durable steps: while one is
+/// committed, the next is read. Memory use is two steps and a document.
 /// </summary>
 internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, IAsyncDisposable
 {
@@ -23,10 +23,10 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     private DumpHeader? _header;
     private long _lastEtag;
 
-    /// <summary>Whether what comes goes onto what an earlier part left here.</summary>
+    /// <summary>Whether the dump is applied on top of an earlier part of the chain.</summary>
     private bool IsIncrement => _header?.Since is not null;
 
-    /// <summary>Indexes to be made when the documents are there.</summary>
+    /// <summary>The indexes to create after all documents are restored.</summary>
     public List<DumpedIndex> Indexes { get; } = [];
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken)
@@ -83,7 +83,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Completes when all is durable; the database is then that of the backup.</summary>
+    /// <summary>Makes everything durable, and gives the database the id and last etag of the backup.</summary>
     public async Task CompleteAsync(CancellationToken cancellationToken)
     {
         await BeginCommitAsync(cancellationToken).ConfigureAwait(false);
@@ -104,7 +104,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Waits for what is on its way, whatever becomes of it: the storage must not close under it.</summary>
+    /// <summary>Waits for a pending commit, even a failing one, because the storage must not be closed during it.</summary>
     public async ValueTask DisposeAsync()
     {
         await _commit.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
@@ -134,7 +134,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         bool isIncrement = IsIncrement;
         _step = _spare ?? new Step();
         _spare = null;
-        _commit = Task.Run(() => CommitAsync(step, isIncrement), CancellationToken.None); // what has been handed over is written
+        // a step passed to the committer is always written
+        _commit = Task.Run(() => CommitAsync(step, isIncrement), CancellationToken.None);
     }
 
     private async Task CommitAsync(Step step, bool isIncrement)
@@ -145,7 +146,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         _spare = step;
     }
 
-    /// <summary>What is committed together.</summary>
+    /// <summary>The changes committed in one transaction.</summary>
     private sealed class Step : IDisposable
     {
         private readonly List<RestoredDocument> _documents = [];
@@ -215,7 +216,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
                 writer.Delete(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
         }
 
-        /// <summary>Empties it; it can be filled again.</summary>
+        /// <summary>Clears the step for reuse.</summary>
         public void Dispose()
         {
             _documents.Clear();

@@ -1,8 +1,8 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Counts what is taken and left out of each section of a dump. Names are counted up to a number and a length: a dump may be made
-/// to have more than memory has.
+/// Counts the items taken and skipped in each section of a dump. The number and length of names are limited, because a
+/// malicious dump could otherwise exhaust memory.
 /// </summary>
 internal sealed class SectionCounts
 {
@@ -14,18 +14,18 @@ internal sealed class SectionCounts
     private readonly SortedDictionary<string, (long Taken, long LeftOut)> _sections = new(StringComparer.Ordinal);
     private readonly SortedDictionary<string, long> _skipped = new(StringComparer.Ordinal);
 
-    /// <summary>What was left out, by kind.</summary>
+    /// <summary>The number of skipped items by kind.</summary>
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
 
-    /// <summary>The sections that have anything.</summary>
+    /// <summary>The sections that are not empty.</summary>
     public IReadOnlyList<BackupSection> All =>
         [.. _sections.Select(static section => new BackupSection(section.Key, section.Value.Taken, section.Value.LeftOut))];
 
     public void Take(string section) => Add(section, 1, 0);
 
-    /// <summary>Counts what was left out.</summary>
+    /// <summary>Counts a skipped item.</summary>
     /// <param name="section">Its section.</param>
-    /// <param name="kind">What it was, where that says more; null: its section.</param>
+    /// <param name="kind">What it is, if that is more specific; null: its section.</param>
     public void LeaveOut(string section, string? kind = null)
     {
         Add(section, 0, 1);
@@ -33,10 +33,10 @@ internal sealed class SectionCounts
         _skipped[name] = _skipped.GetValueOrDefault(name) + 1;
     }
 
-    /// <summary>Counts a document that was refused, which the report lists by itself.</summary>
+    /// <summary>Counts an invalid document, which the report lists separately.</summary>
     public void Refuse() => Add(Documents, 0, 1);
 
-    /// <summary>What was taken, in words: what an import that broke off leaves behind.</summary>
+    /// <summary>Describes the items taken, for the error message of an import that failed.</summary>
     public string DescribeTaken()
     {
         string[] taken = [

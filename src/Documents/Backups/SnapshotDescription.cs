@@ -4,13 +4,13 @@ using System.Text.Json;
 
 namespace Treepie.Backups;
 
-/// <summary>What a snapshot of a database says of itself, in the description of its part: all that is not in the pages.</summary>
-/// <param name="DatabaseName">Name of the database.</param>
-/// <param name="DatabaseId">Its id, part of its change vectors.</param>
-/// <param name="LastEtag">Etag of the last change in it.</param>
-/// <param name="TakenAt">When, UTC.</param>
-/// <param name="Counts">How much is in it.</param>
-/// <param name="Indexes">Indexes: folder, and definition as it lies beside them.</param>
+/// <summary>The description of the database in the header of a snapshot: the information that is not in its pages.</summary>
+/// <param name="DatabaseName">The name of the database.</param>
+/// <param name="DatabaseId">The id of the database, which is part of its change vectors.</param>
+/// <param name="LastEtag">The etag of the last change.</param>
+/// <param name="TakenAt">When the snapshot was taken (UTC).</param>
+/// <param name="Counts">The number of items of each kind.</param>
+/// <param name="Indexes">The folders of the indexes, with their definitions as stored.</param>
 internal sealed record SnapshotDescription(
     string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, BackupCounts Counts,
     IReadOnlyList<(string Folder, byte[] Definition)> Indexes)
@@ -18,12 +18,12 @@ internal sealed record SnapshotDescription(
     private const int Format = 1;
 
     /// <summary>
-    /// Of a log: the commit whose state it speaks of, the last one of the log. Null in those of before it was said, which speak
-    /// of about that state, and in those of snapshots.
+    /// For a log, the commit to whose state the description refers: the last one of the log. Null for snapshots, and for
+    /// older logs, whose descriptions refer to approximately that state.
     /// </summary>
     public long? Commit { get; init; }
 
-    /// <summary>As JSON.</summary>
+    /// <summary>Returns the description as JSON.</summary>
     public byte[] Write()
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -57,8 +57,8 @@ internal sealed record SnapshotDescription(
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads it.</summary>
-    /// <exception cref="BackupException">It is of a newer format, or none.</exception>
+    /// <summary>Reads a description.</summary>
+    /// <exception cref="BackupException">The format is newer than this program, or it is not a description.</exception>
     public static SnapshotDescription Read(ReadOnlyMemory<byte> utf8)
     {
         try

@@ -5,16 +5,15 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The content hash of a database as it stands, in the order of a backup: what was restored is compared by it with what was
-/// backed up.
+/// Computes the content hash of a database in the order of a backup, to compare a restored database with its backup.
 /// </summary>
 internal static class SnapshotHash
 {
     private const int DocumentsPerRelease = 256;
 
     /// <summary>
-    /// Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole
-    /// backup and an increment have them. Told each few hundred documents.
+    /// Reads the whole database, or the changes since a backup. <paramref name="withCollections"/> includes the collections,
+    /// as whole backups and increments do. <paramref name="report"/> is called every few hundred documents.
     /// </summary>
     public static (BackupCounts Counts, string Hash) Compute(
         DatabaseSnapshot snapshot,
@@ -98,7 +97,7 @@ internal static class SnapshotHash
         }
     }
 
-    /// <summary>Adds the next documents; false after the last.</summary>
+    /// <summary>Adds the next documents; returns false after the last one.</summary>
     private static bool AddPiece(ContentHash hash, DocumentCursor cursor)
     {
         for (int left = DocumentsPerRelease; left > 0; left--)

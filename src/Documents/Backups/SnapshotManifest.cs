@@ -4,15 +4,17 @@ using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
-/// <summary>What a snapshot says of its state at its end.</summary>
-/// <param name="ContentHash">As <see cref="Backups.ContentHash"/> gives it: the same as that of a logical backup.</param>
-/// <param name="Hash">What that is.</param>
+/// <summary>The manifest at the end of a snapshot.</summary>
+/// <param name="ContentHash">
+/// The hash computed by <see cref="Backups.ContentHash"/>: the same as that of a logical backup.
+/// </param>
+/// <param name="Hash">The algorithm of the hash.</param>
 internal sealed record SnapshotManifest(string ContentHash, BackupHashKind Hash = BackupHashKind.Blake3)
 {
-    /// <summary>Named where it is not the first, which was SHA-256.</summary>
+    /// <summary>The name of the algorithm; a manifest without a name uses the original one, SHA-256.</summary>
     private const string Blake3 = "BLAKE3";
 
-    /// <summary>As JSON.</summary>
+    /// <summary>Returns the manifest as JSON.</summary>
     public byte[] Write()
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -28,8 +30,8 @@ internal sealed record SnapshotManifest(string ContentHash, BackupHashKind Hash 
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads it; null where there is none.</summary>
-    /// <exception cref="BackupException">It is something else.</exception>
+    /// <summary>Reads a manifest; returns null for none.</summary>
+    /// <exception cref="BackupException">It is not a manifest, or its algorithm is unknown.</exception>
     public static SnapshotManifest? Read(ReadOnlyMemory<byte> utf8)
     {
         if (utf8.IsEmpty)

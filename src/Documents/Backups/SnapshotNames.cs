@@ -2,17 +2,17 @@ using Treepie.Store;
 
 namespace Treepie.Backups;
 
-/// <summary>What the stores of a database are called in a snapshot: as their folders.</summary>
+/// <summary>The names of a database's stores in a snapshot: the names of their folders.</summary>
 internal static class SnapshotNames
 {
     private const int MaxFolderLength = 200;
 
-    /// <summary>Of an index in a folder.</summary>
+    /// <summary>Returns the name for an index in a folder.</summary>
     public static string OfIndex(string folder) => $"{DatabaseFormat.IndexesFolder}/{folder}";
 
     /// <summary>
-    /// The folder of an index; null where it is another store, or a name that no index's folder has: it comes from a file that
-    /// anyone may have written.
+    /// Returns the folder of an index; null if the name is that of another store, or not valid for an index folder. Names are
+    /// not trusted: anyone may have written the file.
     /// </summary>
     public static string? FolderOf(string name)
     {

@@ -7,8 +7,9 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A snapshot with its increments and log into a directory that nobody uses yet, or through a proof that keeps nothing: each
-/// store by itself, encrypted as the new database is to be; then the database is opened and counted before anybody can see it.
+/// Restores a snapshot with its increments and log to a directory that is not in use yet, or verifies it without storing
+/// anything. Each store is restored separately, encrypted as the new database requires; then the database is opened and its
+/// counts are compared before it is published.
 /// </summary>
 internal sealed class SnapshotRestore(
     IReadOnlyList<BackupChainPart> parts, PartSource source, RestoreOptions options, long storedBytesTotal,
@@ -25,8 +26,8 @@ internal sealed class SnapshotRestore(
         : new PageProgress(progress, BackupStep.Reading, () => source.StoredBytes, storedBytesTotal);
 
     /// <summary>
-    /// Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable.
-    /// Whoever calls deletes it after an error.
+    /// Restores to <paramref name="path"/>, a new directory, and leaves the database there closed and durable. The caller
+    /// deletes the directory after an error.
     /// </summary>
     public Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken) => TranslateAsync(async () =>
     {
@@ -82,7 +83,7 @@ internal sealed class SnapshotRestore(
         }
     });
 
-    /// <summary>Reads all of it and keeps nothing.</summary>
+    /// <summary>Reads the whole chain without storing anything.</summary>
     public Task<BackupReport> VerifyAsync(CancellationToken cancellationToken) => TranslateAsync(async () =>
     {
         if (options.IsLogAlone)
@@ -113,7 +114,9 @@ internal sealed class SnapshotRestore(
         };
     });
 
-    /// <summary>Gives the indexes their definitions: from then on they are indexes of the database that is opened next.</summary>
+    /// <summary>
+    /// Writes the definitions of the indexes, which makes them indexes of the database when it is next opened.
+    /// </summary>
     private static void PublishIndexes(string path, SnapshotDescription description, EncryptionKey? key)
     {
         string indexes = Path.Combine(path, DatabaseFormat.IndexesFolder);
@@ -122,7 +125,7 @@ internal sealed class SnapshotRestore(
             ? null
             : StorageEnvironment.Open(
                 Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
-        // no index is opened here
+        // the memory budget has no effect: no index is opened here
         SealedDefinitions? sealedDefinitions = documents is null
             ? null
             : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes);
@@ -134,8 +137,8 @@ internal sealed class SnapshotRestore(
     }
 
     /// <summary>
-    /// What the chain says of the state it leads to: the snapshot, or the log where it is read to the end of one of its parts;
-    /// null where it is left within one, which speaks of its end only.
+    /// Returns the description of the state at the end of the replay: that of the snapshot, or of the log if a log part was
+    /// read to its end; null if the replay stopped within a log part, whose description refers to its end only.
     /// </summary>
     private static SnapshotDescription? EndOf(BackupChainReport read, SnapshotDescription description)
     {
@@ -147,7 +150,9 @@ internal sealed class SnapshotRestore(
         return log.Commit == read.Commit ? log with { Counts = log.Counts with { Indexes = description.Counts.Indexes } } : null;
     }
 
-    /// <summary>What is in the database that was restored, which is what the chain says, where it says so.</summary>
+    /// <summary>
+    /// Returns the counts of the restored database, after comparing them with the description if there is one.
+    /// </summary>
     private static (BackupCounts Counts, long LastEtag) Compare(
         Database restored, BackupChainReport read, SnapshotDescription description)
     {
@@ -167,7 +172,8 @@ internal sealed class SnapshotRestore(
     }
 
     /// <summary>
-    /// The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.
+    /// Returns the content hash of the restored database if the snapshot has one; it must be equal unless commits of the log
+    /// were replayed.
     /// </summary>
     private static string? CompareContent(Database restored, BackupChainReport read, CancellationToken cancellationToken)
     {
@@ -205,7 +211,7 @@ internal sealed class SnapshotRestore(
         Pages = read.Pages,
     };
 
-    /// <summary>Errors of the layers below, said of the backup.</summary>
+    /// <summary>Translates errors of the storage layer to <see cref="BackupException"/>.</summary>
     private static async Task<BackupReport> TranslateAsync(Func<Task<BackupReport>> work)
     {
         try

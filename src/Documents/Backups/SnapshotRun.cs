@@ -10,18 +10,19 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes the pages of one snapshot of a database, or those that came since another, or the log: the documents first, then each
-/// index as it was a moment before, so that no index has seen what the documents have not. Writers go on.
+/// Writes the pages of a snapshot of a database, or those written since another one, or the log. Index snapshots are taken
+/// just before that of the documents, so that no index contains changes that the documents do not have. Writers continue
+/// meanwhile.
 /// </summary>
 internal sealed class SnapshotRun(Database database, BackupOptions options, IProgress<BackupProgress>? progress)
 {
-    /// <summary>The whole state, or what came since.</summary>
+    /// <summary>Writes a full snapshot or an increment.</summary>
     public async Task<BackupReport> WritePagesAsync(BackupTarget target, CancellationToken cancellationToken)
     {
         IReadOnlyList<HeldIndex> indexes = database.Indexes.Hold();
         IReadOnlyList<IndexMapping>? definitions = database.Indexes.Definitions();
         if (definitions.Count != indexes.Count)
-            definitions = null; // one came or went between the two: what was held cannot be told
+            definitions = null; // an index was created or deleted in between: the definitions of the held indexes are unknown
         var snapshots = new List<EnvironmentSnapshot>();
         try
         {
@@ -29,7 +30,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 snapshots.Add(EnvironmentSnapshot.Begin(index.Index.Store));
             using var documents = EnvironmentSnapshot.Begin(database.Environment);
             if (definitions is not null && !AreOf(documents.Read, indexes, definitions))
-                definitions = null; // one was changed between the two
+                definitions = null; // a definition was changed in between
             SnapshotDescription description = Describe(documents.Read, indexes);
             BackupLink? since = CheckSince(documents.StoreId);
             long mainSince = since?.Stores[0].Commit ?? -1;
@@ -65,7 +66,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 }
                 catch (CorruptionException)
                 {
-                    // an index can be built anew: it must not keep the documents from being backed up
+                    // an index can be rebuilt; it must not prevent the backup of the documents
                     await index.GiveUpAsync(writer, cancellationToken).ConfigureAwait(false);
                     damaged++;
                 }
@@ -101,7 +102,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         }
     }
 
-    /// <summary>The commits since.</summary>
+    /// <summary>Writes the commits since another backup.</summary>
     public async Task<BackupReport> WriteLogAsync(BackupTarget target, CancellationToken cancellationToken)
     {
         BackupLink since = CheckSince(database.Environment.StoreId)
@@ -138,7 +139,10 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         };
     }
 
-    /// <summary>What follows a commit; who is no task has his place in the log there from now on.</summary>
+    /// <summary>
+    /// Begins to read the log after a commit. Unless the backup belongs to a task, this records the commit as the position of
+    /// the log reader.
+    /// </summary>
     private EnvironmentLogStretch BeginLog(long after)
     {
         try
@@ -169,7 +173,7 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     }
 
     /// <summary>
-    /// Whether definitions are those of the indexes that are held and, of those made by hand, of the documents' snapshot.
+    /// Returns whether the definitions match the held indexes and, for user-defined ones, the snapshot of the documents.
     /// </summary>
     private static bool AreOf(
         ReadTransaction documents, IReadOnlyList<HeldIndex> indexes, IReadOnlyList<IndexMapping> definitions)
@@ -215,7 +219,8 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     }
 
     /// <summary>
-    /// Where the log goes on: where it was, unless what followed there is not kept any more, which this backup makes up for.
+    /// Returns the commit from which the next log backup continues: the previous one, unless the commits after it are no
+    /// longer kept; this snapshot contains them.
     /// </summary>
     private long LogCommit(BackupLink? since, long commit) =>
         since is not null && database.Log.HoldsAfter(since.LogCommit) ? since.LogCommit : commit;

@@ -2,15 +2,15 @@ using System.Globalization;
 
 namespace Treepie.Backups;
 
-/// <summary>Which store a backup holds, and up to which commit.</summary>
-/// <param name="Name">Its folder below the database's.</param>
-/// <param name="StoreId">The store.</param>
-/// <param name="Commit">The commit.</param>
+/// <summary>A store in a backup, and its last commit.</summary>
+/// <param name="Name">The folder of the store, relative to that of the database.</param>
+/// <param name="StoreId">The id of the store.</param>
+/// <param name="Commit">The last commit.</param>
 internal sealed record StoreLink(string Name, Guid StoreId, long Commit)
 {
     private const char Between = ',';
 
-    /// <summary>Reads what <see cref="ToString"/> gave.</summary>
+    /// <summary>Parses the result of <see cref="ToString"/>.</summary>
     public static StoreLink Parse(string text)
     {
         string[] parts = text.Split(Between);

@@ -1,13 +1,13 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Runs the long work of a backup on a thread of its own. The pool has as many threads as there are cores, and on two of them a
-/// backup would hold one that writers and requests wait for; adding threads takes it half a second each. The work stays on its
-/// thread as long as what it awaits is there at once, which <see cref="BlockingStream"/> sees to.
+/// Runs the long work of a backup on a dedicated thread. The thread pool has as many threads as there are cores; on two
+/// cores, a backup would block one that writers and requests wait for, and adding a thread takes the pool half a second. The
+/// work stays on its thread as long as everything it awaits completes synchronously, which <see cref="BlockingStream"/>
+/// ensures.
 /// </summary>
 internal static class WorkThread
 {
-    /// <summary>Runs it.</summary>
     public static Task<T> RunAsync<T>(Func<Task<T>> work)
     {
         var begun = new TaskCompletionSource<Task<T>>(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -6,22 +6,21 @@ using System.Text;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// A program that writes a key to its standard output, for those who keep keys in a vault or a device. It is started without a
-/// shell, with closed input, and has a time limit; what it writes to standard error is told when it fails.
+/// A program that writes a key to its standard output, for keys in a vault or device. It is started without a shell, with
+/// closed standard input, and has a time limit; if it fails, the error message contains its standard error output.
 /// </summary>
 internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments, TimeSpan timeLimit)
 {
     private const int MaxErrorChars = 1000;
 
-    /// <summary>The program with its arguments hidden, which may hold what is not for a log.</summary>
+    /// <summary>A description without the arguments, which may be confidential.</summary>
     public string Description =>
         arguments.Count == 0 ? $"The command '{program}'" : $"The command '{program}' with {arguments.Count} arguments";
 
     /// <summary>
-    /// Splits a command line: words apart by spaces, which quotes of either kind keep together. No variables, no escapes, no
-    /// shell.
+    /// Splits a command line into words separated by spaces; quotes of either kind group words. No variables or escapes.
     /// </summary>
-    /// <exception cref="FormatException">A quote is not closed, or there is no word.</exception>
+    /// <exception cref="FormatException">A quote is not closed, or there are no words.</exception>
     public static IReadOnlyList<string> Split(string line)
     {
         var words = new List<string>();
@@ -33,7 +32,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             if (quote != '\0' ? unit == quote : unit is '"' or '\'')
             {
                 quote = quote == '\0' ? unit : '\0';
-                isWord = true; // also where nothing is between the quotes
+                isWord = true; // even if the quotes are empty
             }
             else if (quote == '\0' && char.IsWhiteSpace(unit))
             {
@@ -56,7 +55,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             : words;
     }
 
-    /// <summary>Runs it to its end.</summary>
+    /// <summary>Runs the program to completion.</summary>
     /// <exception cref="KeySourceException">It cannot be started, fails, writes too much or takes too long.</exception>
     public async Task RunAsync(SecretBuffer secret, CancellationToken cancellationToken)
     {
@@ -115,7 +114,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
         }
         catch (Exception error) when (error is ExternalException or InvalidOperationException or IOException)
         {
-            // the first is what a system call says
+            // failed system calls throw an ExternalException
             throw new KeySourceException($"{Description} cannot be started: {error.Message}", error);
         }
     }
@@ -135,7 +134,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
                 + $"standard output. It was killed.");
     }
 
-    /// <summary>All of it is read, or the program would wait for a reader; the beginning is kept.</summary>
+    /// <summary>Reads everything, so that the program does not block on a full pipe; keeps only the beginning.</summary>
     private static async Task<string> ReadErrorAsync(StreamReader error, CancellationToken cancellationToken)
     {
         var kept = new StringBuilder();
@@ -157,7 +156,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
         catch (Exception error)
             when (error is InvalidOperationException or ExternalException or AggregateException or NotSupportedException)
         {
-            // It has ended by itself meanwhile, or belongs to somebody else now.
+            // it has exited in the meantime, or may no longer be killed
         }
     }
 }

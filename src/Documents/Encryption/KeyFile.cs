@@ -32,7 +32,7 @@ public static class KeyFile
             BufferSize = 0
         };
         if (!OperatingSystem.IsWindows())
-            options.UnixCreateMode = OwnerOnly; // from the first moment on: a mode set later leaves a gap
+            options.UnixCreateMode = OwnerOnly; // at creation: setting the mode later would leave the file open for a moment
 
         using var secret = new SecretBuffer(KeyText.MaxBytes);
         KeyText.Write(key, secret);

@@ -4,14 +4,14 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Tells whether two keys are the same without keeping either: a hash of the key, for a purpose. Keys are random bytes, so the
-/// hash tells nothing of them; a passphrase has no mark of its own.
+/// Compares keys without storing them: a hash of the key for one purpose. Keys are random, so the hash reveals nothing about
+/// them; all passphrases have the same mark.
 /// </summary>
 internal static class KeyMark
 {
     private const int Bytes = 16;
 
-    /// <summary>The mark of a key, in hexadecimal.</summary>
+    /// <summary>Returns the mark of a key, in hexadecimal.</summary>
     public static string Of(EncryptionKey key)
     {
         if (key.IsPassphrase)

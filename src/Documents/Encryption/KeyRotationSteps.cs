@@ -2,13 +2,15 @@ using Treepie.Storage;
 
 namespace Treepie.Encryption;
 
-/// <summary>Tells one watcher of the rotations of several stores, each by its name, and adds up what they did.</summary>
+/// <summary>
+/// Reports the key rotations of several stores to one receiver, each under the store's name, and adds up their results.
+/// </summary>
 internal sealed class KeyRotationSteps(IProgress<EncryptionProgress>? progress)
 {
     private readonly List<string> _holders = [];
     private long _pagesWritten;
 
-    /// <summary>What all stores so far did.</summary>
+    /// <summary>The total result of all rotations so far.</summary>
     public EncryptionReport Report => new(_pagesWritten, _holders.Count == 0, _holders);
 
     /// <summary>Throws if a database has no key.</summary>
@@ -21,7 +23,9 @@ internal sealed class KeyRotationSteps(IProgress<EncryptionProgress>? progress)
                     + $"is made: make an encrypted one and copy everything to it, for instance with a backup.");
     }
 
-    /// <summary>Rotates the key of a store, with its progress, if anybody watches, as the argument.</summary>
+    /// <summary>
+    /// Rotates the key of a store; the argument of the function reports the progress, and is null if nobody receives it.
+    /// </summary>
     public void Run(string store, Func<IProgress<KeyRotationProgress>?, KeyRotationReport> rotate)
     {
         KeyRotationReport report = rotate(progress is null ? null : new Step(store, progress));

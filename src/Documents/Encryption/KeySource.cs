@@ -130,7 +130,7 @@ public sealed class KeySource
                 ReadVariable(secret);
                 break;
             case Kind.Command when _command is { } command:
-                // On another thread: the caller's may have a synchronization context that waits for the caller.
+                // on another thread: the caller may have a synchronization context, which would deadlock
                 Task.Run(() => command.RunAsync(secret, cancellationToken), CancellationToken.None).GetAwaiter().GetResult();
                 break;
         }

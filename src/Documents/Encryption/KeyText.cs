@@ -7,21 +7,23 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// What a key looks like where people keep it: 32 bytes as they are, or as text, 64 hexadecimal digits or base64, with white
-/// space around. And a passphrase, which is text without the line's end after it.
+/// The formats in which keys are stored: 32 raw bytes, 64 hexadecimal digits or base64, optionally surrounded by white space.
+/// A passphrase is text, without a trailing line break.
 /// </summary>
 internal static class KeyText
 {
-    /// <summary>Bytes of the longest passphrase; a key in any form is far shorter.</summary>
+    /// <summary>The maximum length of a passphrase in bytes; keys are much shorter in any format.</summary>
     public const int MaxBytes = 16 * 1024;
 
     private const int HexDigits = EncryptionKey.SizeBytes * 2;
 
-    /// <summary>The longest base64 that is still worth decoding to say how long it is.</summary>
+    /// <summary>The maximum length of base64 that is decoded to report its length.</summary>
     private const int MaxBase64 = 1024;
 
-    /// <summary>Reads a key. <paramref name="source"/> names where it came from, for messages, which never quote it.</summary>
-    /// <exception cref="KeySourceException">It is none; says why.</exception>
+    /// <summary>
+    /// Reads a key. <paramref name="source"/> names its source in error messages, which never quote the key.
+    /// </summary>
+    /// <exception cref="KeySourceException">The bytes are not a key; the message says why.</exception>
     public static EncryptionKey ReadKey(ReadOnlySpan<byte> found, string source)
     {
         if (found.Length == EncryptionKey.SizeBytes && !IsText(found))
@@ -50,7 +52,7 @@ internal static class KeyText
     }
 
     /// <summary>Reads a passphrase.</summary>
-    /// <exception cref="KeySourceException">It is none; says why.</exception>
+    /// <exception cref="KeySourceException">The bytes are not a passphrase; the message says why.</exception>
     public static EncryptionKey ReadPassphrase(ReadOnlySpan<byte> found, string source)
     {
         ReadOnlySpan<byte> text = found;
@@ -81,7 +83,7 @@ internal static class KeyText
         }
     }
 
-    /// <summary>A key as its sources read it, base64 with a line's end.</summary>
+    /// <summary>Writes a key as base64 with a line break, as read by <see cref="ReadKey"/>.</summary>
     public static void Write(EncryptionKey key, IBufferWriter<byte> output)
     {
         Span<byte> bytes = stackalloc byte[EncryptionKey.SizeBytes];
@@ -112,7 +114,9 @@ internal static class KeyText
         }
     }
 
-    /// <summary>Bytes of a base64 text, padded or not, in either alphabet; null where it is none.</summary>
+    /// <summary>
+    /// Decodes base64 in either alphabet, with or without padding; returns the number of bytes, or null if it is invalid.
+    /// </summary>
     private static int? Decode(ReadOnlySpan<byte> text, Span<byte> decoded)
     {
         if (Base64.DecodeFromUtf8(text, decoded, out _, out int length) == OperationStatus.Done)
@@ -121,14 +125,14 @@ internal static class KeyText
     }
 
     /// <summary>
-    /// 32 random bytes are letters, digits and signs throughout once in 10^13 times: such a file holds text, and a text of 32
-    /// characters is no key.
+    /// Returns whether bytes are printable ASCII. 32 random bytes are so only about once in 10^13 times: such a file contains
+    /// text, and a text of 32 characters is not a key.
     /// </summary>
     private static bool IsText(ReadOnlySpan<byte> bytes) => !bytes.ContainsAnyExceptInRange((byte)' ', (byte)'~');
 
     private static ReadOnlySpan<byte> Trim(ReadOnlySpan<byte> text) => text.Trim(" \t\r\n"u8);
 
-    /// <summary>The message without the name of a parameter that the caller's caller never saw.</summary>
+    /// <summary>Returns the message without the parameter name, which means nothing to the user.</summary>
     private static string WithoutParameter(ArgumentException error)
     {
         int end = error.ParamName is null ? -1 : error.Message.LastIndexOf(" (", StringComparison.Ordinal);

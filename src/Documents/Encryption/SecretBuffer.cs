@@ -4,23 +4,23 @@ using System.Security.Cryptography;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Room for a secret on its way from where it is kept to the key made of it: never moved by the garbage collector, zeroed when
-/// disposed.
+/// A buffer for a secret between its source and the key created from it: pinned, so that the garbage collector does not copy
+/// it, and zeroed when disposed.
 /// </summary>
 internal sealed class SecretBuffer(int capacityBytes) : IBufferWriter<byte>, IDisposable
 {
     private readonly byte[] _bytes = GC.AllocateArray<byte>(capacityBytes, pinned: true);
 
-    /// <summary>Bytes filled so far.</summary>
+    /// <summary>The number of bytes filled.</summary>
     public int Length { get; private set; }
 
-    /// <summary>What is filled.</summary>
+    /// <summary>The filled part.</summary>
     public Span<byte> Span => _bytes.AsSpan(0, Length);
 
-    /// <summary>What is still free.</summary>
+    /// <summary>The free part.</summary>
     public Memory<byte> Free => _bytes.AsMemory(Length);
 
-    /// <summary>Counts the first bytes of <see cref="Free"/> as filled.</summary>
+    /// <summary>Marks the first bytes of <see cref="Free"/> as filled.</summary>
     public void Advance(int count) => Length += count;
 
     /// <inheritdoc/>

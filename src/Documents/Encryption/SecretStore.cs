@@ -10,8 +10,8 @@ namespace Treepie.Encryption;
 /// the master key. Thread-safe.
 /// </summary>
 /// <remarks>
-/// The tree <c>keys</c> maps the lowercase name of a database to its key of 32 bytes. While the key is being changed, the new key
-/// is appended to it, so that after a crash both candidates are known.
+/// The tree <c>keys</c> maps the upper-case name of a database to its key of 32 bytes. While the key is being changed, the
+/// new key is appended to it, so that after a crash both candidates are known.
 /// </remarks>
 public sealed class SecretStore : IDisposable
 {
@@ -40,7 +40,7 @@ public sealed class SecretStore : IDisposable
             {
                 EncryptionKey = key,
                 ReadOnly = readOnly,
-                MaxDataFileBytes = 64 << 20, // some hundred bytes for each database
+                MaxDataFileBytes = 64 << 20, // a few hundred bytes per database
                 ScratchBudgetBytes = 1 << 20,
                 FirstJournalFileBytes = 16 << 10,
                 MaxJournalFileBytes = 256 << 10,

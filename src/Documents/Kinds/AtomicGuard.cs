@@ -9,7 +9,7 @@ namespace Treepie.Kinds;
 internal static class AtomicGuard
 {
     /// <summary>The text before the index of a guard in a change vector.</summary>
-    private const string Tag = "TRXN:"; // as Document.WriteTo writes it
+    private const string Tag = "TRXN:"; // as written by Document.WriteTo
 
     /// <summary>Returns the index of a document's guard; 0 if it has none.</summary>
     public static long IndexOf(IKindHost host, ReadOnlySpan<byte> foldedId) =>

@@ -21,7 +21,7 @@ internal sealed class AttachmentCommand(
         Check(host, isThere ? existing.Etag : 0);
         if (operation == AttachmentOperation.Put)
         {
-            // a put has a content
+            // a put always has a content
             host.Kinds.Contents.Settle(content!.Hash, content.SizeBytes, content.UploadId, content.Only.Span);
             return Result(host, Put(host, place, AttachmentRecord.Encode(content.Hash, content.SizeBytes, contentType)));
         }
@@ -31,7 +31,7 @@ internal sealed class AttachmentCommand(
             if (!isThere)
                 throw new AttachmentNotFoundException(place.DocumentId, place.NameText);
             byte[] value = existing.Value.ToArray();
-            AttachmentValue put = Put(host, destination!, value); // copies and moves have one
+            AttachmentValue put = Put(host, destination!, value); // copies and moves always have a destination
             if (operation == AttachmentOperation.Move && !place.Key.AsSpan().SequenceEqual(destination!.Key))
                 Delete(host);
             return Result(host, put);
@@ -47,7 +47,7 @@ internal sealed class AttachmentCommand(
         if (!host.TryGet(where.FoldedId, out DocumentRecord _))
             throw new DocumentNotFoundException(where.DocumentId, "has no attachments");
         host.Kinds.Put(where.Key, where.Name, value, host.NextEtag(), host.NowTicks);
-        host.Touch(where.FoldedId); // what metadata says of it has changed, if only the hash
+        host.Touch(where.FoldedId); // its metadata lists the attachments with their hashes
         host.Kinds.TryGet(where.Key, out KindRecord record);
         return AttachmentValue.Read(where.DocumentId, record, host.ChangeVectors);
     }

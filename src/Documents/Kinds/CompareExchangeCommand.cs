@@ -19,7 +19,7 @@ internal sealed class CompareExchangeCommand(string key, byte[] keyUtf8, long ex
             ? CompareExchangeValue.Read(record, host.ChangeVectors)
             : null;
         if (value is null && existing is null)
-            // a value to be deleted does not exist
+            // there is nothing to delete
             return new CompareExchangeResult(key, host.NextEtag(), null, IsSuccessful: true) { IsDeletion = IsDelete };
         if ((existing?.Index ?? 0) != expectedIndex)
             return new CompareExchangeResult(key, existing?.Index ?? 0, existing, IsSuccessful: false) { IsDeletion = IsDelete };

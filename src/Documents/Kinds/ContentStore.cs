@@ -71,7 +71,7 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     public bool Abandon(long uploadId)
     {
         if (transaction.FindTree(TreeNames.ContentUploads)?.Contains(ContentRecord.IdKey(uploadId)) != true)
-            return true; // it was put
+            return true; // the attachment was stored
         bool isDone = DeletePieces(uploadId, PiecesPerStep);
         if (isDone)
             transaction.GetOrCreateTree(TreeNames.ContentUploads).Delete(ContentRecord.IdKey(uploadId));

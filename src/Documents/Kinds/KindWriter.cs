@@ -63,7 +63,7 @@ internal sealed class KindWriter(
         bool isNew = true;
         List<byte[]> released = [];
         foreach (byte[] hash in HashesOf(key, value))
-            Contents.Acquire(hash); // before those that go: they may be the same
+            Contents.Acquire(hash); // before releasing the old contents, which may be the same
         if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
         {
             var existing = new KindRecord(found);
@@ -95,7 +95,7 @@ internal sealed class KindWriter(
         List<byte[]> released = HashesOf(key, existing.Value);
         if (KindKey.KindOf(key) == Kind.Revision)
             HandOnBody(key, new RevisionRecord(existing.Value).IsShared);
-        TryGet(key, out existing); // where it is now
+        TryGet(key, out existing); // read again: the body may have been moved
         RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         Count((byte)KindKey.KindOf(key), -1);
         PutDeletion(key, name, etag, ticks);

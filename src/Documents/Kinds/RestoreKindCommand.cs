@@ -33,7 +33,8 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
     private RestoredResult RestoreRevision(IKindHost host, byte[] document)
     {
         var revision = new RevisionRecord(item.Value.Span);
-        ReadOnlySpan<byte> body = revision.IsShared ? item.SharedBody.Span : revision.StoredBody; // dumps pack none
+        // bodies in dumps are not compressed
+        ReadOnlySpan<byte> body = revision.IsShared ? item.SharedBody.Span : revision.StoredBody;
         byte[] attachments = RevisionAttachments.Where(revision.Attachments, hash => host.Kinds.Contents.Contains(hash));
         if (IsHere(host.Kinds.Items, document, revision, body, attachments))
             return new RestoredResult(false);

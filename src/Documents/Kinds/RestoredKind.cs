@@ -11,7 +11,7 @@ internal readonly record struct RestoredKind(
     ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted)
 {
     /// <summary>
-    /// Of a revision that shares its body with the one before: its body, for databases that do not have that one.
+    /// For a revision that shares the body of the previous one: the body, for databases that do not have the previous one.
     /// </summary>
     public ReadOnlyMemory<byte> SharedBody { get; init; }
 }

@@ -26,7 +26,7 @@ internal sealed class RevertAttachmentsCommand(byte[] foldedId, ReadOnlyMemory<b
         foreach (byte[] key in Others(host, kept))
             host.Kinds.Delete(key, host.NextEtag(), host.NowTicks);
         for (var all = new RevisionAttachments(attachments.Span); all.MoveNext();)
-            host.Kinds.Contents.Release(all.Hash); // they are held by what was put
+            host.Kinds.Contents.Release(all.Hash); // the attachments stored above now refer to them
         host.Touch(foldedId);
         return new RestoredResult(true);
     }

@@ -54,7 +54,7 @@ internal sealed class TimeSeriesCommand(
             : name;
         if (key is not null && (merged.Count == 0 || merged[0].Timestamp.Ticks < TreeNames.EtagOfKey(key)))
         {
-            host.Kinds.Delete(key, host.NextEtag(), host.NowTicks); // it begins earlier now, or has nothing left
+            host.Kinds.Delete(key, host.NextEtag(), host.NowTicks); // it starts earlier now, or is empty
             key = null;
         }
 
@@ -93,7 +93,7 @@ internal sealed class TimeSeriesCommand(
                 merged.Add(before[old++]);
             if (merged.Count > 0 && merged[^1].Timestamp == added[at].Timestamp)
             {
-                merged[^1] = Sum(merged[^1], added[at]); // twice in one command
+                merged[^1] = Sum(merged[^1], added[at]); // the same time twice in one command
                 continue;
             }
 

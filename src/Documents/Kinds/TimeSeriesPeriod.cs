@@ -34,7 +34,7 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
         {
             if (!names.Contains(name, StringComparer.OrdinalIgnoreCase))
                 continue;
-            // no longer than there are times
+            // limited to the range of DateTime
             return months > 0
                 ? count <= 12 * 9_998 / months ? new TimeSeriesPeriod(count * months, 0) : null
                 : count <= DateTime.MaxValue.Ticks / ticks ? new TimeSeriesPeriod(0, count * ticks) : null;

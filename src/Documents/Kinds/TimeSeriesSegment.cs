@@ -6,32 +6,33 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Some entries of a time series that follow each other, packed: times by the difference of their differences, values by what
-/// differs from the one before in its bits (Pelkonen et al., Gorilla: A Fast, Scalable, In-Memory Time Series Database, VLDB
-/// 2015). Little-endian.
+/// Consecutive entries of a time series, compressed: times as differences of differences, values as the XOR with the
+/// previous value (Pelkonen et al., Gorilla: A Fast, Scalable, In-Memory Time Series Database, VLDB 2015). Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 1, the version
-///      1    1 most values of an entry (V)
+///      1    1 maximum number of values of an entry (V)
 ///      2    1 unit of times: 0 ticks, 1 milliseconds, 2 seconds
-///      3    1 tags (T)
-///      4    4 entries
+///      3    1 number of tags (T)
+///      4    4 number of entries
 ///      8    8 time of the first entry, UTC ticks
-///     16    8 time of the last
-///     24 44·V for each value: how many entries have it 4, minimum 8, maximum 8, sum 8, first 8, last 8
+///     16    8 time of the last entry, UTC ticks
+///     24 44·V for each value: number of entries that have it 4, minimum 8, maximum 8, sum 8, first 8, last 8
 ///      …    … T tags: length 1, UTF-8
-///      …    … bits: of each entry the time, how many values where fewer, the values, the tag where it is another than before
+///      …    … bits: for each entry the time, the number of values if fewer than V, the values, the tag if it changes
 /// </code>
 /// </summary>
 internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 {
     /// <summary>
-    /// The target size of heads and bits of a segment: four of them, with their names and keys, fill a page, and one can be
-    /// encoded again quickly.
+    /// The target size of a segment, including its header and aggregates: four segments with their names and keys fill a
+    /// page, and one can be encoded again quickly.
     /// </summary>
     private const int MostBytes = 1_824;
 
-    /// <summary>If heads leave less than this for bits, a segment has a page of its own, and fills most of it.</summary>
+    /// <summary>
+    /// If header and aggregates leave less than this for the entries, a segment gets a page of its own and fills most of it.
+    /// </summary>
     private const int LeastPackedBytes = 900, PackedBytesOfPage = 6_000;
 
     private const int HeaderBytes = 24, AggregateBytes = 44;

@@ -8,7 +8,7 @@ namespace Treepie.Kinds;
 /// <summary>Drops uploads that were in progress when the database was last closed and cannot be continued.</summary>
 internal static class UnfinishedUploads
 {
-    /// <summary>Drops them, in steps of bounded size.</summary>
+    /// <summary>Drops the uploads in steps of bounded size.</summary>
     public static void Drop(StorageEnvironment environment)
     {
         while (First(environment) is { } id)

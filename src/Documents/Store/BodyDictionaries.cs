@@ -81,7 +81,7 @@ internal sealed class BodyDictionaries(bool isSecret)
         }
         catch (CorruptionException)
         {
-            return null; // its page is damaged: there is the other one
+            return null; // its page is damaged; try the copy
         }
     }
 }

@@ -65,6 +65,6 @@ internal static class ChangeStream
             changes.Add(new DocumentChange(id, Encoding.UTF8.GetString(feed.Collection), feed.Etag, feed.IsTombstone));
         }
 
-        return Math.Max(afterEtag, snapshot.LastEtag); // what is behind is beside documents, or of other collections
+        return Math.Max(afterEtag, snapshot.LastEtag); // the remaining etags are of related data or other collections
     }
 }

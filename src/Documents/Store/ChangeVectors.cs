@@ -56,7 +56,7 @@ internal sealed class ChangeVectors
     public bool Matches(ReadOnlySpan<char> changeVector, long etag)
     {
         if (changeVector.IndexOf(',') is >= 0 and var end)
-            changeVector = changeVector[..end]; // of a cluster-wide session: the index of a guard follows
+            changeVector = changeVector[..end]; // in cluster-wide sessions, the index of an atomic guard follows
         Span<byte> actual = stackalloc byte[MaxLength];
         return Ascii.Equals(actual[..Format(etag, actual)], changeVector);
     }

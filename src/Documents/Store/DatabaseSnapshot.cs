@@ -109,7 +109,7 @@ public sealed class DatabaseSnapshot : IDisposable
         if (own <= DocumentCount - own)
             return own == 0 ? 0 : CountInLog(collection, folded, cancellationToken);
 
-        string name = Collection(collection)!.Name; // it has documents
+        string name = Collection(collection)!.Name; // it has documents, so it exists
         foreach (CollectionStatistics other in AllCollections())
             if (other.DocumentCount > 0 && other.Name != name)
                 all -= CountInLog(other.Name, folded, cancellationToken);

@@ -117,7 +117,8 @@ public readonly ref struct Document
         // The rest consists of many short pieces: assemble them in one buffer and write them at once.
         ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection, given = default;
         if (_record.Flags != DocumentFlags.None && MetadataFlags.TryFind(metadata, out given))
-            metadata = MetadataMember.Without(metadata, MetadataKeys.Flags); // they stand with the others
+            // they are written together with the flags of related data
+            metadata = MetadataMember.Without(metadata, MetadataKeys.Flags);
         Span<byte> room = output.GetSpan(
             MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection)
                 + extraMetadata.Length + guard.Length);

@@ -21,6 +21,6 @@ internal static class DocumentArchive
             reader.Skip();
         }
 
-        return false; // it stands deeper
+        return false; // the text was found in a nested value
     }
 }

@@ -7,10 +7,11 @@ namespace Treepie.Store;
 /// <summary>
 /// The index of times: which documents are due for an action, and when. Written in the same commit as the document.
 /// <code>
-/// KEY                                     VALUE
-/// action 1, UTC ticks 8 (big-endian), folded id   nothing
-/// 00 01                                   progress of the roll-ups of time series, JSON
-/// 00                                      etag 8 (little-endian): documents up to it have been scanned; all of them at its maximum
+/// KEY                                            VALUE
+/// action 1, UTC ticks 8 (big-endian), folded id  nothing
+/// 00 01                                          progress of the roll-ups of time series, JSON
+/// 00                                             etag 8 (little-endian) up to which documents have been scanned; the maximum
+///                                                when all have
 /// </code>
 /// Documents written before this tree existed are scanned once, by the first action. Created with the first time.
 /// </summary>
@@ -92,7 +93,7 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
 
     public static long TicksOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[1..]);
 
-    private Tree Tree => make!(TreeNames.Due); // who writes has a transaction that makes it
+    private Tree Tree => make!(TreeNames.Due); // indexes that are written to were created with this function
 
     private static byte[] Key(DueAction action, long ticks, ReadOnlySpan<byte> foldedId)
     {

@@ -62,7 +62,7 @@ internal sealed class KindChanges : IDisposable
     {
         while (log.MoveNext() && KindKey.KindOf(log.Value) != _kind)
         {
-            // Another kind.
+            // skip changes of other kinds
         }
     }
 }

@@ -7,12 +7,12 @@ internal sealed class KindCursor(Cursor? cursor, byte[] prefix) : IDisposable
 {
     private bool _started;
 
-    public ReadOnlySpan<byte> Key => cursor!.Key; // only after MoveNext gave true
+    public ReadOnlySpan<byte> Key => cursor!.Key; // valid only after MoveNext returned true
 
     /// <summary>The part of the key after the prefix.</summary>
     public ReadOnlySpan<byte> Rest => Key[prefix.Length..];
 
-    public KindRecord Record => new(cursor!.Value); // only after MoveNext gave true
+    public KindRecord Record => new(cursor!.Value); // valid only after MoveNext returned true
 
     public bool MoveNext()
     {

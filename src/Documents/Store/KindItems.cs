@@ -133,7 +133,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     /// <summary>Returns the key of the next revision of the same document; null after the last.</summary>
     public byte[]? RevisionAfter(ReadOnlySpan<byte> key)
     {
-        using Cursor cursor = _items!.OpenCursor(); // there is a revision
+        using Cursor cursor = _items!.OpenCursor(); // the key is that of an existing revision
         ReadOnlySpan<byte> prefix = key[..^TreeNames.EtagKeyBytes];
         for (bool found = cursor.Seek(key) && cursor.MoveNext();
              found && cursor.Key.StartsWith(prefix);
@@ -152,7 +152,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
             byte[] folded = KindKey.DocumentOfRevision(key).ToArray();
             yield return folded;
             from = [.. KindKey.RevisionPrefix(folded)];
-            from[^1] = 1; // behind all of this one
+            from[^1] = 1; // after all revisions of this document
         }
     }
 
@@ -190,9 +190,9 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     }
 
     /// <summary>Returns the first segment of each time series of a document, sorted by name.</summary>
-    /// <param name="foldedId">Its id.</param>
-    /// <param name="after">A segment of a series: only those behind that series. Null: all.</param>
-    /// <param name="limit">At most so many.</param>
+    /// <param name="foldedId">The folded id of the document.</param>
+    /// <param name="after">A segment of a time series: returns only series after it. Null: all.</param>
+    /// <param name="limit">The maximum number returned.</param>
     public List<byte[]> FirstSegments(byte[] foldedId, byte[]? after = null, int limit = int.MaxValue)
     {
         var keys = new List<byte[]>();
@@ -207,7 +207,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     private byte[]? FirstOfNextSeries(byte[] segment, byte[] owner)
     {
         byte[] next = segment[..^TreeNames.EtagKeyBytes];
-        next[^1] = 1; // behind all of this one
+        next[^1] = 1; // after all segments of this series
         return FirstFrom(next, owner);
     }
 
@@ -233,7 +233,7 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
 
     private byte[]? LastBefore(byte[] key, byte[] prefix)
     {
-        using Cursor cursor = _items!.OpenCursor(); // asked only where there is something
+        using Cursor cursor = _items!.OpenCursor(); // called only if there are items
         for (bool found = cursor.SeekBefore(key); found && cursor.Key.StartsWith(prefix); found = cursor.MovePrevious())
             if (!new KindRecord(cursor.Value).IsDeleted)
                 return cursor.Key.ToArray();

@@ -10,7 +10,7 @@ internal sealed class LogReader : IDisposable
     private readonly int? _collectionId;
     private readonly long _afterEtag;
     private bool _started;
-    private bool _isBehind; // the cursor stands on the next entry already
+    private bool _isBehind; // the cursor is already positioned on the next entry
 
     /// <summary>Creates a reader of all etags after the specified one, optionally of one collection.</summary>
     public LogReader(Tree log, int? collectionId, long afterEtag)
@@ -60,7 +60,7 @@ internal sealed class LogReader : IDisposable
     {
         if (!_started)
             _isBehind = MoveNext();
-        if (!_isBehind || !_cursor!.IsValid) // it has moved, so it is there
+        if (!_isBehind || !_cursor!.IsValid) // MoveNext succeeded, so there is a cursor
             return 0;
 
         Span<byte> collection = stackalloc byte[sizeof(int)];
@@ -76,7 +76,7 @@ internal sealed class LogReader : IDisposable
             return IsValid && Accept(_cursor.MovePrevious());
 
         _started = true;
-        return Accept(_cursor.MoveLast()); // only of the log of all documents
+        return Accept(_cursor.MoveLast()); // used only for the log of all documents
     }
 
     public void Dispose() => _cursor?.Dispose();
@@ -95,7 +95,7 @@ internal sealed class LogReader : IDisposable
 
     private bool Accept(bool found)
     {
-        // found: there is a cursor
+        // found implies that there is a cursor
         IsValid = found && (_collectionId is null || BinaryPrimitives.ReadInt32BigEndian(_cursor!.Key) == _collectionId);
         if (IsValid)
             Etag = TreeNames.EtagOfKey(_cursor!.Key);

@@ -12,7 +12,7 @@ internal sealed class PrefixCursor : DocumentCursor
     private readonly IdPattern? _matches;
     private readonly IdPattern? _exclude;
     private bool _started;
-    private bool _isBehind; // the cursor stands on the next document already
+    private bool _isBehind; // the cursor is already positioned on the next document
 
     public PrefixCursor(
         DatabaseSnapshot snapshot, Tree documents, byte[] foldedPrefix, byte[]? foldedStartAfter, IdPattern? matches,

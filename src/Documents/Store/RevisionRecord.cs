@@ -7,17 +7,17 @@ namespace Treepie.Store;
 /// The value of a revision, whose key contains the etag of the document's state. Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
-///      0    1 flags: 1 a deletion; 2 the body is that of the revision before; 4 attachments stand behind the metadata; 8 the body is packed;
-///             16 it was asked for, where no rule makes any
-///      1    1 how many revisions before, at most, have the body
+///      0    1 flags: 1 a deletion; 2 the body is that of the previous revision; 4 attachments follow the metadata;
+///             8 the body is compressed; 16 created on request, when no rule would have created it
+///      1    1 number of revisions back, at most, at which the body is stored
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
 ///      8    8 time of the change, UTC ticks
-///     16    C the collection's name, UTF-8
+///     16    C name of the collection, UTF-8
 ///   16+C    M metadata, minified JSON object
-/// 16+C+M    4 length of the attachments in bytes (A); this and they only where the flags say so
+/// 16+C+M    4 length of the attachments in bytes (A); this and the next only if the flag is set
 /// 20+C+M    A RevisionAttachments
-///      …    … body, or a PackedBody; nothing where it is that of the revision before
+///      …    … body, or a PackedBody; absent if it is that of the previous revision
 /// </code>
 /// </summary>
 internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)

@@ -61,7 +61,7 @@ internal sealed class SalvagedContents(ReadTransaction read)
         }
 
         foreach (long id in _dropped)
-            uploads.Put(ContentRecord.IdKey(id), default); // dropped as uploads are that were not finished
+            uploads.Put(ContentRecord.IdKey(id), default); // they are then dropped like unfinished uploads
         BinaryPrimitives.WriteInt64LittleEndian(
             transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaContent, sizeof(long)), _lastId);
         return true;

@@ -135,7 +135,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         byte[] etag = new byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(etag, lastEtag);
         meta.Put(TreeNames.MetaEtag, etag);
-        meta.Put(TreeNames.MetaPurged, etag); // what was deleted nobody knows any more: no increment goes on from before
+        meta.Put(TreeNames.MetaPurged, etag); // earlier deletions are unknown, so no increment can continue an earlier backup
         if (!meta.TryGet(TreeNames.MetaDatabase, out _))
             DatabaseFormat.WriteIdentity(meta, environment.StoreId);
         return transaction.DropTree(Mark);

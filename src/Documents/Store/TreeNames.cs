@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Treepie.Store;
 
 /// <summary>
-/// Layout of a database in the trees of its environment. Numbers in keys are big-endian, so that keys stand in their order.
+/// The layout of a database in the trees of its environment. Numbers in keys are big-endian, so that keys sort by them.
 /// <code>
 /// TREE                      KEY                              VALUE
 /// documents                 folded id                        DocumentRecord
@@ -16,32 +16,35 @@ namespace Treepie.Store;
 /// collections/by-name       folded name                      collection 4 (little-endian)
 /// identities                folded name with its |           IdentityRecord
 /// indexes                   directory of an index            its definition, JSON; in encrypted databases only
-/// indexes/static            folded name of an index           its definition, JSON; made by the first index that is defined by hand
-/// indexes/history           folded name of an index           the last definitions it was given, JSON; made with indexes/static
-/// indexes/settings          folded name of an index           what is set of it, JSON; made by the first index of which something is set
-/// backup-tasks              number 8                         BackupTaskRecord, JSON; where there are any
-/// kinds                     KindKey                          KindRecord; this and the next three are made by the first value beside a document
-/// kinds/by-etag             etag 8                           KindKey of a value
-/// kinds/deleted             etag 8                           KindKey of what was deleted
-/// kinds/counts              kind 1 (128 more: deleted)       how many 8 (little-endian)
-/// contents                  number 8, place 4                a piece of the content of an attachment
+/// indexes/static            folded name of an index          its definition, JSON; created by the first user-defined index
+/// indexes/history           folded name of an index          its last definitions, JSON; created with indexes/static
+/// indexes/settings          folded name of an index          its settings, JSON; created by the first
+/// backup-tasks              number 8                         BackupTaskRecord, JSON; created by the first
+/// backup-logs               number of the task 8, name       KeptLog, JSON; created by the first
+/// kinds                     KindKey                          KindRecord; this and the next three are created by the first
+/// kinds/by-etag             etag 8                           KindKey of an item
+/// kinds/deleted             etag 8                           KindKey of a deleted item
+/// kinds/counts              kind 1 (plus 128: deleted)       number of items 8 (little-endian)
+/// contents                  number 8, position 4             a chunk of the content of an attachment
 /// contents/by-hash          SHA-256 32                       ContentRecord
-/// contents/uploads          number 8                         nothing: a content that is not whole
-/// due                       see DueIndex                     see DueIndex; made by the first document with @expires, @refresh or @archive-at
-/// dictionaries              number 4                         dictionary of packed bodies; made by the first, like the next two
-/// dictionaries/copies       number 4                         the same once more
-/// packing                   collection 4                     PackingRecord: how far a collection is packed
+/// contents/uploads          number 8                         nothing: an incomplete content
+/// due                       see DueIndex                     see DueIndex; created by the first entry
+/// dictionaries              number 4                         dictionary of compressed bodies; created by the first,
+///                                                            like the next two
+/// dictionaries/copies       number 4                         a second copy
+/// packing                   collection 4                     PackingRecord: the progress of compressing a collection
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
-/// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
+/// meta                      "purged"                         last etag up to which tombstones were purged 8 (little-endian)
+/// meta                      "content"                        last number assigned to a content 8 (little-endian)
+/// meta                      "log"                            maximum size of the archived log in bytes 8 (little-endian)
 /// </code>
-/// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for
-/// each collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are
-/// superseded or gone; (4) a value beside documents stands once in the log of values, or once in that of deletions, under its
-/// etag; (5) what belongs to a document is there only as long as the document, whose record has the flag of its kind exactly
-/// then; (6) a content has as many references as there are attachments with its hash, of documents and of
-/// revisions; (7) the index of times has an entry for
-/// each time in the metadata of a document, once it was looked through up to that document.
+/// Invariants: (1) a document is in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
+/// collection, and none for the collection it is in now; (3) of an id's document and tombstones, all but the last are superseded
+/// or gone; (4) an item of related data is once in the log of items, or once in that of deletions, under its etag; (5) the
+/// related data of a document exists only as long as the document, whose record has the flag of a kind if and only if it has data
+/// of that kind; (6) a content has as many references as there are attachments with its hash, of documents and of revisions;
+/// (7) the index of times has an entry for each time in the metadata of a document, if the scan has passed that document.
 /// </summary>
 internal static class TreeNames
 {

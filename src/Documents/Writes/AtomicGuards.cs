@@ -20,7 +20,7 @@ internal static class AtomicGuards
         for (int index = 0; index < batch.Commands.Count; index++)
         {
             WriteCommand command = batch.Commands[index];
-            // present for this kind of command
+            // commands of this kind have Beside set
             ClusterConflict? conflict = command.Kind == WriteKind.Beside ? command.Beside!.Conflict(writer)
                 : batch.HasGuards && command.IdKind == IdKind.Given && seen.Add(command.Id) ? Conflict(writer, in command)
                 : null;

@@ -85,7 +85,8 @@ public sealed class BulkInsert : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(upload);
         _batch.PutAttachment(id, name, contentType, upload);
         if (upload.IsOnDisk)
-            await FlushAsync(cancellationToken).ConfigureAwait(false); // what is not put when the upload is disposed is dropped
+            // content that is not stored is dropped when the upload is disposed
+            await FlushAsync(cancellationToken).ConfigureAwait(false);
         else
             await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
     }

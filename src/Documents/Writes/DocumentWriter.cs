@@ -88,7 +88,7 @@ internal sealed class DocumentWriter : IKindHost
         IReadOnlyList<WriteCommand> commands = batch.Commands;
         WriteResult[] results = _wantsResults ? new WriteResult[commands.Count] : [];
         if (HasOnlyDeletes(commands))
-            _transaction.UseReserve(); // tombstones must find room on a full disk
+            _transaction.UseReserve(); // tombstones need space even on a full disk
         if (batch.IsClusterWide)
             AtomicGuards.Check(this, batch);
         for (int index = 0; index < commands.Count; index++)
@@ -98,7 +98,7 @@ internal sealed class DocumentWriter : IKindHost
             {
                 WriteKind.Put => Put(in command, batch.SkipUnchanged),
                 WriteKind.Delete => Delete(in command),
-                WriteKind.Beside => Beside(command.Beside!), // what that kind of command has
+                WriteKind.Beside => Beside(command.Beside!), // set for commands of this kind
                 WriteKind.Patch => Patched(in command),
                 WriteKind.Require => Required(in command),
                 _ => DeleteByPrefix(in command),
@@ -148,7 +148,7 @@ internal sealed class DocumentWriter : IKindHost
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value) || new DocumentRecord(value).Etag != etag)
             return;
-        var existing = new DocumentRecord(value.ToArray()); // its page changes here
+        var existing = new DocumentRecord(value.ToArray()); // its page is modified below
         int size = DocumentRecord.SizeOf(existing.Id.Length, existing.Metadata.Length, packed.Length);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, size), etag, existing.LastModifiedTicks, existing.CollectionId, existing.Flags,
@@ -205,7 +205,7 @@ internal sealed class DocumentWriter : IKindHost
                 && existing.Metadata.SequenceEqual(command.Metadata.Span))
                 return Result(id, collection.Name, existing.Etag, new DateTime(existing.LastModifiedTicks, DateTimeKind.Utc));
             if (!existing.Id.SequenceEqual(idUtf8))
-                idUtf8 = existing.Id.ToArray(); // the spelling first used stays
+                idUtf8 = existing.Id.ToArray(); // the case in which the id was first written is kept
             collection.SizeBytes -= existing.ContentBytes;
             flags = existing.Flags;
             dueBefore = DueTimes.Of(existing.Metadata);
@@ -275,7 +275,7 @@ internal sealed class DocumentWriter : IKindHost
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
 
-        var existing = new DocumentRecord(value.ToArray()); // its page changes here
+        var existing = new DocumentRecord(value.ToArray()); // its page is modified below
         DueTimes dueBefore = DueTimes.Of(existing.Metadata);
         byte[] metadata = change(existing.Metadata.ToArray());
         CollectionChange collection = _collections.Get(existing.CollectionId);

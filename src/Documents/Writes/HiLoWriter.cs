@@ -17,7 +17,9 @@ internal static class HiLoWriter
     private const long LargestRange = 1 << 20;
     private static readonly TimeSpan _askedRightAway = TimeSpan.FromSeconds(30);
 
-    /// <summary>Assigns the next range: twice the last one if that lasted less than 30 seconds, otherwise half of it.</summary>
+    /// <summary>
+    /// Assigns the next range: twice as large as the previous one if that lasted at most 30 seconds, otherwise half as large.
+    /// </summary>
     public static HiLoRange Next(DocumentWriter writer, HiLoRequest request, int maxIdBytes, DateTime now)
     {
         WriteCommand document = Read(writer, request.Tag, maxIdBytes, out long max);

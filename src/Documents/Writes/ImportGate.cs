@@ -35,14 +35,14 @@ internal sealed class ImportGate(StorageEnvironment environment)
         await _changing.WaitAsync(CancellationToken.None).ConfigureAwait(false);
         try
         {
-            // Writers running from here on drop what they leave unused; what others left is dropped below.
+            // From here on, writers drop contents that they leave unused; contents left by imports are dropped below.
             Volatile.Write(ref _imports, _imports - 1);
             if (_imports == 0)
                 await AttachmentUpload.SweepAsync(environment, CancellationToken.None).ConfigureAwait(false);
         }
         catch (ObjectDisposedException)
         {
-            // The database was closed. The next import drops them.
+            // the database was closed; the next import drops them
         }
         finally
         {

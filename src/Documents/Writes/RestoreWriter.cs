@@ -89,7 +89,7 @@ internal sealed class RestoreWriter
         byte[] utf8 = Encoding.UTF8.GetBytes(id), folded = CollectionName.Fold(utf8);
         CollectionChange collection = _collections.Get(name);
         Remove(folded, etag);
-        // it existed there before it was deleted, which ended the effect of earlier deletions of the id
+        // the document existed in this collection before the deletion, which superseded earlier deletions of the id
         _tombstones.IdIsBack(folded, collection.Id);
         Put(utf8, folded, collection, etag, ticks, isSuperseded);
     }

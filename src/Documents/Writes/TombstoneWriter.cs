@@ -127,7 +127,7 @@ internal sealed class TombstoneWriter
     private static Span<byte> WriteIdKey(Span<byte> key, ReadOnlySpan<byte> foldedId, int collectionId)
     {
         foldedId.CopyTo(key);
-        key[foldedId.Length] = 0; // an id holds no control character: no id's keys begin with another's
+        key[foldedId.Length] = 0; // ids contain no control characters, so no key is a prefix of that of another id
         BinaryPrimitives.WriteInt32BigEndian(key[(foldedId.Length + 1)..], collectionId);
         return key[..(foldedId.Length + 5)];
     }

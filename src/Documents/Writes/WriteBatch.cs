@@ -71,12 +71,10 @@ public sealed class WriteBatch : IDisposable
     private static CollectionName EmptyCollection { get; } = new(CollectionNames.Empty);
 
     /// <summary>
-    /// Stores a document. <paramref name="json"/> is a UTF-8 JSON object, which may contain <c>@metadata</c>; it is copied. An id
-    /// that ends in <c>/</c> is completed with a number by the server, one that ends in <c>|</c> with the next identity value; an
-    /// empty
-    /// or null id becomes a GUID. <paramref name="expectedChangeVector"/> is the change vector that the document must have;
-    /// empty: it
-    /// must not exist; null: not checked.
+    /// Stores a document. <paramref name="json"/> is a UTF-8 JSON object, which may contain <c>@metadata</c>; it is copied.
+    /// An id that ends in <c>/</c> is completed with a number by the server, one that ends in <c>|</c> with the next identity
+    /// value; an empty or null id becomes a GUID. <paramref name="expectedChangeVector"/> is the change vector that the
+    /// document must have; empty: it must not exist; null: not checked.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The id or the document is not valid or exceeds a limit; the batch is
     /// unchanged.</exception>
@@ -89,8 +87,8 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Stores a document. In a cluster-wide batch, the original change vector, as it was read, determines which guard is
-    /// expected. With
-    /// <paramref name="forceRevision"/>, a revision of the previous state is created, regardless of the revisions configuration.
+    /// expected. With <paramref name="forceRevision"/>, a revision of the previous state is created, regardless of the
+    /// revisions configuration.
     /// </summary>
     public WriteBatch Put(
         string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector,
@@ -179,8 +177,7 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Deletes every document whose id starts with <paramref name="prefix"/>, which must not be empty, in one transaction,
-    /// however many
-    /// there are.
+    /// however many there are.
     /// </summary>
     /// <exception cref="InvalidDocumentException">The prefix is not a valid start of an id.</exception>
     public WriteBatch DeleteByPrefix(string prefix)
@@ -196,8 +193,7 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Stores a compare-exchange value if its current index is <paramref name="expectedIndex"/> (0: if it does not exist).
-    /// Otherwise, a
-    /// cluster-wide batch fails as a whole; any other batch continues, and the result reports it.
+    /// Otherwise, a cluster-wide batch fails as a whole; any other batch continues, and the result reports it.
     /// </summary>
     /// <param name="key">The key: 1 to 512 bytes of UTF-8, case-insensitive.</param>
     /// <param name="json">A JSON object with the value in the member <c>Object</c> and optional <c>@metadata</c>.</param>
@@ -306,9 +302,8 @@ public sealed class WriteBatch : IDisposable
     internal WriteBatch Restore(RestoredKind item, long hereUpTo) => Beside(new RestoreKindCommand(item, hereUpTo));
 
     /// <summary>
-    /// Deletes ranges of a time series of a document, both ends included, and then appends entries, which replace those at the
-    /// same
-    /// times. Creates the series if it does not exist. The result is a <see cref="TimeSeriesResult"/>.
+    /// Deletes ranges of a time series of a document, both ends included, and then appends entries, which replace those at
+    /// the same times. Creates the series if it does not exist. The result is a <see cref="TimeSeriesResult"/>.
     /// </summary>
     /// <param name="id">The id of the document.</param>
     /// <param name="name">The name: 1 to 512 bytes of UTF-8, case-insensitive. In an incremental time series, whose name starts

@@ -39,6 +39,15 @@ internal static class WktWriter
         return $"{Number(longitude)} {Number(place.Y)}";
     }
 
-    /// <summary>Formats a number without an exponent, which not every WKT reader supports.</summary>
-    private static string Number(double value) => value.ToString("0.###############", CultureInfo.InvariantCulture);
+    /// <summary>
+    /// Formats a number so that the same one is read again, without an exponent, which not every WKT reader supports.
+    /// </summary>
+    private static string Number(double value)
+    {
+        string shortest = value.ToString("R", CultureInfo.InvariantCulture);
+        return shortest.Contains('E')
+            && decimal.TryParse(shortest, NumberStyles.Float, CultureInfo.InvariantCulture, out decimal digits)
+                ? digits.ToString(CultureInfo.InvariantCulture)
+                : shortest;
+    }
 }

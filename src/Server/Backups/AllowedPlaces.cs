@@ -4,9 +4,9 @@ using Treepie.S3;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// The places that requests may name: folders by the names that the server's owner gave them, and buckets with keys that come
-/// along. Everything is opened through here, also what a task kept from an earlier time, so no request reaches another folder,
-/// another endpoint, or the server's own keys. Thread-safe.
+/// The backup destinations that requests may use: those named in the server's options, and S3 buckets with credentials sent
+/// in the request. All destinations are opened through this class, including those of stored tasks, so requests cannot reach
+/// other folders or endpoints, or use the server's own credentials. Thread-safe.
 /// </summary>
 internal sealed class AllowedPlaces : DestinationProvider
 {
@@ -16,7 +16,7 @@ internal sealed class AllowedPlaces : DestinationProvider
     private readonly Dictionary<string, string> _places;
     private readonly Uri[] _endpoints;
 
-    /// <summary>As the options say now; a later change of them has no effect.</summary>
+    /// <summary>Copies the options; later changes have no effect.</summary>
     public AllowedPlaces(TreepieServerOptions options)
     {
         _providers = [.. options.Destinations];
@@ -29,8 +29,8 @@ internal sealed class AllowedPlaces : DestinationProvider
             StringComparer.Ordinal);
     }
 
-    /// <summary>Refuses names that could be taken for paths.</summary>
-    /// <exception cref="ArgumentException">It is one.</exception>
+    /// <summary>Rejects names that could be interpreted as paths.</summary>
+    /// <exception cref="ArgumentException">The name is not valid.</exception>
     public static void CheckName(string name)
     {
         if (name.Length is 0 or > MaxNameLength
@@ -73,7 +73,7 @@ internal sealed class AllowedPlaces : DestinationProvider
         return kind.Open(settings);
     }
 
-    // Whoever knows the path of an allowed folder may write it instead of the name.
+    // An allowed folder may also be given by its path.
     private FolderDestination OpenPath(string path)
     {
         string full = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));

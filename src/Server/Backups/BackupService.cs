@@ -10,8 +10,8 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// Front door of the room: the scheduler of this server's databases, whose runs are operations like any other, so that they are
-/// seen and can be killed; and restores, which are operations of the server. Thread-safe.
+/// Runs the backup scheduler of this server's databases; its runs are operations, so they can be listed and killed. Also
+/// starts other long work as operations, such as restores. Thread-safe.
 /// </summary>
 internal sealed class BackupService : IAsyncDisposable
 {
@@ -30,7 +30,7 @@ internal sealed class BackupService : IAsyncDisposable
                         ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)),
                     lease: null).ConfigureAwait(false);
                 if (failure is not null)
-                    ExceptionDispatchInfo.Throw(failure); // the scheduler keeps it and warns of it
+                    ExceptionDispatchInfo.Throw(failure); // the scheduler records the error and logs a warning
             },
             KeySources = new NamedKeySources(options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
@@ -39,12 +39,13 @@ internal sealed class BackupService : IAsyncDisposable
 
     public BackupScheduler Scheduler { get; }
 
-    /// <summary>Begins work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
-    /// <param name="owner">Whose operation it is.</param>
-    /// <param name="what">What it does, for the log: "compaction".</param>
-    /// <param name="work">Does it, and gives what writes its result.</param>
-    /// <param name="lease">The database it works on, which <paramref name="work"/> leaves; null: it enters databases by
-    /// itself.</param>
+    /// <summary>Starts work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
+    /// <param name="owner">The registry of the operation.</param>
+    /// <param name="what">What the operation does, for the log, such as "compaction".</param>
+    /// <param name="work">Does the work, and returns a function that writes its result.</param>
+    /// <param name="lease">
+    /// The database that <paramref name="work"/> uses and then releases; null if it enters databases itself.
+    /// </param>
     public Operation Start(
         OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work,
         DatabaseLease? lease = null)
@@ -58,7 +59,7 @@ internal sealed class BackupService : IAsyncDisposable
         return operation;
     }
 
-    /// <summary>What a backup did, as the result of its operation.</summary>
+    /// <summary>Returns a function that writes the result of a backup.</summary>
     public static Action<Utf8JsonWriter> ResultOf(BackupRunReport report) => json =>
     {
         json.WriteStartObject();
@@ -87,7 +88,7 @@ internal sealed class BackupService : IAsyncDisposable
 
     public ValueTask DisposeAsync() => Scheduler.DisposeAsync();
 
-    /// <summary>Gives what the work failed with; null where it is done, or was ended before time.</summary>
+    /// <summary>Runs the work; returns its exception, or null if it succeeded or was cancelled.</summary>
     private async Task<Exception?> RunOperation(
         Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work,
         DatabaseLease? lease)

@@ -5,10 +5,10 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Backups;
 
-/// <summary>Backup tasks and what has become of them, as clients read them. Keys are never written.</summary>
+/// <summary>Writes backup tasks and their state in the format of RavenDB's clients. Keys are never written.</summary>
 internal static class BackupTaskJson
 {
-    /// <summary><c>PeriodicBackupStatus</c>, or null where the task has not run.</summary>
+    /// <summary>Writes <c>PeriodicBackupStatus</c>.</summary>
     public static void WriteStatus(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag)
     {
         BackupTaskState state = info.State;
@@ -41,7 +41,7 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
-    /// <summary>A task in the list of ongoing tasks.</summary>
+    /// <summary>Writes a task for the list of ongoing tasks.</summary>
     public static void WriteTask(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag, string nodeUrl, DateTime now)
     {
         json.WriteStartObject();
@@ -90,7 +90,7 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
-    /// <summary>A moment that can be restored.</summary>
+    /// <summary>Writes a verified state; null if there is none.</summary>
     public static void WriteProven(Utf8JsonWriter json, ProvenPoint? point)
     {
         if (point is null)
@@ -110,7 +110,7 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
-    /// <summary>How a place did.</summary>
+    /// <summary>Writes the result at one destination.</summary>
     public static void Write(Utf8JsonWriter json, BackupPlaceResult place)
     {
         json.WriteStartObject();
@@ -173,7 +173,7 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
-    // What clients know is one folder and one bucket; all places stand in our own member.
+    // Clients know only one folder and one bucket; our own member lists all destinations.
     private static void WritePlaces(Utf8JsonWriter json, BackupTaskState state)
     {
         if (state.Places.FirstOrDefault(static place => IsFolder(place.Address)) is { } folder)

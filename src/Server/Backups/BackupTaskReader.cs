@@ -7,15 +7,15 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// Reads what clients say of backups: <c>PeriodicBackupConfiguration</c>, <c>BackupConfiguration</c>, and members of our own
-/// beside theirs.
+/// Reads backup requests of clients: <c>PeriodicBackupConfiguration</c>, <c>BackupConfiguration</c>, and additional members
+/// of our own.
 /// </summary>
 internal static class BackupTaskReader
 {
     private static readonly string[] _unbuiltPlaces = ["GlacierSettings", "AzureSettings", "FtpSettings", "GoogleCloudSettings"];
 
-    /// <summary>Reads a task.</summary>
-    /// <exception cref="WireException">Says what is wrong, or not built.</exception>
+    /// <summary>Reads a backup task.</summary>
+    /// <exception cref="WireException">A member is not valid or not supported.</exception>
     public static BackupTask Read(JsonElement root, string defaultName)
     {
         BackupKind kind = WireJson.Text(root, "BackupType", required: false) switch
@@ -58,21 +58,20 @@ internal static class BackupTaskReader
     }
 
     /// <summary>
-    /// <c>PercentWhileWriting</c>, a member of our own; null where it is absent. What is out of bounds is refused where it is
-    /// used.
+    /// Reads <c>PercentWhileWriting</c>, a member of our own; null if absent. Its range is checked where it is used.
     /// </summary>
     public static int? ReadPercent(JsonElement root) =>
         root.TryGetProperty("PercentWhileWriting", out JsonElement percent) && percent.ValueKind != JsonValueKind.Null
             ? (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", 0))
             : null;
 
-    /// <summary>The place of <c>LocalSettings</c>; null where there is none, or it is disabled.</summary>
+    /// <summary>Reads the destination in <c>LocalSettings</c>; null if there is none or it is disabled.</summary>
     public static DestinationSettings? ReadLocal(JsonElement local) =>
         IsOn(local) && NotEmpty(WireJson.Text(local, "FolderPath", required: false)) is { } path
             ? new DestinationSettings { Address = path }
             : null;
 
-    /// <summary>The place of <c>S3Settings</c>; null where there is none, or it is disabled.</summary>
+    /// <summary>Reads the destination in <c>S3Settings</c>; null if there is none or it is disabled.</summary>
     public static DestinationSettings? ReadS3(JsonElement s3)
     {
         if (!IsOn(s3))
@@ -99,7 +98,7 @@ internal static class BackupTaskReader
         };
     }
 
-    /// <summary>A member that is an object; undefined where it is absent or null.</summary>
+    /// <summary>Returns an object member; undefined if it is absent or null.</summary>
     public static JsonElement Part(JsonElement root, string name) =>
         root.TryGetProperty(name, out JsonElement part) && part.ValueKind switch
         {
@@ -129,7 +128,7 @@ internal static class BackupTaskReader
         return places;
     }
 
-    /// <summary>A place of our own form.</summary>
+    /// <summary>Reads a destination in our own format.</summary>
     public static DestinationSettings ReadDestination(JsonElement place) => place.ValueKind == JsonValueKind.Object
         ? new DestinationSettings
         {

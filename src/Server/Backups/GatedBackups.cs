@@ -5,7 +5,8 @@ using Treepie.Server.Databases;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// The databases for a scheduler of backups, entered like by any request: a deletion ends the backup at work and waits for it.
+/// Provides the backup scheduler with databases through the gate, like requests: deleting a database cancels its running
+/// backup and waits for it.
 /// </summary>
 internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 {

@@ -4,10 +4,10 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Backups;
 
-/// <summary>What lies at a place, as it is told: backups, what they lead to, and what is missing.</summary>
+/// <summary>Writes the backups at a destination, what can be restored from them, and what is missing.</summary>
 internal static class InventoryJson
 {
-    /// <summary>One object for each database.</summary>
+    /// <summary>Writes one object per database.</summary>
     public static void Write(Utf8JsonWriter json, IReadOnlyList<BackupInventory> inventories)
     {
         json.WriteStartObject();

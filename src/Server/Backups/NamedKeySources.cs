@@ -4,14 +4,14 @@ using Treepie.Encryption;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// Keys that requests name; where they are only the server's owner says, and only the log is told what went wrong there.
-/// Thread-safe.
+/// Resolves the key sources that requests name; where the keys are is defined in the server's options, and errors of a source
+/// are only logged, not returned. Thread-safe.
 /// </summary>
 internal sealed class NamedKeySources(TreepieServerOptions options, ILogger logger) : IBackupKeySources
 {
     private readonly Dictionary<string, KeySource> _sources = new(options.KeySources, StringComparer.Ordinal);
 
-    // What was given is not said again: it may be a key.
+    // The message does not quote the given text, which may be a key.
     public KeySource Find(string source) => _sources.TryGetValue(source, out KeySource? found)
         ? found
         : throw new KeySourceException(

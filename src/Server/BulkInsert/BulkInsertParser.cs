@@ -7,29 +7,32 @@ using Treepie.Server.Limits;
 namespace Treepie.Server.BulkInsert;
 
 /// <summary>
-/// Takes a bulk insert apart as it arrives, in pieces of any size: <c>[{"Id":…,"Type":"PUT","Document":{…}},…]</c>. Looks only at
-/// brackets and quotes until an item is whole, then reads that item once. Holds one item, and no more of it than a document may
-/// have.
+/// Splits a bulk insert into items as it arrives, in chunks of any size: <c>[{"Id":…,"Type":"PUT","Document":{…}},…]</c>.
+/// Examines only brackets and quotes until an item is complete, then parses it once. Buffers at most one item, whose size is
+/// limited.
 /// </summary>
 /// <remarks>
-/// States: <c>Start</c> -[→ <c>FirstItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c> -{→ <c>InItem</c>; a
-/// <c>]</c> in <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The end is the bracket, not the end of the request: clients
-/// wait for the answer before they end it.
+/// States: <c>Start</c> -[→ <c>FirstItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c> -{→ <c>InItem</c>;
+/// a <c>]</c> in <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The insert ends with the closing bracket, not with the
+/// request body: clients wait for the response before they end it.
 /// </remarks>
-/// <param name="limits">What a document may have.</param>
-/// <param name="lease">What the buffer holds of the memory that all requests share; null: nothing is counted.</param>
+/// <param name="limits">The limits of documents.</param>
+/// <param name="lease">Accounts for the buffer in the memory shared by all requests; null: not counted.</param>
 internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? lease = null)
 {
-    /// <summary>First size of the item's buffer; it grows with what comes.</summary>
+    /// <summary>The initial size of the item buffer.</summary>
     private const int FirstBytes = 16 * 1024;
 
-    /// <summary>Size up to which the buffer is kept for the next item.</summary>
+    /// <summary>The size up to which the buffer is kept for the next item.</summary>
     private const int KeptBytes = 1 << 20;
 
-    /// <summary>Room for an item's id, type and punctuation around its document.</summary>
+    /// <summary>The space for id, type and punctuation of an item besides its document.</summary>
     private const int AroundDocumentBytes = 16 * 1024;
 
-    /// <summary>Levels around a document: the item; and one more, so that the database is who refuses it, by name.</summary>
+    /// <summary>
+    /// The nesting levels around a document: the item, and one more so that the database rejects a document that is too deep,
+    /// with its id in the message.
+    /// </summary>
     private const int LevelsAroundDocument = 1 + 1;
 
     private static readonly SearchValues<byte> _structure = SearchValues.Create("\"{}[]"u8);
@@ -52,33 +55,35 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         Ended,
     }
 
-    /// <summary>Items read so far, heartbeats included.</summary>
+    /// <summary>The number of items read so far, including heartbeats.</summary>
     public long Items => _items;
 
-    /// <summary>Whether the closing bracket was seen.</summary>
+    /// <summary>Whether the closing bracket has been read.</summary>
     public bool Ended => _state == State.Ended;
 
-    /// <summary>Whether <see cref="Document"/> is no document, but operations on counters of it.</summary>
+    /// <summary>Whether <see cref="Document"/> contains operations on counters instead of a document.</summary>
     public bool IsCounters { get; private set; }
 
-    /// <summary>Whether it is entries of a time series of a document.</summary>
+    /// <summary>Whether <see cref="Document"/> contains entries of a time series.</summary>
     public bool IsTimeSeries { get; private set; }
 
     /// <summary>
-    /// The attachment whose content follows: <see cref="RawBytes"/> bytes that are for others to take; null where none does.
+    /// The attachment whose content follows, <see cref="RawBytes"/> bytes that the caller must consume; null if none.
     /// </summary>
     public (string Name, string? ContentType)? Attachment { get; private set; }
 
-    /// <summary>Bytes of that content.</summary>
+    /// <summary>The length of that content in bytes.</summary>
     public long RawBytes { get; private set; }
 
-    /// <summary>Id of the document that <see cref="Read"/> found; null if it found none.</summary>
+    /// <summary>The id of the document found by <see cref="Read"/>; null if none was completed.</summary>
     public string? DocumentId { get; private set; }
 
-    /// <summary>That document's JSON, until the next <see cref="Read"/>.</summary>
+    /// <summary>The JSON of that document; valid until the next <see cref="Read"/>.</summary>
     public ReadOnlyMemory<byte> Document { get; private set; }
 
-    /// <summary>Reads on until a document is whole, the insert has ended, or the bytes end; gives the bytes read.</summary>
+    /// <summary>
+    /// Reads until an item is complete, the insert has ended, or the bytes end; returns the number of bytes read.
+    /// </summary>
     public int Read(ReadOnlySpan<byte> bytes)
     {
         DocumentId = null;
@@ -160,7 +165,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         _length += bytes.Length;
     }
 
-    /// <summary>One large document must not hold memory as long as the insert lasts.</summary>
+    /// <summary>
+    /// Releases a large buffer, so that one large document does not hold memory for the rest of the insert.
+    /// </summary>
     private void Shrink()
     {
         lease?.Shrink(_item.Length - FirstBytes);

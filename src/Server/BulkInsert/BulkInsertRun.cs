@@ -8,12 +8,12 @@ using Treepie.Writes;
 namespace Treepie.Server.BulkInsert;
 
 /// <summary>
-/// One bulk insert: documents go from the connection into the database's own bulk insert, which commits one batch while the next
-/// is read, and no more: a client that sends faster than the disk writes is slowed by its own connection.
+/// One bulk insert: stores documents from the connection with the database's bulk insert, which commits one batch while the
+/// next is read. A client that sends faster than the disk writes is slowed down by its connection.
 /// </summary>
 internal sealed class BulkInsertRun(HttpServerRequest request, Database database, Operation operation) : IDisposable
 {
-    /// <summary>Bytes of an item that show that its client is at work, where an item takes long.</summary>
+    /// <summary>The number of bytes of a large item that count as progress of the client.</summary>
     private const long ProgressBytes = 64 * 1024;
 
     private readonly BufferLease _lease = request.Services.Buffers.Open();
@@ -43,7 +43,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         {
             if (_upload is not null)
                 await _upload.DisposeAsync().ConfigureAwait(false);
-            // Waits for the batch on its way: the database must not close under a write that nobody waits for.
+            // Waits for the batch being committed: the database must not be closed during the write.
             await insert.AbortAsync().ConfigureAwait(false);
             Report(insert.Progress);
             throw;
@@ -66,13 +66,14 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             }
             finally
             {
-                input.AdvanceTo(consumed); // also when a document is refused: what is open cannot be read away after the answer
+                // also after an error: an unfinished read would prevent draining the request after the response
+                input.AdvanceTo(consumed);
             }
 
             Report(insert.Progress);
             if (Parser.Items > _itemsSeen || _bytesSeen >= ProgressBytes)
             {
-                // Single bytes from time to time show nothing: half-open inserts would last for ever.
+                // Single bytes now and then do not count as progress; otherwise stalled inserts would last forever.
                 (_itemsSeen, _bytesSeen) = (Parser.Items, 0);
                 silence.CancelAfter(patience);
             }
@@ -102,8 +103,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         }
     }
 
-    // Nothing is there just now: a good moment to write what has come. The client may be waiting too, so what the database
-    // refuses is answered without another byte of the request.
+    // No data is available, so write what has been received. The client may be waiting too, so errors are returned without
+    // reading more of the request.
     private static async Task<ReadResult> FlushMeanwhileAsync(
         PipeReader input, Task<ReadResult> reading, Writes.BulkInsert insert, CancellationTokenSource idle,
         CancellationToken cancellationToken)
@@ -112,14 +113,14 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         await Task.WhenAny(reading, flush).ConfigureAwait(false);
         try
         {
-            await flush.ConfigureAwait(false); // one caller at a time: nobody else may touch the insert before
+            await flush.ConfigureAwait(false); // the insert is not thread-safe: nothing else may use it before this completes
         }
         catch
         {
             await idle.CancelAsync().ConfigureAwait(false);
             await Task.WhenAny(reading).ConfigureAwait(false);
             if (reading.IsCompletedSuccessfully)
-                // what is open cannot be read away after the answer
+                // an unfinished read would prevent draining the request after the response
                 input.AdvanceTo((await reading.ConfigureAwait(false)).Buffer.End);
             throw;
         }
@@ -171,7 +172,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         return bytes.GetPosition(consumed);
     }
 
-    /// <summary>Stores the attachment whose content is on its way, if all of that has come.</summary>
+    /// <summary>Stores the current attachment if its content is complete.</summary>
     private async ValueTask StoreAttachmentAsync(Writes.BulkInsert insert, CancellationToken cancellationToken)
     {
         if (_upload is null || _rawLeft > 0)

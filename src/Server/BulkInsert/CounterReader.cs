@@ -10,10 +10,13 @@ namespace Treepie.Server.BulkInsert;
 /// </summary>
 internal static class CounterReader
 {
-    /// <summary>Most operations on counters of one document in one command: as many as a document is meant to have.</summary>
+    /// <summary>
+    /// The maximum number of operations on counters of one document in one command, as many counters as a document should
+    /// have.
+    /// </summary>
     private const int MaxOperations = 10_000;
 
-    /// <summary>Adds them to a batch.</summary>
+    /// <summary>Adds the operations to a batch.</summary>
     public static void Add(WriteBatch batch, string? id, ReadOnlyMemory<byte> json)
     {
         if (json.IsEmpty)
@@ -24,7 +27,7 @@ internal static class CounterReader
         batch.Counters(document, operations);
     }
 
-    /// <summary>Reads them.</summary>
+    /// <summary>Reads the operations.</summary>
     public static (string DocumentId, List<CounterOperation> Operations) Read(JsonElement json, string? id)
     {
         string document = (json.ValueKind == JsonValueKind.Object ? WireJson.Text(json, "DocumentId", required: false) : null)

@@ -7,15 +7,15 @@ namespace Treepie.Server.BulkInsert;
 
 /// <summary>
 /// Reads operations on a time series:
-/// <c>{"Name":…,"Appends":[{"Timestamp":…,"Values":[…],"Tag":…}],"Deletes":[{"From":…,"To":…}],"Increments":[…]}</c>, or appends
-/// as bulk inserts write them.
+/// <c>{"Name":…,"Appends":[{"Timestamp":…,"Values":[…],"Tag":…}],"Deletes":[{"From":…,"To":…}],"Increments":[…]}</c>, or
+/// appends in the form of bulk inserts.
 /// </summary>
 internal static class TimeSeriesReader
 {
-    /// <summary>Most values of all entries of one command.</summary>
+    /// <summary>The maximum number of values of all entries in one command.</summary>
     private const int MaxValues = 1_000_000;
 
-    /// <summary>Adds them to a batch.</summary>
+    /// <summary>Adds the operations to a batch.</summary>
     public static void Add(WriteBatch batch, string id, ReadOnlyMemory<byte> json)
     {
         if (json.IsEmpty)
@@ -25,14 +25,14 @@ internal static class TimeSeriesReader
         Add(batch, id, parsed.RootElement);
     }
 
-    /// <summary>Adds them to a batch.</summary>
+    /// <summary>Adds the operations to a batch.</summary>
     public static void Add(WriteBatch batch, string id, JsonElement json)
     {
         (string name, List<TimeSeriesPoint> points, List<(DateTime From, DateTime To)> deletes) = Read(id, json);
         batch.TimeSeries(id, name, points, deletes);
     }
 
-    /// <summary>Reads them.</summary>
+    /// <summary>Reads the operations.</summary>
     public static (string Name, List<TimeSeriesPoint> Points, List<(DateTime From, DateTime To)> Deletes) Read(
         string id, JsonElement json)
     {
@@ -93,7 +93,9 @@ internal static class TimeSeriesReader
             WireJson.Text(item, "Tag", required: false));
     }
 
-    /// <summary>Milliseconds since 1970, how many values, the values, and perhaps a tag.</summary>
+    /// <summary>
+    /// Reads an entry of a bulk insert: milliseconds since 1970, number of values, the values, and an optional tag.
+    /// </summary>
     private static TimeSeriesPoint ReadShort(JsonElement item, string id, string name)
     {
         int length = item.GetArrayLength();

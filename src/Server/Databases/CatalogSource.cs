@@ -5,7 +5,7 @@ using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
 
-/// <summary>The databases of a catalogue.</summary>
+/// <summary>Provides the databases of a catalogue.</summary>
 internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 {
     public IReadOnlyList<string> Names => catalog.Names;

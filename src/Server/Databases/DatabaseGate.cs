@@ -7,59 +7,58 @@ using Treepie.Encryption;
 namespace Treepie.Server.Databases;
 
 /// <summary>
-/// Lets requests into databases, and keeps a database open as long as one is inside: a delete first closes the door, cancels
-/// those inside and waits for the last to leave. A database that nobody has used for a while is closed, if that is wanted, and
-/// opens again for the next one who enters; and where there is no room to open one more, the one that was not used for longest
-/// is closed for it. Thread-safe.
+/// Admits requests to databases and keeps a database open while it is in use. A deletion stops admitting requests, cancels
+/// running ones, and waits until the last has ended. Idle databases can be closed; the next request opens them again. If no
+/// more databases can be open, the least recently used one is closed. Thread-safe.
 /// </summary>
 internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, ILogger logger)
 {
     private readonly ConcurrentDictionary<string, Door> _doors = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Databases that are known to be disabled, so that they are not opened to be asked.</summary>
+    /// <summary>The databases known to be disabled, so that they need not be opened to find out.</summary>
     private readonly ConcurrentDictionary<string, bool> _disabled = new(StringComparer.OrdinalIgnoreCase);
 
     public IReadOnlyList<string> Names => source.Names;
 
-    /// <summary>The databases for who backs them up, without the gate.</summary>
+    /// <summary>The databases for the backup scheduler, without the gate.</summary>
     public IBackupSource Backups => source.Backups;
 
     /// <summary>What the databases share; null: there is only one.</summary>
     public SharedDefinitions? Shared => source.Shared;
 
     /// <summary>
-    /// Whether there is no room for one more open database. Null where none is closed for another, because the program around
-    /// the API may use databases without entering.
+    /// Returns whether another database must be closed before one can be opened. Null: none is closed for this reason,
+    /// because the surrounding application may use databases without the gate.
     /// </summary>
     public Func<bool>? LacksRoom { get; set; }
 
-    /// <summary>Whether there is a database of that name; it is not opened for it.</summary>
+    /// <summary>Returns whether a database exists, without opening it.</summary>
     public bool Exists(string name) => source.Describe(name).Count > 0;
 
-    /// <summary>Enters, or says that there is no such database.</summary>
-    /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
+    /// <summary>Enters a database.</summary>
+    /// <exception cref="WireException">The database does not exist or is being deleted.</exception>
     public DatabaseLease Enter(string name) => TryEnter(name) ?? throw WireException.DatabaseDoesNotExist(name);
 
-    /// <summary>Enters; null if there is no such database, or it is just being deleted.</summary>
+    /// <summary>Enters a database; returns null if it does not exist or is being deleted.</summary>
     public DatabaseLease? TryEnter(string name) => TryEnter(name, isUse: true);
 
     /// <summary>
-    /// Enters a database that is open, to look at it, which does not count as use of it; null if it is not open.
+    /// Enters an open database to examine it, which does not count as use; returns null if it is not open.
     /// </summary>
     public DatabaseLease? TryLook(string name) =>
         source.Describe(name) is [{ IsOpen: true }] ? TryEnter(name, isUse: false) : null;
 
     /// <summary>
-    /// Enters for work that the server does by itself: the database stays open until it is done, and no longer.
+    /// Enters a database for work of the server itself: it stays open during the work, which does not count as use.
     /// </summary>
-    /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
+    /// <exception cref="WireException">The database does not exist or is being deleted.</exception>
     public DatabaseLease EnterByItself(string name) =>
         TryEnter(name, isUse: false) ?? throw WireException.DatabaseDoesNotExist(name);
 
-    /// <summary>Whether a database is disabled, as far as that is known without opening it.</summary>
+    /// <summary>Returns whether a database is known to be disabled, without opening it.</summary>
     public bool IsDisabled(string name) => _disabled.ContainsKey(name);
 
-    /// <summary>It was set whether a database is enabled: one that is not is closed when nobody is inside.</summary>
+    /// <summary>Called when a database was enabled or disabled; a disabled one is closed if it is not in use.</summary>
     public void StateChanged(string name)
     {
         _disabled.TryRemove(name, out _);
@@ -100,7 +99,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             if (isUse && DatabaseState.Of(database).IsDisabled)
             {
                 _disabled[name] = true;
-                database = null; // who was let in leaves
+                database = null; // so that the finally block leaves the door
                 throw WireException.DatabaseDisabled(name);
             }
 
@@ -116,34 +115,33 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         }
     }
 
-    /// <summary>All databases, or the one of a name, as far as is known without opening them.</summary>
+    /// <summary>Describes all databases, or one by name, without opening them.</summary>
     public IReadOnlyList<DatabaseDescription> Describe(string? name = null) => source.Describe(name);
 
-    /// <summary>Creates a database.</summary>
     public void Create(string name, bool encrypted)
     {
         MakeRoom();
         source.Create(name, encrypted);
-        using DatabaseLease? _ = TryEnter(name); // from now on it is idle
+        using DatabaseLease? _ = TryEnter(name); // starts its idle time
     }
 
-    /// <summary>Closes the databases that nobody has been inside for as long, and that have no work of their own.</summary>
+    /// <summary>Closes the databases that have been idle for the given time and have no work of their own.</summary>
     public void CloseIdle(TimeSpan idle)
     {
         foreach ((string name, Door door) in _doors)
             door.CloseIdle(clock, idle, () => Close(name));
     }
 
-    /// <summary>Takes the key of a database.</summary>
+    /// <summary>Accepts the key of a database.</summary>
     public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) =>
         source.GiveKey(name, key, keep, overwrite);
 
-    /// <summary>Gives a database another key.</summary>
+    /// <summary>Changes the key of a database.</summary>
     public void ChangeKey(string name, ReadOnlySpan<byte> key) => source.ChangeKey(name, key);
 
     /// <summary>
-    /// Sends everybody out, then deletes; false if there is no such database. The wait cannot be given up half way, and ends
-    /// because everybody inside is cancelled.
+    /// Deletes a database after all its requests have ended; returns false if it does not exist. The wait cannot be
+    /// cancelled; it ends because all requests are cancelled.
     /// </summary>
     public async Task<bool> DeleteAsync(string name, bool deleteFiles)
     {
@@ -164,35 +162,34 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         }
         finally
         {
-            // Who comes now finds a new, open door, and behind it the database, or none.
+            // New requests create an open door, and find the database again if it was not deleted.
             _doors.TryRemove(KeyValuePair.Create(name, door));
         }
     }
 
-    /// <summary>Encrypts a database anew; whoever calls is inside.</summary>
+    /// <summary>Re-encrypts a database, which the caller must have entered.</summary>
     public EncryptionReport RotateDataKey(
         string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
         source.RotateDataKey(name, progress, cancellationToken);
 
-    /// <summary>Writes a backup; whoever calls is inside.</summary>
+    /// <summary>Writes a backup of a database, which the caller must have entered.</summary>
     public Task<BackupReport> BackupAsync(
         Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken) =>
         source.BackupAsync(database, destination, options, progress, cancellationToken);
 
-    /// <summary>Brings a dump into a database; whoever calls is inside.</summary>
+    /// <summary>Imports a dump into a database, which the caller must have entered.</summary>
     public Task<BackupReport> ImportAsync(
         Database database, Stream dump, ImportOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken) =>
         source.ImportAsync(database, dump, options, progress, cancellationToken);
 
-    /// <summary>Restores a backup to a new database.</summary>
     public Task<BackupReport> RestoreAsync(
         string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken) =>
         source.RestoreAsync(name, backup, encrypted, options, progress, cancellationToken);
 
-    /// <summary>Restores a full backup and what goes on from it to a new database.</summary>
+    /// <summary>Restores a chain of backups to a new database.</summary>
     public Task<BackupReport> RestoreAsync(
         string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken) =>
@@ -216,18 +213,18 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         catch (Exception exception) when (exception is TreepieException or IOException)
         {
             logger.LogWarning(exception, "Database {Database} was idle, and its last checkpoint failed", name);
-            return true; // it is closed, and its journal has what the checkpoint would have written
+            return true; // it is closed; its journal contains what the checkpoint would have written
         }
     }
 
-    // Names of databases that never were must not fill the memory.
+    // Names of databases that do not exist must not accumulate in memory.
     private void Forget(string name, Door door)
     {
         if (door.CloseIfEmpty())
             _doors.TryRemove(KeyValuePair.Create(name, door));
     }
 
-    /// <summary>Counts who is inside one database.</summary>
+    /// <summary>Counts the holders of leases of one database.</summary>
     [SuppressMessage(
         "Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
     internal sealed class Door
@@ -240,7 +237,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         private bool _wasOpened;
         private State _state;
 
-        /// <summary>Open; then either closed for a deletion, or dropped from the table because nobody was inside.</summary>
+        /// <summary>Open; then either closed for a deletion, or removed from the table because it was not in use.</summary>
         private enum State
         {
             Open,
@@ -257,20 +254,20 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             }
         }
 
-        /// <summary>Whether the database was opened by who entered here, and not closed since.</summary>
+        /// <summary>Whether the database was opened through this door and not closed since.</summary>
         public bool WasOpened
         {
             get => Volatile.Read(ref _wasOpened);
             set => Volatile.Write(ref _wasOpened, value);
         }
 
-        /// <summary>Cancelled when the door closes.</summary>
+        /// <summary>Cancelled when the door is closed for a deletion.</summary>
         public CancellationToken Closing => _closing.Token;
 
-        /// <summary>Completes when the door is closed and the last has left.</summary>
+        /// <summary>Completes when the door is closed and the last holder has left.</summary>
         public Task Empty => _empty.Task;
 
-        /// <summary>When somebody left who had used it, as a timestamp of the clock.</summary>
+        /// <summary>When a holder that used the database last left, as a timestamp of the clock.</summary>
         public long LastUse => Volatile.Read(ref _lastUse);
 
         public bool TryEnter()
@@ -285,7 +282,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             }
         }
 
-        /// <summary>Leaves; <paramref name="usedAt"/> is null for who has not used the database.</summary>
+        /// <summary>Leaves; <paramref name="usedAt"/> is null if the database was not used.</summary>
         public void Leave(long? usedAt)
         {
             lock (_sync)
@@ -298,7 +295,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             }
         }
 
-        /// <summary>Closes for a deletion; false if it was not open.</summary>
+        /// <summary>Closes the door for a deletion; returns false if it was not open.</summary>
         public bool Close()
         {
             lock (_sync)
@@ -315,9 +312,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             return true;
         }
 
-        /// <summary>
-        /// Closes the database behind the door if nobody has used it for as long; who comes meanwhile waits at the door.
-        /// </summary>
+        /// <summary>Closes the database if it has been idle for the given time; entering waits meanwhile.</summary>
         public bool CloseIdle(TimeProvider clock, TimeSpan idle, Func<bool> close)
         {
             lock (_sync)

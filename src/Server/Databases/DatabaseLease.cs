@@ -1,17 +1,18 @@
 namespace Treepie.Server.Databases;
 
-/// <summary>The right to use a database until it is disposed: closing and deleting wait for it.</summary>
-/// <param name="door">Where its holder leaves.</param>
+/// <summary>The right to use a database until the lease is disposed: closing and deleting wait for it.</summary>
+/// <param name="door">The door through which the holder leaves.</param>
 /// <param name="database">The database.</param>
-/// <param name="clock">Tells the time when it is disposed; null: it is for looking at the database, which is no use of
-/// it.</param>
+/// <param name="clock">
+/// Provides the time of the last use; null: the lease is for examining the database, which does not count as use.
+/// </param>
 internal sealed class DatabaseLease(DatabaseGate.Door door, Database database, TimeProvider? clock) : IDisposable
 {
     private int _disposed;
 
     public Database Database => database;
 
-    /// <summary>Cancelled when somebody deletes the database: end soon.</summary>
+    /// <summary>Cancelled when the database is being deleted; work must then end soon.</summary>
     public CancellationToken Closing => door.Closing;
 
     public void Dispose()

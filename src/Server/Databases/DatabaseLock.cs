@@ -5,9 +5,9 @@ internal enum DatabaseLock
 {
     Unlock,
 
-    /// <summary>A request to delete it does nothing.</summary>
+    /// <summary>Requests to delete it do nothing.</summary>
     PreventDeletesIgnore,
 
-    /// <summary>A request to delete it is refused.</summary>
+    /// <summary>Requests to delete it are rejected.</summary>
     PreventDeletesError,
 }

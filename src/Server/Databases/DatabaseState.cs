@@ -2,14 +2,16 @@ using System.Text.Json;
 
 namespace Treepie.Server.Databases;
 
-/// <summary>What operators set of a database: whether it answers requests, and whether it can be deleted.</summary>
-/// <param name="IsDisabled">Nobody is let in.</param>
+/// <summary>
+/// The state of a database as set by operators: whether it answers requests, and whether it can be deleted.
+/// </summary>
+/// <param name="IsDisabled">Whether requests are rejected.</param>
 /// <param name="Lock">Whether it can be deleted.</param>
 internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
 {
     private const string SettingName = "state";
 
-    /// <summary>What is set of a database.</summary>
+    /// <summary>Returns the state of a database.</summary>
     public static DatabaseState Of(Database database)
     {
         if (database.Settings.Get(SettingName) is not { } json)
@@ -20,7 +22,7 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
             Enum.Parse<DatabaseLock>(parsed.RootElement.GetProperty("LockMode").GetString() ?? ""));
     }
 
-    /// <summary>Sets it; durable when this completes.</summary>
+    /// <summary>Stores the state; durable on completion.</summary>
     public Task SaveAsync(Database database, CancellationToken cancellationToken) => database.Settings.SetAsync(
         SettingName,
         System.Text.Encoding.UTF8.GetBytes($"{{\"Disabled\":{(IsDisabled ? "true" : "false")},\"LockMode\":\"{Lock}\"}}"),

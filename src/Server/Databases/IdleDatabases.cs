@@ -1,9 +1,8 @@
 namespace Treepie.Server.Databases;
 
 /// <summary>
-/// Closes the databases of the server's own program that nobody has used for a while, so that a server with thousands of them
-/// holds the memory and the files of those in use; sooner where the process has no files left for another. Until it is
-/// disposed.
+/// Closes idle databases of the stand-alone server, so that a server with thousands of databases uses memory and files only
+/// for those in use; earlier if the process is running out of files. Active until disposed.
 /// </summary>
 internal sealed class IdleDatabases : IDisposable
 {
@@ -16,11 +15,11 @@ internal sealed class IdleDatabases : IDisposable
     private readonly ITimer _timer;
     private bool _disposed;
 
-    /// <summary>Begins.</summary>
+    /// <summary>Starts closing idle databases.</summary>
     /// <param name="gate">The databases.</param>
-    /// <param name="idle">How long one is left alone before it is closed.</param>
-    /// <param name="clock">Tells the time.</param>
-    /// <param name="lacksRoom">Whether there is no room for one more open database.</param>
+    /// <param name="idle">The time without use after which a database is closed.</param>
+    /// <param name="clock">The clock.</param>
+    /// <param name="lacksRoom">Returns whether another database must be closed before one can be opened.</param>
     public IdleDatabases(DatabaseGate gate, TimeSpan idle, TimeProvider clock, Func<bool> lacksRoom)
     {
         _gate = gate;
@@ -49,7 +48,7 @@ internal sealed class IdleDatabases : IDisposable
         }
         catch (ObjectDisposedException)
         {
-            return; // the catalogue is closed
+            return; // the catalogue was closed
         }
 
         lock (_sync)

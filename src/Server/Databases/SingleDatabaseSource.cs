@@ -5,7 +5,7 @@ using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
 
-/// <summary>One database that belongs to the program around the API.</summary>
+/// <summary>Provides one database that belongs to the surrounding application.</summary>
 internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
 {
     public IReadOnlyList<string> Names { get; } = [database.Name];

@@ -8,38 +8,38 @@ using Treepie.Writes;
 namespace Treepie.Server.Demo;
 
 /// <summary>
-/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, some thousand films, what lies beside them
-/// (<see cref="DemoKinds"/>) and indexes of each kind. The files are those of <c>samples/</c> and the definitions beside this one,
-/// kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the
-/// document <see cref="AboutId"/> is written last, and once it is there nothing is loaded again, so what a visitor changes or
-/// deletes stays so; a load that was interrupted is completed by the next, which leaves alone what is there.
+/// The database <c>demo</c>: Northwind with the coordinates of every order's city, about a thousand films, related data
+/// (<see cref="DemoKinds"/>) and indexes of each kind. The files are those of <c>samples/</c> and the definitions next to
+/// this class, embedded in the assembly. Loading is idempotent: the document <see cref="AboutId"/> is written last, and once
+/// it exists nothing is loaded again, so changes and deletions by visitors are kept. An interrupted load is completed by the
+/// next one, which leaves existing documents unchanged.
 /// </summary>
 internal static class DemoData
 {
-    /// <summary>Name of the database.</summary>
     public const string DatabaseName = "demo";
 
-    /// <summary>Says where the data comes from and under which licences, and by being there that all of it is loaded.</summary>
+    /// <summary>The document with the sources and licences of the data; it exists once everything is loaded.</summary>
     public const string AboutId = "about/demo";
 
     private const string DefaultUrl = "http://127.0.0.1:8080";
     private const string ResourcePrefix = "Demo/", About = ResourcePrefix + "about.json";
 
     /// <summary>
-    /// Documents of one batch. One sync each: 15 for the whole sample, which at 2 KB a document keeps under a megabyte in memory.
+    /// The number of documents in a batch. There is one sync per batch: 15 for the whole sample, which at 2 KB per document
+    /// uses less than a megabyte of memory.
     /// </summary>
     private const int BatchDocuments = 512;
 
     /// <summary>
-    /// Creates the database, or completes it, and writes to <paramref name="output"/> what it holds and what to try.
+    /// Creates or completes the database, and writes to <paramref name="output"/> what it contains and what to try.
     /// </summary>
     public static Task LoadAsync(DatabaseCatalog catalog, TextWriter output, CancellationToken cancellationToken) =>
         LoadAsync(catalog, output, DefaultUrl, cancellationToken);
 
     /// <inheritdoc cref="LoadAsync(DatabaseCatalog,TextWriter,CancellationToken)"/>
-    /// <param name="catalog">Where the database is made.</param>
-    /// <param name="output">Gets a few lines for people.</param>
-    /// <param name="url">Where the server listens, for the commands to try.</param>
+    /// <param name="catalog">The catalogue in which the database is created.</param>
+    /// <param name="output">Receives a few lines for the user.</param>
+    /// <param name="url">The address of the server, for the example commands.</param>
     /// <param name="cancellationToken">Stops between two batches; the next call completes the load.</param>
     public static async Task LoadAsync(
         DatabaseCatalog catalog, TextWriter output, string url, CancellationToken cancellationToken)
@@ -55,7 +55,7 @@ internal static class DemoData
         await WriteGuideAsync(database, output, url);
     }
 
-    /// <summary>Loads Northwind alone into a database.</summary>
+    /// <summary>Loads only Northwind into a database.</summary>
     public static Task LoadSampleAsync(Database database, CancellationToken cancellationToken) =>
         FillAsync(database, Resources().Where(static name => !IsOfMovies(name)), cancellationToken);
 
@@ -115,7 +115,7 @@ internal static class DemoData
             await database.WriteAsync(batch, cancellationToken);
     }
 
-    /// <summary>An order as it was before it was shipped: its first revision.</summary>
+    /// <summary>Returns an order as it was before it was shipped, for its first revision.</summary>
     private static byte[] BeforeShipping(string order)
     {
         const string Member = "\"ShippedAt\":";

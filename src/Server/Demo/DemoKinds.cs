@@ -7,25 +7,23 @@ using Treepie.Writes;
 namespace Treepie.Server.Demo;
 
 /// <summary>
-/// What lies beside the documents of the demo, made here and the same each time: a picture and a counter of likes for products,
-/// a year of stock prices for companies. What is there already is left alone.
+/// The related data of the demo, generated here and always the same: a picture and a counter of likes for products, and a
+/// year of stock prices for companies. Existing data is left unchanged.
 /// </summary>
 internal static class DemoKinds
 {
-    /// <summary>Name of a picture, of the counter, and of the time series.</summary>
+    /// <summary>The names of the picture, the counter and the time series.</summary>
     public const string Picture = "picture.svg", Likes = "likes", StockPrices = "StockPrices";
 
-    /// <summary>Products that have a picture: the first ones.</summary>
+    /// <summary>The number of products with a picture: the first ones.</summary>
     private const int Pictures = 12;
 
-    /// <summary>Orders of this number and below have a revision from before they were shipped.</summary>
+    /// <summary>The number of orders that have a revision from before they were shipped: the first ones.</summary>
     public const int OrdersWithHistory = 20;
 
     private static readonly DateTime _firstDay = new(2025, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
-    /// <summary>
-    /// Sets what the database keeps of changes, and how values of the time series are called: before documents come.
-    /// </summary>
+    /// <summary>Configures revisions and the names of time series values; called before documents are loaded.</summary>
     public static async Task ConfigureAsync(Database database, CancellationToken cancellationToken)
     {
         await database.Revisions.ConfigureAsync(
@@ -39,7 +37,7 @@ internal static class DemoKinds
             cancellationToken);
     }
 
-    /// <summary>Adds to the documents that are there.</summary>
+    /// <summary>Adds related data to existing documents.</summary>
     public static async Task LoadAsync(Database database, CancellationToken cancellationToken)
     {
         string[] products, companies;
@@ -58,7 +56,7 @@ internal static class DemoKinds
                         batch.TimeSeries(company, StockPrices, [.. Prices(NumberOf(company))]), cancellationToken);
     }
 
-    /// <summary>The number in an id like <c>orders/12-A</c>; 0 where there is none.</summary>
+    /// <summary>Returns the number in an id such as <c>orders/12-A</c>; 0 if there is none.</summary>
     public static int NumberOf(string id) =>
         int.TryParse(
             id.AsSpan(id.IndexOf('/') + 1).TrimEnd("-A"), NumberStyles.None, CultureInfo.InvariantCulture, out int number)
@@ -106,7 +104,7 @@ internal static class DemoKinds
             await database.WriteAsync(batch, cancellationToken);
     }
 
-    /// <summary>A jar with a label, in a colour of its own.</summary>
+    /// <summary>Draws a jar with a label, coloured by number.</summary>
     private static string Draw(int number) => string.Create(
         CultureInfo.InvariantCulture,
         $"""
@@ -119,7 +117,9 @@ internal static class DemoKinds
 
             """);
 
-    /// <summary>Opening, close, high, low and volume of each weekday of a year: a random walk that the number begins.</summary>
+    /// <summary>
+    /// Returns open, close, high, low and volume of each weekday of a year: a random walk with the number as its seed.
+    /// </summary>
     private static IEnumerable<TimeSeriesPoint> Prices(int number)
     {
         ulong state = (ulong)number * 0x9E3779B97F4A7C15;
@@ -136,7 +136,7 @@ internal static class DemoKinds
                     Math.Round(Math.Min(open, close) * (1 - (Next() * 0.01)), 2), Math.Round(1_000 + (Next() * 9_000))]);
         }
 
-        // xorshift64*, from 0 to 1
+        // xorshift64*, from 0 (inclusive) to 1 (exclusive)
         double Next()
         {
             state ^= state >> 12;

@@ -4,34 +4,34 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What holds for every change of who is let in, by certificate or by token.</summary>
+/// <summary>The rules for every change of access rights, by certificate or by token.</summary>
 internal static class AccessChanges
 {
     private const int MostNameCharacters = 256;
 
-    /// <summary>The server's access control, for a change of it.</summary>
-    /// <exception cref="WireException">The server lets everybody in, or the caller came with a token.</exception>
+    /// <summary>Returns the server's access control, to change it.</summary>
+    /// <exception cref="WireException">The server has no access control, or the caller uses a token.</exception>
     public static AccessControl Begin(HttpServerRequest request)
     {
         AccessControl control = Require(request);
 
-        // A token that leaks must end at its end: it makes no successor of itself.
+        // A leaked token must lose its access when it expires, so it must not be able to create another one.
         if (Caller.Of(request).Identity is TokenEntry token)
             throw NotAllowed($"The token '{token.Name}' ({token.Id}) cannot change who is let in: come with a certificate");
 
         return control;
     }
 
-    /// <summary>The server's access control.</summary>
-    /// <exception cref="WireException">The server lets everybody in.</exception>
+    /// <summary>Returns the server's access control.</summary>
+    /// <exception cref="WireException">The server has no access control.</exception>
     public static AccessControl Require(HttpServerRequest request) => request.Server.Control is { Certificates: not null } control
         ? control
         : throw WireException.BadRequest(
             "This server asks for no certificates or tokens and keeps none: it listens without TLS. 'treepie secure <directory>' "
             + "prints how to start it with. Nothing was changed.");
 
-    /// <summary>The name and the rights that a body gives to somebody.</summary>
-    /// <exception cref="WireException">They are not understood, or more than the caller may give.</exception>
+    /// <summary>Reads the name and rights of a new or changed identity from the body.</summary>
+    /// <exception cref="WireException">They are not valid, or exceed what the caller may grant.</exception>
     public static (string Name, Rights Rights) ReadDefinition(HttpServerRequest request, JsonElement body)
     {
         string name = CertificateJson.Text(body, "Name");
@@ -47,7 +47,7 @@ internal static class AccessChanges
         return (name, rights);
     }
 
-    /// <summary>Operators do not touch administrators.</summary>
+    /// <summary>Rejects changes of administrators by operators.</summary>
     public static void RequireAuthorityOver(HttpServerRequest request, AccessIdentity? identity)
     {
         if (identity is not null && identity.Rights.Clearance > Caller.Of(request).Rights.Clearance)

@@ -6,14 +6,14 @@ using Treepie.Server.Telemetry;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What the server is doing, for <c>treepie top</c>: an answer says what happened in the seconds before it. It counts only while
-/// it waits to answer, so it needs no option and costs nothing while nobody asks.
+/// The activity of the server, for <c>treepie top</c>: counts what happens in the given number of seconds, then responds. It
+/// counts only during such a request, so it needs no option and costs nothing otherwise.
 /// </summary>
 internal static class ActivityEndpoints
 {
     private const int MostSeconds = 10;
 
-    /// <summary>Databases of an answer: the busiest ones.</summary>
+    /// <summary>The maximum number of databases in a response: the busiest ones.</summary>
     private const int MostDatabases = 100;
 
     public static void Map(Routes routes) => routes.Server("GET", "/admin/activity", AccessLevel.Operator, Watch);

@@ -3,11 +3,12 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The whole API: the list of resources, each in a file of its own.</summary>
+/// <summary>Maps the whole API: lists the resources, each of which is in a file of its own.</summary>
 internal static class AllEndpoints
 {
     /// <summary>
-    /// Maps it; <paramref name="alone"/>: in a program that is nothing else, so that every unknown path is answered too.
+    /// Maps the API; <paramref name="alone"/>: in the stand-alone server, where requests for unknown paths are answered as
+    /// well.
     /// </summary>
     public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, ServerContext server, bool alone)
     {

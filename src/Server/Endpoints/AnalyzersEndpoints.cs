@@ -6,13 +6,10 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>
-/// Analyzers and sorters stored in a database or shared by all, as clients put and delete them: descriptions in JSON, never
-/// code.
-/// </summary>
+/// <summary>Analyzers and sorters stored in a database, or shared by all: descriptions in JSON, never code.</summary>
 internal static class AnalyzersEndpoints
 {
-    /// <summary>All that a database can have of either stays below.</summary>
+    /// <summary>Larger than all analyzers or sorters that a database can have.</summary>
     private const int MaxBodyBytes = 8 * 1024 * 1024;
 
     private const string Analyzers = "Analyzers", Sorters = "Sorters";
@@ -33,18 +30,18 @@ internal static class AnalyzersEndpoints
         routes.Server("DELETE", "/admin/sorters", AccessLevel.Operator, DeleteSharedSorter);
     }
 
-    /// <summary>Writes them as members of a database record.</summary>
+    /// <summary>Writes analyzers and sorters as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database? database)
     {
         Write(json, Analyzers, database is null ? [] : AnalyzersOf(database));
         Write(json, Sorters, database is null ? [] : SortersOf(database));
     }
 
-    /// <summary>The analyzers that a record defines.</summary>
+    /// <summary>Reads the analyzers in a database record.</summary>
     public static IReadOnlyList<AnalyzerDefinition> ReadAnalyzers(JsonElement record) =>
         [.. ReadRecord(record, Analyzers).Select(static one => new AnalyzerDefinition(one.Name, one.Code))];
 
-    /// <summary>The sorters that a record defines.</summary>
+    /// <summary>Reads the sorters in a database record.</summary>
     public static IReadOnlyList<SorterDefinition> ReadSorters(JsonElement record) =>
         [.. ReadRecord(record, Sorters).Select(static one => new SorterDefinition(one.Name, one.Code))];
 
@@ -103,13 +100,13 @@ internal static class AnalyzersEndpoints
 
     private static Task DeleteAnalyzer(HttpServerRequest request, Database database)
     {
-        database.Indexes.Analyzers.Delete(request.RequiredParameter("name")); // what is not there is deleted already
+        database.Indexes.Analyzers.Delete(request.RequiredParameter("name")); // deleting one that does not exist succeeds
         return request.NoContentAsync();
     }
 
     private static Task DeleteSorter(HttpServerRequest request, Database database)
     {
-        database.Sorters.Delete(request.RequiredParameter("name")); // as above
+        database.Sorters.Delete(request.RequiredParameter("name")); // same as above
         return request.NoContentAsync();
     }
 

@@ -12,15 +12,14 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Attachments of documents and of their revisions: contents go to the store as they come and to the socket as they lie, whatever
-/// their length.
+/// Attachments of documents and revisions. Contents are streamed to and from the store, whatever their length.
 /// </summary>
 internal static class AttachmentsEndpoints
 {
-    /// <summary>Contents beyond this are long work, which has places and limits of its own.</summary>
+    /// <summary>Contents longer than this count as bulk inserts or streams, which have limits of their own.</summary>
     private const long LongBytes = 1 << 20;
 
-    /// <summary>Bytes handed to the connection at once.</summary>
+    /// <summary>The number of bytes written to the connection at once.</summary>
     private const int WriteBytes = 64 * 1024;
 
     public static void Map(Routes routes)
@@ -36,7 +35,7 @@ internal static class AttachmentsEndpoints
         routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
     }
 
-    /// <summary>Reads a body to its end into an upload, which is then complete.</summary>
+    /// <summary>Reads a body to its end into an upload and completes it.</summary>
     public static async Task ReceiveAsync(PipeReader reader, AttachmentUpload upload, CancellationToken cancellationToken)
     {
         for (bool isComplete = false; !isComplete;)
@@ -49,7 +48,8 @@ internal static class AttachmentsEndpoints
             }
             finally
             {
-                reader.AdvanceTo(read.Buffer.End); // also when it is refused: what is open cannot be read away after the answer
+                // also after an error: an unfinished read would prevent draining the request after the response
+                reader.AdvanceTo(read.Buffer.End);
             }
 
             isComplete = read.IsCompleted;
@@ -64,7 +64,7 @@ internal static class AttachmentsEndpoints
         if (request.Http.Request.ContentLength is not <= LongBytes)
             request.BecomeLong(request.Server.BulkInserts);
         if (request.Http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
-            limit.MaxRequestBodySize = null; // counted as it comes
+            limit.MaxRequestBodySize = null; // counted as it arrives
 
         var upload = database.BeginUpload();
         await using (upload.ConfigureAwait(false))
@@ -72,7 +72,7 @@ internal static class AttachmentsEndpoints
             await ReceiveAsync(request.Http.Request.BodyReader, upload, request.Aborted).ConfigureAwait(false);
             using var batch = new WriteBatch(database.Options);
             batch.PutAttachment(id, name, request.Parameter("contentType"), upload, request.ChangeVectorHeader("If-Match"));
-            // its one command, a put
+            // the result of the only command, a put
             AttachmentValue put = ((AttachmentResult)(await database.WriteAsync(batch, request.Aborted)
                 .ConfigureAwait(false))[0].Beside!).Value!;
             await request.JsonAsync(
@@ -98,12 +98,12 @@ internal static class AttachmentsEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    /// <summary>Whose attachment it is stands in the parameters: a document's, or that of one of its revisions.</summary>
+    /// <summary>Reads an attachment of a document, or of one of its revisions, as given by the parameters.</summary>
     private static Task ReadAsync(HttpServerRequest request, Database database, bool withContent) =>
         ReadAsync(
             request, database, RevisionOf(request.Parameter("type"), request.Parameter("changeVector")), withContent);
 
-    /// <summary>The same, in a body as clients send it for revisions.</summary>
+    /// <summary>Same as above, with parameters in the body, as clients send them for revisions.</summary>
     private static async Task ReadOfBodyAsync(HttpServerRequest request, Database database)
     {
         string? revision;
@@ -115,7 +115,7 @@ internal static class AttachmentsEndpoints
         await ReadAsync(request, database, revision, withContent: true).ConfigureAwait(false);
     }
 
-    /// <summary>The change vector of the revision that is asked for; null for the document itself.</summary>
+    /// <summary>Returns the change vector of the requested revision; null for the document itself.</summary>
     private static string? RevisionOf(string? type, string? changeVector)
     {
         bool isRevision = type is null ? changeVector is not null : type.Equals("Revision", StringComparison.OrdinalIgnoreCase);
@@ -179,11 +179,11 @@ internal static class AttachmentsEndpoints
         while (from < to)
         {
             from += Write(request.Output, snapshot, attachment, from, (int)Math.Min(to - from, WriteBytes));
-            snapshot.ReleasePages(); // the connection holds a copy
+            snapshot.ReleasePages(); // the response buffer has a copy
             await request.Output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 
-        // Kestrel flushes nothing at the end of an answer whose length was announced.
+        // Kestrel does not flush at the end of a response whose length is known.
         await request.Output.FlushAsync(request.Aborted).ConfigureAwait(false);
     }
 
@@ -196,8 +196,8 @@ internal static class AttachmentsEndpoints
     }
 
     /// <summary>
-    /// From where to, without, the content is asked for: the whole where no range is given, or several; negative where the range
-    /// is outside of it.
+    /// Returns the requested range (end exclusive): everything if there is no range, or several; a negative start if the
+    /// range is outside the content.
     /// </summary>
     private static (long From, long To) RangeOf(HttpServerRequest request, long size)
     {
@@ -212,7 +212,8 @@ internal static class AttachmentsEndpoints
 
         RangeItemHeaderValue item = range.Ranges.First();
         if (item.From is not { } from)
-            return size > 0 && item.To > 0 ? (Math.Max(0, size - item.To.Value), size) : (-1, 0); // the last bytes
+            // a suffix range: the last bytes
+            return size > 0 && item.To > 0 ? (Math.Max(0, size - item.To.Value), size) : (-1, 0);
         return from < size ? (from, Math.Min(size, (item.To ?? (size - 1)) + 1)) : (-1, 0);
     }
 }

@@ -9,12 +9,12 @@ using Treepie.Server.Smuggler;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Backup tasks: keeping, running, watching and deleting them, and backing up once. Runs are operations.</summary>
+/// <summary>Backup tasks: storing, running, listing and deleting them, and one-time backups. Runs are operations.</summary>
 internal static class BackupEndpoints
 {
     private const int MaxBodyBytes = 256 * 1024;
 
-    // Clients only want a number that is not zero: a log of commands shared between nodes needs more than one node.
+    // Clients only require a number other than 0: without a cluster there is no log of commands.
     private const int CommandIndex = 1;
 
     public static void Map(Routes routes)
@@ -71,7 +71,7 @@ internal static class BackupEndpoints
         using JsonDocument json = WireJson.ParseObject(body, "a backup configuration");
         BackupTask task = BackupTaskReader.Read(json.RootElement, defaultName: "One-time backup");
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
-        scheduler.Check(database, task); // now, while somebody waits for the answer
+        scheduler.Check(database, task); // before the response, so that errors are returned to the client
         string name = database.Name;
         Operation operation = request.Server.Backups.Start(
             request.Server.Operations.Of(name), "backup", async (operation, stop) =>

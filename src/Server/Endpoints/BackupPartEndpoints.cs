@@ -9,19 +9,21 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>admin/backup/part</c>: a snapshot, an increment or a stretch of the log as one stream that never stands on this server's
-/// disk, for whoever keeps backups at places of his own. It is an operation, whose result says what the next part goes on from.
-/// Where nothing was committed since what it is to go on from, there is none.
+/// <c>admin/backup/part</c>: streams a snapshot, an increment or a log backup without storing it on the server's disk, for
+/// clients that store backups themselves. It is an operation, whose result contains the link from which the next part
+/// continues. Responds with no content if nothing was committed since the given link.
 /// </summary>
 internal static class BackupPartEndpoints
 {
     /// <summary>
-    /// Headers of the answer: what it is, and whether it is sealed. It may be more than was asked for; the result of the
-    /// operation says why.
+    /// Response headers with the kind of the backup and whether it is incremental. These may differ from what was requested;
+    /// the result of the operation says why.
     /// </summary>
     private const string KindHeader = "Treepie-Kind", IncrementalHeader = "Treepie-Incremental";
 
-    /// <summary>Header of every backup that is sent: whether it is sealed, which its receiver names it by.</summary>
+    /// <summary>
+    /// The response header of every backup that says whether it is encrypted, which determines its file name.
+    /// </summary>
     public const string SealedHeader = "Treepie-Sealed";
 
     public static void Map(Routes routes) => routes.Database("POST", "/admin/backup/part", AccessLevel.DatabaseAdmin, Take);
@@ -42,7 +44,8 @@ internal static class BackupPartEndpoints
             {
                 HttpResponse response = request.Http.Response;
                 BackupOptions taken = wanted;
-                response.OnStarting(() => // with the first byte: until then another kind may be tried, or an error be said
+                // headers are set with the first byte: until then, another kind may be tried or an error returned
+                response.OnStarting(() =>
                 {
                     if (response.StatusCode == StatusCodes.Status200OK)
                         SayWhatItIs(response, taken, database);
@@ -59,7 +62,7 @@ internal static class BackupPartEndpoints
     }
 
     /// <summary>
-    /// Whether a backup by these options is sealed: with the key that comes along, or with that of the database.
+    /// Returns whether a backup with these options is encrypted, with the given key or with that of the database.
     /// </summary>
     public static bool IsSealed(BackupOptions options, Database database) =>
         options.HasKey || (database.IsEncrypted && !options.AllowPlain);

@@ -8,12 +8,12 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// A batch with contents of attachments, as a form: first the batch, then the contents in the order of the commands that put
-/// them. Contents of more than a piece go to the store as they come. To be disposed when the batch is written.
+/// A batch with attachment contents as a multipart form: first the batch, then the contents, in the order of the commands
+/// that store them. Contents longer than a chunk are streamed to the store. Dispose it after the batch has been written.
 /// </summary>
 internal sealed class BatchForm : IAsyncDisposable
 {
-    /// <summary>Bytes of a content that may stay in memory until the batch is written.</summary>
+    /// <summary>The number of bytes of a content that may stay in memory until the batch is written.</summary>
     private const long HeldBytes = 1 << 20;
 
     private const int ReadBytes = 64 * 1024;
@@ -30,8 +30,8 @@ internal sealed class BatchForm : IAsyncDisposable
         _body = new RequestBody(request.Server.Buffers.Open());
     }
 
-    /// <summary>Reads it to its end.</summary>
-    /// <exception cref="WireException">It is no such form.</exception>
+    /// <summary>Reads the form to its end.</summary>
+    /// <exception cref="WireException">The form is not valid.</exception>
     public static async Task<BatchForm> ReadAsync(HttpServerRequest request, Database database)
     {
         var form = new BatchForm(request, database);
@@ -54,7 +54,7 @@ internal sealed class BatchForm : IAsyncDisposable
         }
     }
 
-    /// <summary>The batch.</summary>
+    /// <summary>Creates the batch.</summary>
     public WriteBatch ReadBatch() =>
         BatchReader.Read(
             _body.Memory, _database.Options, _request.Server.Limits.MaxCommandsPerRequest,
@@ -71,7 +71,7 @@ internal sealed class BatchForm : IAsyncDisposable
     {
         HttpContext http = _request.Http;
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
-            size.MaxRequestBodySize = null; // counted as it comes
+            size.MaxRequestBodySize = null; // counted as it arrives
         string? boundary = MediaTypeHeaderValue.TryParse(http.Request.ContentType, out MediaTypeHeaderValue? type)
             ? HeaderUtilities.RemoveQuotes(type.Boundary).Value
             : null;

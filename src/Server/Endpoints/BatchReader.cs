@@ -5,14 +5,14 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Reads <c>{"Commands":[{"Id":…,"Type":"PUT","ChangeVector":…,"Document":{…}},…]}</c> in one pass. Documents are not parsed
-/// into anything: the batch takes their bytes.
+/// Reads <c>{"Commands":[{"Id":…,"Type":"PUT","ChangeVector":…,"Document":{…}},…]}</c> in one pass. Documents are not parsed:
+/// their bytes are passed to the batch.
 /// </summary>
 internal static class BatchReader
 {
     /// <summary>
-    /// Levels around a document: the object, its commands, one command; and one more, so that the database is who refuses it, by
-    /// name.
+    /// The nesting levels around a document: the object, its commands, one command; and one more, so that the database
+    /// rejects a document that is too deep, with its id in the message.
     /// </summary>
     private const int LevelsAroundDocument = 3 + 1;
 
@@ -156,7 +156,7 @@ internal static class BatchReader
         return command;
     }
 
-    /// <summary>Where the next value stands; empty where it is null.</summary>
+    /// <summary>Returns the range of the next value; empty for null.</summary>
     private static Range ReadRange(ref Utf8JsonReader reader)
     {
         reader.Read();
@@ -307,7 +307,7 @@ internal static class BatchReader
         }
     }
 
-    /// <summary>One command, as its properties come along in any order.</summary>
+    /// <summary>One command, whose properties may come in any order.</summary>
     private record struct Command
     {
         public int Number;

@@ -9,8 +9,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What a load of documents is to bring along that lies beside them: counters, revisions, time series, compare-exchange values,
-/// and guards of documents that are not there.
+/// The related data that a load of documents includes: counters, revisions, time series, compare-exchange values, and atomic
+/// guards of missing documents.
 /// </summary>
 internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot snapshot, IReadOnlyList<string> ids)
 {
@@ -24,11 +24,11 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     private readonly StringValues _revisions = request.Parameters("revisions");
     private readonly StringValues _revisionsBefore = request.Parameters("revisionsBefore");
 
-    /// <summary>Whether the session is cluster-wide: it is told the indexes of atomic guards.</summary>
+    /// <summary>Whether the session is cluster-wide and needs the indexes of atomic guards.</summary>
     public bool IsClusterWide { get; } = string.Equals(
         request.Parameter("txMode"), "ClusterWide", StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether nothing is to be brought along.</summary>
+    /// <summary>Whether nothing is to be included.</summary>
     public bool IsEmpty =>
         _counters.Count == 0 && _keys.Count == 0 && _revisions.Count == 0 && _revisionsBefore.Count == 0
         && !HasTimeSeries && !IsClusterWide;
@@ -36,16 +36,18 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     private bool HasTimeSeries => _series.Count + _seriesTime.Count + _seriesCount.Count > 0;
 
     /// <summary>
-    /// Whether a document that is not there has a guard, as one has that was deleted by a batch that was not cluster-wide.
+    /// Whether a missing document has a guard, as one that was deleted by a batch that was not cluster-wide.
     /// </summary>
     public bool HasGuardOfMissing => IsClusterWide && MissingGuards().Any();
 
-    /// <summary>Writes what was <see cref="Read"/>, as members behind the others.</summary>
+    /// <summary>Writes the result of <see cref="Read"/> as further members of the response.</summary>
     public Task WriteAsync(BesideIncluded included) =>
         BesideWire.WriteAsync(request, snapshot, included, IsClusterWide ? MissingGuards() : []);
 
-    /// <summary>Reads what is asked for: before the answer begins, so that what cannot be is still answered.</summary>
-    /// <exception cref="WireException">A time or a number is none.</exception>
+    /// <summary>
+    /// Reads the parameters and data; called before the response is started, so that errors can still be returned.
+    /// </summary>
+    /// <exception cref="WireException">A time or number is not valid.</exception>
     public BesideIncluded Read()
     {
         var included = new BesideIncluded
@@ -97,7 +99,7 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     private static DateTime? TimeAt(StringValues texts, int index) =>
         texts.ElementAtOrDefault(index) is { Length: > 0 } text ? RevisionsEndpoints.TimeOf(text) : null;
 
-    /// <summary>The change vectors, one or an array of them, that a member of a document holds.</summary>
+    /// <summary>Returns the change vectors in a member of a document: a string or an array of strings.</summary>
     private List<string> VectorsAt(string id, string path)
     {
         if (!snapshot.TryGet(id, out Document document))

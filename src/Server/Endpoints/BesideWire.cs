@@ -6,14 +6,14 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What documents of an answer bring along that lies beside them, as members behind the others.</summary>
+/// <summary>Writes the related data included with documents, as further members of a response.</summary>
 internal static class BesideWire
 {
-    /// <summary>Writes it: only the members that were asked for.</summary>
-    /// <param name="request">Whose answer it is.</param>
-    /// <param name="snapshot">Where it is read.</param>
-    /// <param name="included">What is wanted.</param>
-    /// <param name="guards">Atomic guards that go with it.</param>
+    /// <summary>Writes the included data: only the requested members.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="snapshot">The snapshot to read from.</param>
+    /// <param name="included">The data to include.</param>
+    /// <param name="guards">Atomic guards to write with the compare-exchange values.</param>
     public static async Task WriteAsync(
         ServerRequest request, DatabaseSnapshot snapshot, BesideIncluded included, IEnumerable<CompareExchangeValue> guards)
     {

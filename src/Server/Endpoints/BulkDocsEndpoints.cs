@@ -5,7 +5,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary><c>POST bulk_docs</c>: what a session's <c>saveChanges</c> sends. All commands or none.</summary>
+/// <summary><c>POST bulk_docs</c>: the batch of a session's <c>saveChanges</c>, which is written atomically.</summary>
 internal static class BulkDocsEndpoints
 {
     public static void Map(Routes routes) => routes.Database("POST", "/bulk_docs", AccessLevel.DatabaseReadWrite, Post);
@@ -21,7 +21,8 @@ internal static class BulkDocsEndpoints
             return;
         }
 
-        // Until the batch is durable it holds a copy of its documents; the body's buffer goes with the body.
+        // The batch copies the documents and holds them until it is durable, so they are counted; the buffer of the body is
+        // released with it.
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         body.Hold(body.Length);
         WriteBatch batch = BatchReader.Read(body.Memory, database.Options, request.Server.Limits.MaxCommandsPerRequest);
@@ -42,7 +43,7 @@ internal static class BulkDocsEndpoints
             StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    // Asked before anything is written: a promise that cannot be kept must not leave documents behind.
+    // Checked before anything is written, because the requirement cannot be met.
     private static void RefuseReplicas(HttpServerRequest request)
     {
         string? replicas = request.Parameter("numberOfReplicasToWaitFor");
@@ -68,7 +69,7 @@ internal static class BulkDocsEndpoints
                     + $"query with waitForNonStaleResults.");
     }
 
-    // Clients copy every key but Type into the metadata of their entity: nothing else may stand here.
+    // Clients copy every member except Type into the metadata of their entity, so nothing else may be written.
     private static void WriteResults(Utf8JsonWriter json, (IReadOnlyList<WriteResult> Results, long TransactionIndex) answer)
     {
         json.WriteStartObject();

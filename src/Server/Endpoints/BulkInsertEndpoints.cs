@@ -11,8 +11,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>POST bulk_insert</c>: documents without end over one request. The answer comes at the closing bracket, not at the end of
-/// the request, which clients end only after it.
+/// <c>POST bulk_insert</c>: any number of documents in one request. The response is sent at the closing bracket, not at the
+/// end of the request, which clients end only after receiving it.
 /// </summary>
 internal static class BulkInsertEndpoints
 {
@@ -62,11 +62,11 @@ internal static class BulkInsertEndpoints
     private static PipeReader Open(HttpServerRequest request)
     {
         HttpContext http = request.Http;
-        http.Response.Headers.Connection = "close"; // its request has no end to wait for
+        http.Response.Headers.Connection = "close"; // the end of the request is not awaited
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null;
 
-        // Clients may think long between documents; how long is BulkInsertIdleTimeout's to say.
+        // Clients may pause between documents; BulkInsertIdleTimeout limits how long.
         if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
             rate.MinDataRate = null;
 

@@ -7,12 +7,12 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Certificates of clients: listing, registering, making, changing and deleting them. Operators manage those of users and
-/// operators; those of administrators are for administrators alone.
+/// Client certificates: listing, registering, generating, changing and deleting them. Operators manage those of users and
+/// operators; those of administrators can only be changed by administrators.
 /// </summary>
 internal static class CertificatesEndpoints
 {
-    /// <summary>A certificate with its authorities, and rights in thousands of databases.</summary>
+    /// <summary>Enough for a certificate with its issuers, and rights in thousands of databases.</summary>
     private const int MaxBodyBytes = 1024 * 1024;
 
     public static void Map(Routes routes)
@@ -117,7 +117,7 @@ internal static class CertificatesEndpoints
             ? given
             : null;
 
-        // Making a key takes some tenths of a second: not on the thread that others wait for.
+        // Generating a key takes tenths of a second, so it must not block the request thread.
         (byte[] zip, CertificateEntry entry) = await Task.Run(() =>
             ClientCertificateMaker.Make(name, rights, password, request.Server.Clock), request.Aborted).ConfigureAwait(false);
         await certificates.PutAsync(entry).ConfigureAwait(false);
@@ -151,7 +151,7 @@ internal static class CertificatesEndpoints
         string thumbprint = request.RequiredParameter("thumbprint");
         CertificateEntry entry = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
         foreach (CertificateEntry sameKey in certificates.All.Where(other => other.Pin == entry.Pin))
-            AccessChanges.RequireAuthorityOver(request, sameKey); // they go with it
+            AccessChanges.RequireAuthorityOver(request, sameKey); // they are deleted as well
         if (Caller.Of(request).Identity is CertificateEntry own && own.Pin == entry.Pin)
             throw WireException.BadRequest(
                 $"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was "
@@ -166,7 +166,7 @@ internal static class CertificatesEndpoints
         control.Certificates
             ?? throw new InvalidOperationException("Access control without certificates is not required anywhere.");
 
-    // What nobody checks must not look as if it protected.
+    // Settings that are not enforced must not appear to protect.
     private static void RefuseSecondFactor(JsonElement body)
     {
         if (body.TryGetProperty("TwoFactorAuthenticationKey", out JsonElement key)
@@ -174,10 +174,7 @@ internal static class CertificatesEndpoints
             throw WireException.NotBuilt("A second factor of certificates (TwoFactorAuthenticationKey)");
     }
 
-    /// <summary>
-    /// Base64 of DER, of PEM, or of a PFX file without a password, as administrators have them. A private key that comes along is
-    /// not kept.
-    /// </summary>
+    /// <summary>Reads base64 of DER, of PEM, or of a PFX file without a password. A private key is not kept.</summary>
     private static X509Certificate2Collection ReadCertificate(JsonElement body)
     {
         byte[] content;

@@ -6,7 +6,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Makes the files of a database shorter, as an operation of the server, while the database is used.</summary>
+/// <summary>Compacts the files of a database while it is in use, as an operation of the server.</summary>
 internal static class CompactionEndpoints
 {
     private const double BytesPerMb = 1024 * 1024;

@@ -7,7 +7,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Compare-exchange values: by key, by the beginning of keys, and changed if their index is the one expected.</summary>
+/// <summary>Compare-exchange values: read by key or by prefix, and changed if their index is the expected one.</summary>
 internal static class CompareExchangeEndpoints
 {
     public static void Map(Routes routes)
@@ -17,7 +17,7 @@ internal static class CompareExchangeEndpoints
         routes.Database("DELETE", "/cmpxchg", AccessLevel.DatabaseReadWrite, Delete);
     }
 
-    /// <summary>Reads by keys, or those whose keys begin with a text.</summary>
+    /// <summary>Reads the values with the given keys, or those whose keys start with a prefix.</summary>
     public static async Task Get(ServerRequest request, Database database)
     {
         StringValues keys = request.Parameters("key");
@@ -78,11 +78,11 @@ internal static class CompareExchangeEndpoints
 
     private static async Task WriteAsync(HttpServerRequest request, Database database, WriteBatch batch)
     {
-        // its one command
+        // the result of the only command
         var result = (CompareExchangeResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!;
         ResponseBody output = request.BeginJsonBody();
         output.Write("{\"Index\":"u8);
-        // clients take 0 for no answer; a refusal of a value that is not there has no index
+        // clients interpret 0 as a missing response; a rejected value that does not exist has no index
         output.WriteNumber(result.Index == 0 ? 1 : result.Index);
         output.Write(",\"Value\":"u8);
         if (result.Value is null)

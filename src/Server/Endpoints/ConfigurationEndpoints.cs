@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Configuration that is kept with a database for others: of clients, which read it when it changes; of the studio; settings by
-/// key; and what is done with conflicts, of which one node has none.
+/// Configuration stored in a database for others: of clients, which read it when it changes; of the studio; settings by key;
+/// and the resolution of conflicts, which do not occur on a single node.
 /// </summary>
 internal static class ConfigurationEndpoints
 {
@@ -30,9 +30,7 @@ internal static class ConfigurationEndpoints
         routes.ServerOf("name", "POST", "/admin/replication/conflicts/solver", AccessLevel.DatabaseAdmin, PutSolver);
     }
 
-    /// <summary>
-    /// Says in a header that the configuration is another one than the client has, which it then reads.
-    /// </summary>
+    /// <summary>Sets a header if the client has an outdated configuration, so that it reads the current one.</summary>
     public static void Announce(HttpServerRequest request, Database database)
     {
         if (request.Header("Client-Configuration-Etag") is { Length: > 0 } known
@@ -40,7 +38,7 @@ internal static class ConfigurationEndpoints
             request.SetHeader("Refresh-Client-Configuration", "true");
     }
 
-    /// <summary>Writes what is configured as members of a record.</summary>
+    /// <summary>Writes the configuration as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database? database)
     {
         foreach ((string member, string name) in (ReadOnlySpan<(string, string)>)
@@ -73,7 +71,7 @@ internal static class ConfigurationEndpoints
         return WriteClient(request, json, etag);
     }
 
-    // Clients read the etag with a regular expression that allows no space after the colon.
+    // Clients read the etag with a regular expression that does not allow a space after the colon.
     private static Task WriteClient(HttpServerRequest request, ReadOnlyMemory<byte>? configuration, long etag) =>
         request.JsonAsync((etag, configuration), static (json, state) =>
         {
@@ -157,7 +155,7 @@ internal static class ConfigurationEndpoints
             json.WriteString("Key", "db/" + state.name);
             json.WriteNumber("RaftCommandIndex", state.Database.LastEtag);
             json.WritePropertyName("Solver");
-            json.WriteRawValue(state.Database.Settings.Get(Solver)!.Value.Span); // it was set
+            json.WriteRawValue(state.Database.Settings.Get(Solver)!.Value.Span); // it was just set
             json.WriteEndObject();
         }).ConfigureAwait(false);
     }

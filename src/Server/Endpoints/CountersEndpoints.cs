@@ -9,7 +9,9 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Counters of documents: read some or all of one document, or change those of many in one batch.</summary>
+/// <summary>
+/// Counters of documents: reads some or all counters of one document, or changes those of many documents in one batch.
+/// </summary>
 internal static class CountersEndpoints
 {
     public static void Map(Routes routes)
@@ -54,7 +56,7 @@ internal static class CountersEndpoints
         IReadOnlyList<WriteResult> results = batch.Count == 0
             ? []
             : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
-        // the batch has no other commands
+        // the batch contains only these commands
         await WriteAsync(request, results.SelectMany(static result => ((CountersResult)result.Beside!).Counters), full)
             .ConfigureAwait(false);
     }

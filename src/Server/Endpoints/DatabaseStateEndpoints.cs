@@ -5,9 +5,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>
-/// Databases enabled, disabled and locked; and where they are, which is here: what would need more nodes is refused.
-/// </summary>
+/// <summary>Enables, disables and locks databases. Operations that require more than one node are rejected.</summary>
 internal static class DatabaseStateEndpoints
 {
     private const int MaxBodyBytes = 1024 * 1024;
@@ -31,11 +29,13 @@ internal static class DatabaseStateEndpoints
             routes.Server(method, path, AccessLevel.Operator, _ => throw OneNode(what));
     }
 
-    /// <summary>Refuses to delete what is locked; false: it is to be passed over.</summary>
+    /// <summary>
+    /// Returns whether a database may be deleted; false if its lock ignores such requests. Throws if its lock rejects them.
+    /// </summary>
     public static bool CanDelete(HttpServerRequest request, string name)
     {
         if (request.Server.Databases.Describe(name) is not [{ Problem: null }])
-            return true; // it cannot be opened to be asked
+            return true; // it cannot be opened to read its lock
         using DatabaseLease lease = request.Server.Databases.EnterByItself(name);
         return DatabaseState.Of(lease.Database).Lock switch
         {
@@ -78,7 +78,7 @@ internal static class DatabaseStateEndpoints
             string? text = WireJson.Text(root, "Mode", required: true);
             return Enum.TryParse(text, out DatabaseLock mode)
                 && Enum.IsDefined(mode)
-                && !char.IsAsciiDigit(text![0]) // it was parsed
+                && !char.IsAsciiDigit(text![0]) // it was parsed, so it is not null
                 ? (names, mode)
                 : throw WireException.BadRequest(
                     $"'Mode' is '{text}'; expected is Unlock, PreventDeletesIgnore or PreventDeletesError. Nothing was changed.");
@@ -108,7 +108,7 @@ internal static class DatabaseStateEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    /// <summary>What has no effect on one node, and is true at once.</summary>
+    /// <summary>Accepts requests that have no effect on a single node.</summary>
     private static Task NothingToMove(HttpServerRequest request)
     {
         RequireDatabase(request);

@@ -13,10 +13,10 @@ namespace Treepie.Server.Endpoints;
 /// <summary>Creating, deleting and listing databases.</summary>
 internal static class DatabasesEndpoints
 {
-    /// <summary>A list of names or a database record with its settings stays far below.</summary>
+    /// <summary>Much more than a list of names or a database record with its settings needs.</summary>
     private const int MaxBodyBytes = 1024 * 1024;
 
-    // Clients only want a number that is not zero: a log of commands shared between nodes needs more than one node.
+    // Clients only require a number other than 0: without a cluster there is no log of commands.
     private const int CommandIndex = 1;
 
     private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
@@ -107,7 +107,7 @@ internal static class DatabasesEndpoints
         }, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    // What a record asks for and nobody does must not look as if it were done.
+    // Parts of the record that are not supported are rejected instead of ignored.
     private static async Task<JsonDocument?> ReadRecordAsync(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
@@ -116,7 +116,7 @@ internal static class DatabasesEndpoints
 
         using (WireJson.ParseObject(body, "a database record"))
         {
-            // checked; what is kept must not lie in the body, which ends here
+            // only validated: the result must not refer to the body, which is released here
         }
 
         var record = JsonDocument.Parse(body.Memory.ToArray());
@@ -164,7 +164,7 @@ internal static class DatabasesEndpoints
         }).ConfigureAwait(false);
     }
 
-    /// <summary>The databases that a command names.</summary>
+    /// <summary>Returns the databases named in a command.</summary>
     public static List<string> NamesOf(JsonElement command)
     {
         if (!command.TryGetProperty("DatabaseNames", out JsonElement array)

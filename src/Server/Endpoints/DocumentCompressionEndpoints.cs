@@ -5,10 +5,10 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Which documents are kept compressed: read, or set as clients do.</summary>
+/// <summary>The configuration of document compression, in the format of RavenDB's clients.</summary>
 internal static class DocumentCompressionEndpoints
 {
-    /// <summary>Names of collections.</summary>
+    /// <summary>Enough for the names of collections.</summary>
     private const int MaxBodyBytes = 1024 * 1024;
 
     private const string Member = "DocumentsCompression";
@@ -19,7 +19,7 @@ internal static class DocumentCompressionEndpoints
         routes.Database("POST", "/admin/documents-compression/config", AccessLevel.DatabaseAdmin, Set);
     }
 
-    /// <summary>What is set, as a member of a database record.</summary>
+    /// <summary>Writes the configuration as a member of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
         if (database.Compression.Configuration is not { } configuration)
@@ -28,7 +28,7 @@ internal static class DocumentCompressionEndpoints
         configuration.WriteTo(json);
     }
 
-    /// <summary>What a record sets; null where it sets nothing.</summary>
+    /// <summary>Reads the configuration from a database record; null if there is none.</summary>
     public static DocumentCompressionConfiguration? ReadRecord(JsonElement record) =>
         record.TryGetProperty(Member, out JsonElement given) && given.ValueKind == JsonValueKind.Object
             ? DocumentCompressionConfiguration.Read(given)

@@ -4,7 +4,7 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Lists documents whose ids start with a prefix, in id order, or all of them, the newest first; a page at a time.
+/// Lists documents whose ids start with a prefix, in id order, or all documents, most recently changed first; in pages.
 /// </summary>
 internal static class DocumentLister
 {
@@ -13,7 +13,7 @@ internal static class DocumentLister
         bool metadataOnly = request.Flag("metadataOnly");
         long start = request.Number("start", 0);
         long pageSize = request.Number("pageSize", long.MaxValue);
-        await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false); // a list may go through all documents
+        await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false); // a list may read all documents
         using DatabaseSnapshot snapshot = database.BeginRead();
         string etag = snapshot.ChangeVector;
         if (etag.Length > 0 && request.ChangeVectorHeader("If-None-Match") == etag)
@@ -36,7 +36,7 @@ internal static class DocumentLister
                 output.Write(","u8);
 
             cursor.Current.WriteTo(output, metadataOnly);
-            snapshot.ReleasePages(); // the answer holds a copy
+            snapshot.ReleasePages(); // the response buffer has a copy
             await request.PauseAsync().ConfigureAwait(false);
         }
 
@@ -45,7 +45,7 @@ internal static class DocumentLister
         output.Write("}"u8);
     }
 
-    /// <summary>A cursor over what <c>startsWith</c>, <c>matches</c>, <c>exclude</c> and <c>startAfter</c> ask for.</summary>
+    /// <summary>Opens a cursor for <c>startsWith</c>, <c>matches</c>, <c>exclude</c> and <c>startAfter</c>.</summary>
     public static DocumentCursor Open(ServerRequest request, DatabaseSnapshot snapshot)
     {
         string? prefix = request.Parameter("startsWith");
@@ -61,7 +61,7 @@ internal static class DocumentLister
         });
     }
 
-    /// <summary>Goes over the first <paramref name="count"/> documents; false if there are not so many.</summary>
+    /// <summary>Skips the first <paramref name="count"/> documents; returns false if there are fewer.</summary>
     public static bool Skip(ServerRequest request, DocumentCursor cursor, long count)
     {
         const long checkEvery = 4_096;

@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Loads documents by id, with those they refer to. Two passes over one snapshot: the first makes the ETag, so that a client
-/// which has the answer is told so; the second writes page to socket.
+/// Loads documents by id, with the documents they refer to. Reads one snapshot twice: first for the ETag, so that a client
+/// that has the response already is told so; then to write from the pages to the response.
 /// </summary>
 internal static class DocumentLoader
 {
@@ -51,7 +51,7 @@ internal static class DocumentLoader
             else
                 output.Write("null"u8);
 
-            snapshot.ReleasePages(); // the answer holds a copy
+            snapshot.ReleasePages(); // the response buffer has a copy
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 
@@ -72,14 +72,14 @@ internal static class DocumentLoader
             document.WriteTo(output, metadataOnly);
     }
 
-    // One document: its change vector. Several: a hash over which are there and when they changed, in order.
+    // For one document its change vector; for several a hash over which exist and when they changed, in order.
     private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludeCollector? includes, long beside)
     {
         if (ids.Count == 1 && includes is null && beside == 0)
             return snapshot.TryGet(ids[0], out Document only) ? only.ChangeVector : "0";
 
         var hash = new EtagHash();
-        hash.Add(beside); // what is beside documents may have changed without them
+        hash.Add(beside); // related data may change without the documents
         foreach (string id in ids)
         {
             if (!snapshot.TryGet(id, out Document document))
@@ -125,7 +125,7 @@ internal static class DocumentLoader
         }
     }
 
-    /// <summary>FNV-1a over numbers: only equality counts, and only between answers to the same URL.</summary>
+    /// <summary>FNV-1a over numbers: only used to compare responses for the same URL.</summary>
     private struct EtagHash()
     {
         private ulong _hash = 14695981039346656037;

@@ -6,7 +6,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Single documents: load by id, list by prefix or newest first, put, delete, and whether one is there.</summary>
+/// <summary>Documents: load by id, list by prefix or newest first, store, delete, and test for existence.</summary>
 internal static class DocumentsEndpoints
 {
     public static void Map(Routes routes)
@@ -19,17 +19,17 @@ internal static class DocumentsEndpoints
         PatchEndpoints.Map(routes);
     }
 
-    /// <summary>Loads by id, lists by prefix, or lists the newest.</summary>
+    /// <summary>Loads by id, lists by prefix, or lists the newest documents.</summary>
     public static Task Get(ServerRequest request, Database database)
     {
         StringValues ids = request.Parameters("id");
         if (ids.Count > 0)
-            return DocumentLoader.LoadAsync(request, database, ids!); // a parameter that is there has a value, if an empty one
+            return DocumentLoader.LoadAsync(request, database, ids!); // a parameter that is present has a value, even if empty
 
         return DocumentLister.ListAsync(request, database);
     }
 
-    /// <summary>Loads by ids that are too many for a URL: <c>{"Ids":["users/1",…]}</c>.</summary>
+    /// <summary>Loads by ids in the body, if they are too many for a URL: <c>{"Ids":["users/1",…]}</c>.</summary>
     public static async Task Post(ServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);

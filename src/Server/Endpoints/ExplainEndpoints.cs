@@ -6,12 +6,16 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>How a query is run: it is run, and instead of its results comes its plan, as JSON or as a picture.</summary>
+/// <summary>
+/// Explains queries: executes a query and responds with its plan, as JSON or as an image, instead of its results.
+/// </summary>
 internal static class ExplainEndpoints
 {
     public static void Map(Routes routes) => routes.Database("POST", "/queries/explain", AccessLevel.DatabaseRead, Post);
 
-    /// <summary>Which index would answer, and why others would not: <c>queries?debug=explain</c> of the wire.</summary>
+    /// <summary>
+    /// Responds with the index that would answer a query, and why others would not: <c>queries?debug=explain</c>.
+    /// </summary>
     public static async Task ChoicesAsync(ServerRequest request, Database database, QueryRequest query)
     {
         IReadOnlyList<IndexChoice> choices;

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Whether the process lives and whether it can serve, for who starts and balances servers. Strangers are told no more than that;
-/// the reasons are for operators.
+/// Whether the process is alive and ready to serve requests, for supervisors and load balancers. Unauthenticated callers get
+/// only the status; the reasons are for operators.
 /// </summary>
 internal static class HealthEndpoints
 {

@@ -4,7 +4,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Ranges of numbers from which clients make ids.</summary>
+/// <summary>HiLo ranges, from which clients generate ids.</summary>
 internal static class HiLoEndpoints
 {
     public static void Map(Routes routes)

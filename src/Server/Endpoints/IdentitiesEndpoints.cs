@@ -4,7 +4,7 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Numbers that count up by one for a whole database, under a name such as <c>invoices|</c>.</summary>
+/// <summary>Identities: numbers of a database that are incremented by one, under a name such as <c>invoices|</c>.</summary>
 internal static class IdentitiesEndpoints
 {
     public static void Map(Routes routes)
@@ -29,7 +29,7 @@ internal static class IdentitiesEndpoints
         await WriteAsync(request, "NewSeedValue", seeded).ConfigureAwait(false);
     }
 
-    /// <summary>The last number given of each.</summary>
+    /// <summary>Responds with the last number assigned by each identity.</summary>
     private static Task List(HttpServerRequest request, Database database)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();

@@ -4,8 +4,8 @@ using Microsoft.Extensions.Primitives;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Collects the ids that documents hold at given paths, such as <c>company</c> or <c>lines[].product</c>. Arrays on the way are
-/// gone through; <c>$Keys</c> and <c>$Values</c> stand for the keys and values of an object.
+/// Collects the ids in documents at given paths, such as <c>company</c> or <c>lines[].product</c>. Arrays on a path are
+/// expanded; <c>$Keys</c> and <c>$Values</c> denote the keys and values of an object.
 /// </summary>
 internal sealed class IncludeCollector
 {
@@ -22,21 +22,21 @@ internal sealed class IncludeCollector
             _paths[i] = Parse(includePaths[i] ?? "");
     }
 
-    /// <summary>Ids in the order found, each once.</summary>
+    /// <summary>The ids in the order found, each once.</summary>
     public IReadOnlyList<string> Ids => _ids;
 
     public void CollectFrom(ReadOnlySpan<byte> body)
     {
         foreach (string[] path in _paths)
         {
-            // Stored documents were checked against the depth limit when they were written; no second limit here.
+            // Stored documents were checked against the depth limit when they were written, so none is applied here.
             var reader = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = int.MaxValue });
             reader.Read();
             Collect(ref reader, path);
         }
     }
 
-    /// <summary>Drops ids that are in the answer anyway.</summary>
+    /// <summary>Removes ids that are in the response anyway.</summary>
     public void Except(IReadOnlyList<string> loaded)
     {
         var there = new HashSet<string>(loaded, StringComparer.OrdinalIgnoreCase);
@@ -53,7 +53,7 @@ internal sealed class IncludeCollector
         return parts.Length > 0 ? parts : throw WireException.BadRequest("The query string has an empty 'include='.");
     }
 
-    // Stands on a value; leaves the reader on its last token.
+    // Starts at a value; leaves the reader on its last token.
     private void Collect(ref Utf8JsonReader reader, ReadOnlySpan<string> path)
     {
         switch (reader.TokenType)

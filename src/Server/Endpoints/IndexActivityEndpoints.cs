@@ -7,7 +7,9 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What indexes did and have to do: their batches, how far they are, why they are stale, how long they worked.</summary>
+/// <summary>
+/// The activity of indexes: their recent batches, their progress, why they are stale, and their total indexing time.
+/// </summary>
 internal static class IndexActivityEndpoints
 {
     public static void Map(Routes routes)
@@ -100,7 +102,7 @@ internal static class IndexActivityEndpoints
         json.WriteEndObject();
     }
 
-    /// <summary>Documents and deletions behind an etag, up to a number.</summary>
+    /// <summary>Counts the documents and tombstones after an etag, up to a limit.</summary>
     private static (int Documents, int Tombstones, bool IsExact) Waiting(
         DatabaseSnapshot snapshot, string? collection, long etag)
     {
@@ -160,7 +162,7 @@ internal static class IndexActivityEndpoints
             json.WriteString("TotalIndexingTime", index.IndexingTime.ToString("c", CultureInfo.InvariantCulture));
         });
 
-    /// <summary>An object for each index that the request names, or for all.</summary>
+    /// <summary>Writes an object for each index named in the request, or for all.</summary>
     private static Task ResultsAsync(
         HttpServerRequest request, Database database, Action<Utf8JsonWriter, IndexStatistics> write)
     {

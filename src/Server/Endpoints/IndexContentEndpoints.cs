@@ -6,8 +6,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What an index holds, for people who wonder why something is found or not, or how large it is: terms of a field, what it took
-/// from one document, bytes by structure.
+/// The content of an index, to find out why something is found or not, or how large the index is: terms of a field, what was
+/// indexed of one document, and size by structure.
 /// </summary>
 internal static class IndexContentEndpoints
 {
@@ -99,7 +99,7 @@ internal static class IndexContentEndpoints
             });
     }
 
-    /// <summary>What only fields of words, of places and of vectors have.</summary>
+    /// <summary>Writes what only full-text, spatial and vector fields have.</summary>
     private static void WriteOthers(Utf8JsonWriter json, IndexedValues field)
     {
         if (field.Positions.Count > 0)

@@ -5,7 +5,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Switches of indexes: lock, priority, disabled and paused.</summary>
+/// <summary>Controls indexes: lock mode, priority, disabling and pausing.</summary>
 internal static class IndexControlEndpoints
 {
     public static void Map(Routes routes)
@@ -80,7 +80,9 @@ internal static class IndexControlEndpoints
         return request.NoContentAsync();
     }
 
-    /// <summary>All names are looked at before one is set: what is refused changes nothing.</summary>
+    /// <summary>
+    /// Changes the settings of indexes; all names are checked first, so that a rejected request changes nothing.
+    /// </summary>
     private static void Set(Database database, IReadOnlyList<string> names, Func<IndexSettings, IndexSettings> change)
     {
         HashSet<string> known = new(database.Indexes.List().Select(static index => index.Name), StringComparer.OrdinalIgnoreCase);

@@ -4,7 +4,9 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What an index is made of, for people who wonder: its fields, the documents of its groups, its definitions.</summary>
+/// <summary>
+/// Debugging information about an index: its fields, the source documents of its groups, and its past definitions.
+/// </summary>
 internal static class IndexDebugEndpoints
 {
     private const int DefaultIds = 1_024;

@@ -3,17 +3,17 @@ using Treepie.Indexes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What a command wants to set of an index; what is null stays as it is.</summary>
+/// <summary>A requested change of index settings; null members leave the setting unchanged.</summary>
 internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, IndexPriority? Priority, bool? IsDisabled)
 {
-    /// <summary>Reads <c>LockMode</c>, <c>Priority</c> and <c>State</c>, each of which may be missing.</summary>
-    /// <exception cref="WireException">One of them says what does not exist.</exception>
+    /// <summary>Reads <c>LockMode</c>, <c>Priority</c> and <c>State</c>, all of which are optional.</summary>
+    /// <exception cref="WireException">A value is not valid.</exception>
     public static IndexSettingsChange Read(JsonElement json) => new(
         Word<IndexLockMode>(json, "LockMode"),
         Word<IndexPriority>(json, "Priority"),
         State(json));
 
-    /// <summary>One word of a list.</summary>
+    /// <summary>Parses an enumeration value.</summary>
     public static T Parse<T>(string name, string? text)
         where T : struct, Enum =>
         text is not null && Enum.TryParse(text, ignoreCase: true, out T value) && !char.IsAsciiDigit(text[0]) && text[0] != '-'
@@ -32,7 +32,8 @@ internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, Ind
         Text(json, name) is { } text ? Parse<T>(name, text) : null;
 
     /// <summary>
-    /// Of the states only one is of a user's making; the others, which clients send back as they got them, leave it as it is.
+    /// Reads the state: Disabled and Normal disable and enable the index; the others, which clients send back as they received
+    /// them, change nothing.
     /// </summary>
     private static bool? State(JsonElement json) => Text(json, "State") switch
     {

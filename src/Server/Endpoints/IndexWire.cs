@@ -4,7 +4,7 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The protocol's words for indexes.</summary>
+/// <summary>Writes indexes in the format of RavenDB's clients.</summary>
 internal static class IndexWire
 {
     public static string TypeOf(IndexStatistics index) =>
@@ -25,8 +25,8 @@ internal static class IndexWire
     };
 
     /// <summary>
-    /// The definition: RavenDB's members, and beside them those of an index defined by hand, so that what is read can be put
-    /// again.
+    /// Writes the definition: RavenDB's members and, for a user-defined index, its own members, so that the result can be
+    /// stored again.
     /// </summary>
     public static void WriteDefinition(Utf8JsonWriter json, IndexStatistics index)
     {
@@ -99,7 +99,7 @@ internal static class IndexWire
         json.WriteEndObject();
     }
 
-    /// <summary>The definitions that an index was given, the last first.</summary>
+    /// <summary>Writes the past definitions of an index, newest first.</summary>
     public static void WriteHistory(Utf8JsonWriter json, IReadOnlyList<DefinitionVersion> versions)
     {
         json.WriteStartArray();

@@ -5,10 +5,12 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Indexes, made by queries or defined by hand: defining, listing, state, errors, deleting, building anew.</summary>
+/// <summary>
+/// Indexes, created by queries or defined by users: defining, listing, statistics, errors, deleting and resetting them.
+/// </summary>
 internal static class IndexesEndpoints
 {
-    /// <summary>Most indexes of one command.</summary>
+    /// <summary>The maximum number of indexes in one request.</summary>
     private const int MaxDefinitions = 256;
 
     public static void Map(Routes routes)
@@ -24,8 +26,8 @@ internal static class IndexesEndpoints
         routes.Database("DELETE", "/indexes/errors", AccessLevel.DatabaseReadWrite, ClearErrors);
     }
 
-    /// <summary>The state of an index.</summary>
-    /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
+    /// <summary>Returns the statistics of an index.</summary>
+    /// <exception cref="IndexNotFoundException">The index does not exist.</exception>
     public static IndexStatistics Find(Database database, string name) =>
         database.Indexes.List().FirstOrDefault(index => string.Equals(index.Name, name, StringComparison.OrdinalIgnoreCase))
         ?? throw new IndexNotFoundException(name);
@@ -60,7 +62,9 @@ internal static class IndexesEndpoints
         });
     }
 
-    /// <summary>All of the command are read before one is put: what is refused changes nothing.</summary>
+    /// <summary>
+    /// Defines indexes; all definitions are read and validated first, so that a rejected request changes nothing.
+    /// </summary>
     private static async Task Put(HttpServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
@@ -120,7 +124,7 @@ internal static class IndexesEndpoints
 
     private static Task Delete(HttpServerRequest request, Database database)
     {
-        database.Indexes.Delete(request.RequiredParameter("name")); // what is not there is deleted already
+        database.Indexes.Delete(request.RequiredParameter("name")); // deleting one that does not exist succeeds
         return request.NoContentAsync();
     }
 
@@ -181,7 +185,7 @@ internal static class IndexesEndpoints
         return request.NoContentAsync();
     }
 
-    /// <summary>The indexes that the request names, or all.</summary>
+    /// <summary>Returns the names of the indexes in the request, or of all.</summary>
     private static string[] Named(HttpServerRequest request, Database database)
     {
         var names = request.Parameters("name");

@@ -5,10 +5,10 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What lies beside documents, in the form clients read it.</summary>
+/// <summary>Writes related data in the format of RavenDB's clients.</summary>
 internal static class KindWire
 {
-    /// <summary>The result of one command of a batch, inside its braces.</summary>
+    /// <summary>Writes the members of the result of one batch command.</summary>
     public static void WriteBatchResult(Utf8JsonWriter json, WriteResult result)
     {
         switch (result.Beside)
@@ -59,11 +59,11 @@ internal static class KindWire
             isCopy = result.Operation == AttachmentOperation.Copy,
             isMove = result.Operation == AttachmentOperation.Move;
         json.WriteString("Type", "Attachment" + result.Operation.ToString().ToUpperInvariant());
-        json.WriteString(isDelete ? "@id" : "Id", isCopy ? result.Value!.DocumentId : result.DocumentId); // a copy was put
+        json.WriteString(isDelete ? "@id" : "Id", isCopy ? result.Value!.DocumentId : result.DocumentId); // copies have a value
         json.WriteString("Name", isCopy ? result.Value!.Name : result.Name);
         if (isMove)
         {
-            json.WriteString("DestinationId", result.Value!.DocumentId); // what was moved was put
+            json.WriteString("DestinationId", result.Value!.DocumentId); // moves have a value
             json.WriteString("DestinationName", result.Value.Name);
             json.WriteString("DestinationDocumentChangeVector", result.DestinationChangeVector);
         }
@@ -73,7 +73,7 @@ internal static class KindWire
         json.WriteString("DocumentChangeVector", isCopy ? result.DestinationChangeVector : result.DocumentChangeVector);
     }
 
-    /// <summary>What is known of an attachment beside its document and name.</summary>
+    /// <summary>Writes the members of an attachment other than its document and name.</summary>
     public static void WriteAttachment(Utf8JsonWriter json, AttachmentValue attachment)
     {
         json.WriteString("ChangeVector", attachment.ChangeVector);
@@ -82,7 +82,7 @@ internal static class KindWire
         json.WriteNumber("Size", attachment.SizeBytes);
     }
 
-    /// <summary>The member <c>Counters</c>.</summary>
+    /// <summary>Writes the member <c>Counters</c>.</summary>
     public static void WriteCounters(Utf8JsonWriter json, IEnumerable<CounterValue?> counters, bool full)
     {
         json.WriteStartArray("Counters");
@@ -116,7 +116,7 @@ internal static class KindWire
         json.WriteEndObject();
     }
 
-    /// <summary>A compare-exchange value; of a key that has none, that.</summary>
+    /// <summary>Writes a compare-exchange value, or the entry of a key without one.</summary>
     public static void WriteCompareExchange(ResponseBody output, string key, CompareExchangeValue? value)
     {
         output.Write("{\"Key\":"u8);
@@ -136,7 +136,7 @@ internal static class KindWire
         output.Write("}"u8);
     }
 
-    /// <summary>The change vector that clients hand back as what they saw of a document.</summary>
+    /// <summary>Returns the change vector that clients send back as the state of a document they have seen.</summary>
     private static string AtomicGuardText(CompareExchangeValue value) =>
         $"TRXN:{value.ChangeVector.AsSpan(value.ChangeVector.IndexOf(':', StringComparison.Ordinal) + 1)}";
 }

@@ -5,10 +5,10 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Settings of expiration, refreshing and archival: read, or set as clients do.</summary>
+/// <summary>The configuration of expiration, refresh and archival, in the format of RavenDB's clients.</summary>
 internal static class LifecycleEndpoints
 {
-    /// <summary>A configuration has three members.</summary>
+    /// <summary>Much more than a configuration needs.</summary>
     private const int MaxBodyBytes = 64 * 1024;
 
     private static readonly (LifecycleTask Task, string Path, string Frequency, string Member)[] _tasks =
@@ -34,7 +34,7 @@ internal static class LifecycleEndpoints
         }
     }
 
-    /// <summary>What is set, as members of a database record.</summary>
+    /// <summary>Writes the settings as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
         foreach ((LifecycleTask task, _, string frequency, string member) in _tasks)
@@ -46,7 +46,7 @@ internal static class LifecycleEndpoints
         }
     }
 
-    /// <summary>What a record sets.</summary>
+    /// <summary>Reads the settings in a database record.</summary>
     public static IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> ReadRecord(JsonElement record)
     {
         List<(LifecycleTask, LifecycleSettings)> settings = [];

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Several reads in one request, as lazy loads send them. Answered one after the other into the one body, so that memory does not
-/// grow with their number.
+/// Several reads in one request, as sent by lazy loads. They are answered one after another into the same response, so that
+/// memory use does not grow with their number.
 /// </summary>
 internal static class MultiGetEndpoints
 {
@@ -25,7 +25,7 @@ internal static class MultiGetEndpoints
                 throw WireException.TooLarge(
                     $"More than {request.Server.Limits.MaxCommandsPerRequest:N0} requests in one multi_get.");
 
-            // All are read before the first byte of the answer: one that cannot be read is refused with the whole.
+            // All are parsed before the response is started: if one is not valid, the whole request is rejected.
             EmbeddedServerRequest[] all = [.. requests.EnumerateArray().Select(one => Read(one, request))];
             ResponseBody output = request.BeginJsonBody();
             output.Write("{\"Results\":["u8);
@@ -46,7 +46,7 @@ internal static class MultiGetEndpoints
             throw WireException.BadRequest(
                 $"'Requests' holds a JSON {one.ValueKind}; expected are objects with Url, Query, Method, Headers and Content.");
 
-        string url = WireJson.Text(one, "Url", required: true)!; // required
+        string url = WireJson.Text(one, "Url", required: true)!; // Text throws if it is missing
         string query = WireJson.Text(one, "Query", required: false) ?? "";
         string method = WireJson.Text(one, "Method", required: false) ?? "GET";
         return new EmbeddedServerRequest(
@@ -94,7 +94,7 @@ internal static class MultiGetEndpoints
         output.Write("},\"ForceRetry\":false}"u8);
     }
 
-    // The database is the outer request's: its name in the inner address is not looked at again.
+    // The database is that of the outer request, for which access was checked; inner requests must be for the same one.
     private static Func<ServerRequest, Database, Task> HandlerOf(EmbeddedServerRequest request, Database database)
     {
         string path = request.Url;

@@ -4,7 +4,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Work that outlives its request: numbers for it, its state, and its end before time.</summary>
+/// <summary>Operations, which outlive their requests: assigning numbers, reading their state, and killing them.</summary>
 internal static class OperationsEndpoints
 {
     public static void Map(Routes routes)
@@ -31,7 +31,7 @@ internal static class OperationsEndpoints
             static request => NextId(request, request.Server.Operations.OfServer));
     }
 
-    /// <summary>Answers that an operation has begun.</summary>
+    /// <summary>Responds with the number of an operation that was started.</summary>
     public static Task WriteStartedAsync(HttpServerRequest request, Operation operation) =>
         request.JsonAsync(operation.Id, static (json, id) =>
         {

@@ -6,7 +6,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary><c>PATCH docs</c>: one document, changed by a script where it lies.</summary>
+/// <summary><c>PATCH docs</c>: changes one document with a script.</summary>
 internal static class PatchEndpoints
 {
     public static void Map(Routes routes) => routes.Database("PATCH", "/docs", AccessLevel.DatabaseReadWrite, Patch);
@@ -69,7 +69,8 @@ internal static class PatchEndpoints
     }
 
     /// <summary>
-    /// In a test, puts the document that the request brings in the place of the stored one; as all of the test, it is not kept.
+    /// In a test, stores the document given in the request in place of the existing one; like everything in a test, it is
+    /// rolled back.
     /// </summary>
     private static void PutTried(WriteBatch batch, JsonElement command, string id, bool isTest)
     {

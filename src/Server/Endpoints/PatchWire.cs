@@ -4,12 +4,14 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Patches as clients send them, <c>{"Script":…,"Values":{…}}</c>, and what they did.</summary>
+/// <summary>
+/// Reads patches in the format of RavenDB's clients, <c>{"Script":…,"Values":{…}}</c>, and writes their results.
+/// </summary>
 internal static class PatchWire
 {
     /// <summary>Adds a patch of one document to a batch.</summary>
-    /// <exception cref="WireException">It lacks its script.</exception>
-    /// <exception cref="ScriptException">The script is none.</exception>
+    /// <exception cref="WireException">The script is missing.</exception>
+    /// <exception cref="ScriptException">The script is not valid.</exception>
     public static void Add(
         WriteBatch batch, string id, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing, DatabaseOptions limits,
         PatchOptions options)
@@ -19,7 +21,7 @@ internal static class PatchWire
     }
 
     /// <summary>Adds the same patch of several documents: <c>[{"Id":…,"ChangeVector":…},…]</c>.</summary>
-    /// <exception cref="WireException">Script or ids are missing.</exception>
+    /// <exception cref="WireException">The script or the ids are missing.</exception>
     public static void AddAll(
         WriteBatch batch, ReadOnlyMemory<byte> ids, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing,
         DatabaseOptions limits, int number)
@@ -37,23 +39,23 @@ internal static class PatchWire
                 throw WireException.BadRequest(
                     $"'Ids' of command {number} holds a JSON {one.ValueKind}; expected are objects with 'Id'. Nothing was "
                         + $"changed.");
-            string id = WireJson.Text(one, "Id", required: true)!; // required
+            string id = WireJson.Text(one, "Id", required: true)!; // Text throws if it is missing
             batch.Patch(id, script, options with { ExpectedChangeVector = WireJson.Text(one, "ChangeVector", required: false) });
         }
     }
 
-    /// <summary>Reads a patch: its script, compiled, and the values for it.</summary>
+    /// <summary>Reads a patch: the compiled script, and its values.</summary>
     public static (Patch Script, JsonElement Values) Read(ReadOnlyMemory<byte> patch, string what, DatabaseOptions limits)
     {
         if (patch.IsEmpty)
             throw WireException.BadRequest($"{what} lacks 'Patch', an object with 'Script'. Nothing was changed.");
 
-        // It lives as long as the batch, which may be written after the body of the request is gone.
+        // A copy: the batch may be written after the body of the request was released.
         JsonElement root = JsonDocument.Parse(patch.ToArray()).RootElement;
         return Read(root, what, limits);
     }
 
-    /// <summary>As above, of what is parsed already and lives as long as the batch.</summary>
+    /// <summary>Same as above, for parsed JSON that stays valid as long as the batch.</summary>
     public static (Patch Script, JsonElement Values) Read(JsonElement patch, string what, DatabaseOptions limits)
     {
         if (patch.ValueKind != JsonValueKind.Object
@@ -66,7 +68,7 @@ internal static class PatchWire
         return (Patch.Compile(script.GetString() ?? "", limits), values);
     }
 
-    /// <summary>The result of a patch in a batch.</summary>
+    /// <summary>Writes the members of the result of a patch in a batch.</summary>
     public static void WriteBatchResult(Utf8JsonWriter json, WriteResult result)
     {
         PatchResult patch = result.Patch ?? throw new InvalidOperationException("The result is one of a patch.");
@@ -80,7 +82,7 @@ internal static class PatchWire
             Write(json, "ModifiedDocument", patch.Modified);
     }
 
-    /// <summary>What the script wrote for people.</summary>
+    /// <summary>Writes the output of the script.</summary>
     public static void WriteDebug(Utf8JsonWriter json, PatchResult patch)
     {
         json.WriteStartObject("Debug");
@@ -93,7 +95,7 @@ internal static class PatchWire
         json.WriteEndObject();
     }
 
-    /// <summary>What the script did beside its document, by kind.</summary>
+    /// <summary>Writes what the script read and wrote apart from its document, by kind.</summary>
     private static void WriteActions(Utf8JsonWriter json, IReadOnlyList<PatchAction> actions)
     {
         json.WriteStartObject("Actions");
@@ -120,7 +122,7 @@ internal static class PatchWire
         json.WriteEndObject();
     }
 
-    /// <summary>A document; null where there is none.</summary>
+    /// <summary>Writes a document; null if it is empty.</summary>
     public static void Write(Utf8JsonWriter json, string name, ReadOnlyMemory<byte> document)
     {
         json.WritePropertyName(name);

@@ -8,7 +8,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Queries that are answered whole, a page at a time; and deleting what a query finds.</summary>
+/// <summary>Queries whose results are returned in one response; and deleting or patching the results of a query.</summary>
 internal static class QueriesEndpoints
 {
     public static void Map(Routes routes)
@@ -20,7 +20,7 @@ internal static class QueriesEndpoints
             throw WireException.BadRequest("Queries are sent as POST, with a body such as {\"Query\":\"from Users\"}."));
     }
 
-    /// <summary>Runs a query and writes its answer.</summary>
+    /// <summary>Executes a query and writes the response.</summary>
     public static async Task Post(ServerRequest request, Database database)
     {
         string debug = request.Parameter("debug") ?? "";
@@ -50,23 +50,23 @@ internal static class QueriesEndpoints
                 return;
             }
 
-            // The first result before the first byte: what fails by then is still an answer of its own.
+            // Find the first result before the response is started, so that errors can still be returned.
             await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
             bool any = results.MoveNext();
             request.SetETag(etag);
             request.BeginJsonBody();
             await WriteAnswerAsync(request, results, any).ConfigureAwait(false);
-            request.Turn.Release(); // the next query of a multi_get takes its own
+            request.Turn.Release(); // the next query of a multi_get takes its own turn
         }
     }
 
     /// <summary>
-    /// Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there. Clients do not read
-    /// the words in it; people do. In a <c>multi_get</c> clients would take them for an answer.
+    /// Executes a query. If its index does not exist, returns null after responding with 404, as clients expect. The message
+    /// is for people; it is omitted in a <c>multi_get</c>, where clients would take it for a result.
     /// </summary>
     public static async Task<QueryResults?> RunAsync(ServerRequest request, Database database, QueryCommand command)
     {
-        request.NoteQuery(command.Request.Text, null); // also of one that fails, or runs out of time
+        request.NoteQuery(command.Request.Text, null); // also for queries that fail or time out
         try
         {
             QueryResults results = await database.QueryAsync(command.Request, request.Aborted).ConfigureAwait(false);
@@ -80,7 +80,7 @@ internal static class QueriesEndpoints
         }
     }
 
-    /// <summary>The answer 404 that clients take for an index that is not there.</summary>
+    /// <summary>Responds with 404, which clients expect if an index does not exist.</summary>
     public static Task MissingIndexAsync(ServerRequest request, IndexNotFoundException missing)
     {
         if (!request.IsEmbedded)
@@ -177,7 +177,7 @@ internal static class QueriesEndpoints
 
     }
 
-    /// <summary>What is said beside an answer; nothing where nothing is.</summary>
+    /// <summary>Writes the warnings of a query, if there are any.</summary>
     internal static void WriteWarnings(ResponseBody output, QueryResults results)
     {
         for (int i = 0; i < results.Warnings.Count; i++)
@@ -211,7 +211,7 @@ internal static class QueriesEndpoints
     }
 
     /// <summary>
-    /// Begins to change what a query finds. The operation outlives the request, and holds the database open for itself.
+    /// Starts changing the results of a query. The operation outlives the request and keeps the database open itself.
     /// </summary>
     private static async Task ChangeAsync(
         HttpServerRequest request, DatabaseLease lease, QueryCommand command,
@@ -237,7 +237,7 @@ internal static class QueriesEndpoints
         await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
     }
 
-    /// <summary>Documents a second at most; null where nothing is said of it.</summary>
+    /// <summary>Returns the maximum number of documents per second; null if not specified.</summary>
     private static long? PerSecond(HttpServerRequest request)
     {
         if (request.Parameter("maxOpsPerSec") is not { Length: > 0 } text)

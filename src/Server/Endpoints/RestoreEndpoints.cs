@@ -14,8 +14,8 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Restoring what lies in a folder of this machine or in a bucket to a new database, and what there is to be restored. A backup
-/// that a client sends along is restored by <see cref="SmugglerEndpoints"/>.
+/// Restores backups at a destination to a new database, and lists what can be restored. Backups sent by a client are restored
+/// by <see cref="SmugglerEndpoints"/>.
 /// </summary>
 internal static class RestoreEndpoints
 {
@@ -85,8 +85,8 @@ internal static class RestoreEndpoints
     }
 
     /// <summary>
-    /// What leads to the moment that is wanted. A file of another name is taken as what it turns out to be: a dump of another
-    /// program, for instance.
+    /// Selects the backups needed to restore the requested point. A file whose name is not that of a backup is given as is,
+    /// for example a dump of another program.
     /// </summary>
     private static async Task<BackupSelection> SelectAsync(
         BackupDestination place, PlaceQuery query, BackupKey? key, CancellationToken stop)
@@ -160,7 +160,7 @@ internal static class RestoreEndpoints
         {
             json.WriteStartObject();
             json.WriteStartArray("List");
-            // what clients know are whole backups and increments
+            // clients know only full backups and increments
             foreach (RestorePoint point in state.points.Where(static point => point.Kind != BackupKind.Log))
             {
                 json.WriteStartObject();
@@ -187,7 +187,7 @@ internal static class RestoreEndpoints
     private static PlaceQuery ReadQuery(JsonElement root, HttpServerRequest request)
     {
         DestinationSettings place = ReadPlace(root);
-        request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // an address that is none is said now
+        request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // report an invalid address now
         DateTime? time = WireJson.Text(root, "StopAtTime", required: false) is not { Length: > 0 } text
             ? null
             : WireTime.TryParseTime(text, out DateTime utc)
@@ -229,7 +229,7 @@ internal static class RestoreEndpoints
         return UseBytes(text, static utf8 => BackupKey.From(utf8));
     }
 
-    /// <summary>Whether the new database is to be encrypted; a key that comes along is given to it first.</summary>
+    /// <summary>Returns whether the new database is to be encrypted; stores a key in the request for it.</summary>
     private static bool TakeDatabaseKey(JsonElement root, HttpServerRequest request, string name)
     {
         if (BackupTaskReader.NotEmpty(WireJson.Text(root, "EncryptionKey", required: false)) is not { } text)
@@ -276,6 +276,6 @@ internal static class RestoreEndpoints
         json.WriteEndObject();
     }
 
-    /// <summary>A place, and what of it is wanted.</summary>
+    /// <summary>A destination, and what is requested of it.</summary>
     private sealed record PlaceQuery(DestinationSettings Place, string? Database, RestoreWish Wish);
 }

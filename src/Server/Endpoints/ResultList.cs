@@ -3,10 +3,10 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The results of a query as a JSON array, sent as they are found: the answer is never held as a whole.</summary>
+/// <summary>Writes the results of a query as a JSON array as they are found, without buffering the whole response.</summary>
 internal static class ResultList
 {
-    /// <summary>Writes the current result, if there is any, and all after it, with their brackets.</summary>
+    /// <summary>Writes the current result, if there is one, and all following ones, with the brackets.</summary>
     public static async Task WriteAsync(ServerRequest request, QueryResults results, bool any)
     {
         ResponseBody output = request.Output;

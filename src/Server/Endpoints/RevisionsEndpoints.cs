@@ -11,7 +11,9 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Revisions: configured, read by document, change vector or time, deleted, and documents put as they were.</summary>
+/// <summary>
+/// Revisions: configuring them, reading them by document, change vector or time, deleting them, and reverting documents.
+/// </summary>
 internal static class RevisionsEndpoints
 {
     public static void Map(Routes routes)
@@ -27,7 +29,7 @@ internal static class RevisionsEndpoints
         routes.Database("DELETE", "/admin/revisions", AccessLevel.DatabaseAdmin, Delete);
     }
 
-    /// <summary>Writes a configuration into a record.</summary>
+    /// <summary>Writes the configuration as a member of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
         if (database.Revisions.Configuration is not { } configuration)
@@ -36,7 +38,7 @@ internal static class RevisionsEndpoints
         configuration.WriteTo(json);
     }
 
-    /// <summary>Reads revisions of a document, of change vectors, or the one of a time.</summary>
+    /// <summary>Reads the revisions of a document, those with given change vectors, or the one at a point in time.</summary>
     public static async Task Get(ServerRequest request, Database database)
     {
         StringValues vectors = request.Parameters("changeVector");
@@ -67,7 +69,7 @@ internal static class RevisionsEndpoints
         await WriteAsync(request, page, snapshot.RevisionCount(id), metadataOnly).ConfigureAwait(false);
     }
 
-    /// <summary>A time as clients write it.</summary>
+    /// <summary>Parses a time as sent by clients.</summary>
     public static DateTime TimeOf(string text) =>
         DateTime.TryParse(
             text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
@@ -169,7 +171,7 @@ internal static class RevisionsEndpoints
             (revisions, stop) => revisions.EnforceAsync(collections, includesForced, stop)).ConfigureAwait(false);
     }
 
-    /// <summary>Begins an operation that holds the database open for itself.</summary>
+    /// <summary>Starts an operation that keeps the database open itself.</summary>
     private static Task StartAsync(
         HttpServerRequest request, Database database, string what, string counted,
         Func<DocumentRevisions, CancellationToken, Task<long>> work)
@@ -231,7 +233,8 @@ internal static class RevisionsEndpoints
     }
 
     /// <summary>
-    /// Change vectors of the revisions of a time, both ends included, maybe without those that somebody asked for.
+    /// Returns the change vectors of the revisions in a time range, both ends included, optionally without those created on
+    /// request.
     /// </summary>
     private static List<string> Between(Database database, string id, DateTime? from, DateTime? to, bool keepsForced)
     {

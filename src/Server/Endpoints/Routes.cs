@@ -5,30 +5,32 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Puts handlers at their routes, each inside the <see cref="RequestFrame"/>. Plain delegates on endpoint routing: no reflection,
-/// no binding. Each route names the level of access it demands; there is no default.
+/// Maps handlers to routes, each inside the <see cref="RequestFrame"/>. Uses plain delegates on endpoint routing, without
+/// reflection or binding. Each route specifies the required level of access; there is no default.
 /// </summary>
 internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame)
 {
-    /// <summary>Name of the route parameter that holds the database's name.</summary>
+    /// <summary>The name of the route parameter with the name of the database.</summary>
     public const string DatabaseParameter = "database";
 
     private const string DatabasePrefix = "/databases/{" + DatabaseParameter + "}";
 
-    /// <summary>A route of the server as a whole.</summary>
+    /// <summary>Maps a route of the server as a whole.</summary>
     public void Server(string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
         Map(method, pattern, new RequiredAccess(level), http => frame.ServeAsync(http, handler));
 
-    /// <summary>A route that is about the database which a parameter of the query string names.</summary>
+    /// <summary>Maps a route about the database that a query parameter names.</summary>
     public void ServerOf(
         string parameter, string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
         Map(method, pattern, new RequiredAccess(level, parameter, InQuery: true), http => frame.ServeAsync(http, handler));
 
-    /// <summary>A route below <c>/databases/{name}</c>; the database stays open until the handler is done.</summary>
+    /// <summary>
+    /// Maps a route below <c>/databases/{name}</c>; the database stays open until the handler has finished.
+    /// </summary>
     public void Database(string method, string pattern, AccessLevel level, Func<HttpServerRequest, Database, Task> handler) =>
         DatabaseLease(method, pattern, level, (request, lease) => handler(request, lease.Database));
 
-    /// <summary>As <see cref="Database"/>, for handlers that watch the database close.</summary>
+    /// <summary>Same as <see cref="Database"/>, for handlers that observe the closing of the database.</summary>
     public void DatabaseLease(
         string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
         Map(
@@ -39,11 +41,11 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
                 return handler(request, lease);
             }));
 
-    /// <summary>Every method of a path, where no other route takes it.</summary>
+    /// <summary>Maps all methods of a path that no other route handles.</summary>
     public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
         MapLast(pattern, level, handler, order: int.MaxValue - 1);
 
-    /// <summary>Everything below a prefix that nobody knows.</summary>
+    /// <summary>Maps all unknown paths below a prefix to an error.</summary>
     public void Unknown(string pattern) => MapLast(
         pattern, AccessLevel.ValidUser,
         static request => throw WireException.RouteNotFound(request.Method, request.Http.Request.Path.Value ?? "/"),

@@ -8,15 +8,15 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Keys of encrypted databases: making one, giving one to the server before its database is made or after a restart, changing it,
-/// and drawing new data keys. A key goes in and never comes out again; it stands in the body, not in the address, which proxies
-/// and logs keep.
+/// Keys of encrypted databases: generating a key, giving a key to the server before its database is created or after a
+/// restart, changing it, and rotating data keys. The server never returns a key that it was given. Keys are sent in the body,
+/// not in the URL, which proxies and logs store.
 /// </summary>
 internal static class SecretsEndpoints
 {
     private const int KeyBytes = 32;
 
-    /// <summary>A key in any form is far shorter; what is longer is something else.</summary>
+    /// <summary>Much longer than a key in any format.</summary>
     private const int MaxBodyBytes = 4 * 1024;
 
     public static void Map(Routes routes)
@@ -32,7 +32,7 @@ internal static class SecretsEndpoints
         routes.DatabaseLease("POST", "/admin/encryption/rotate", AccessLevel.Operator, Rotate);
     }
 
-    /// <summary>A new random key as base64 text. The server does not keep it.</summary>
+    /// <summary>Responds with a new random key as base64 text, which the server does not store.</summary>
     private static Task Generate(HttpServerRequest request)
     {
         SecretTransport.Require(request.Http);

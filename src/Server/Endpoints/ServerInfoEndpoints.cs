@@ -3,7 +3,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What the server is, and the configuration of clients for all databases, of which there is none.</summary>
+/// <summary>The version of the server, and the client configuration for all databases, which is always empty.</summary>
 internal static class ServerInfoEndpoints
 {
     public static void Map(Routes routes)
@@ -24,6 +24,4 @@ internal static class ServerInfoEndpoints
         json.WriteString("TreepieVersion", ProductVersion.Own);
         json.WriteEndObject();
     });
-
-    // Clients read the etag with a regular expression that allows no space after the colon.
 }

@@ -2,12 +2,12 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The whole server, for endpoints: the rooms below know only what every request uses.</summary>
+/// <summary>Gives endpoints access to the whole server; lower layers know only <see cref="RequestServices"/>.</summary>
 internal static class ServerOfRequest
 {
     extension(ServerRequest request)
     {
-        /// <summary>The server that the request came to.</summary>
-        public ServerContext Server => (ServerContext)request.Services; // there is no other
+        /// <summary>The server that received the request.</summary>
+        public ServerContext Server => (ServerContext)request.Services; // the only implementation
     }
 }

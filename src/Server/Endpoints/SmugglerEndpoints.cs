@@ -8,9 +8,9 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>smuggler/export</c> and <c>smuggler/import</c>: a database out, or into another, as one stream that never stands on this
-/// server's disk; and <c>restore/upload</c>, a backup to a new database. All are operations: whoever asks for their state learns
-/// how far they are and how they ended; a connection itself can say no more than that it broke.
+/// <c>smuggler/export</c> and <c>smuggler/import</c> stream a database to a client, or from a client into a database, without
+/// storing the dump on the server's disk; <c>restore/upload</c> restores a backup sent by a client to a new database. All are
+/// operations, whose state shows their progress and result, which the connection cannot do if it breaks.
 /// </summary>
 internal static class SmugglerEndpoints
 {
@@ -33,7 +33,7 @@ internal static class SmugglerEndpoints
             {
                 HttpResponse response = request.Http.Response;
                 response.ContentType = "application/octet-stream";
-                // The content is compressed, not the transfer: what arrives is written to a file as it is.
+                // The content itself is compressed, not the transfer, so clients write it to a file as it is.
                 response.Headers.ContentDisposition = $"attachment; filename=\"{database.Name}.ravendbdump\"";
                 BackupOptions wanted = options.ForBackup();
                 response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database)
@@ -81,8 +81,8 @@ internal static class SmugglerEndpoints
     }
 
     /// <summary>
-    /// Begins an operation of <paramref name="owner"/>, under the number that the client chose with <c>operationId=</c> or one of
-    /// its own, and sees to its end. It counts among the work of <paramref name="share"/>.
+    /// Runs an operation of <paramref name="owner"/> to its end, with the number that the client chose with
+    /// <c>operationId=</c>, or a new one. It counts towards the limits of <paramref name="share"/>.
     /// </summary>
     public static async Task RunAsync(
         HttpServerRequest request, OperationRegistry owner, string what, WorkShare share,

@@ -8,7 +8,7 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Figures of a database and of its collections.</summary>
+/// <summary>Statistics of a database and its collections.</summary>
 internal static class StatisticsEndpoints
 {
     public static void Map(Routes routes)
@@ -85,7 +85,7 @@ internal static class StatisticsEndpoints
                 json.WriteEndObject();
             });
 
-    /// <summary>The last moment that was shown to be restorable, and what somebody should look at.</summary>
+    /// <summary>Writes the latest state that was verified to be restorable, and the alerts of the backup tasks.</summary>
     private static void WriteBackups(Utf8JsonWriter json, IReadOnlyList<BackupTaskInfo> tasks)
     {
         json.WritePropertyName("LastProvenBackup");

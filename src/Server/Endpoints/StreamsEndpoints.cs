@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Answers without an end in sight: a document a line (<c>format=jsonl</c>), or one object with <c>Results</c> for older clients.
-/// The reader sets the pace; memory stays that of a few documents.
+/// Streams of any length: one document per line (<c>format=jsonl</c>), or one object with <c>Results</c> for older clients.
+/// The reader determines the pace; memory use is limited to a few documents.
 /// </summary>
 internal static class StreamsEndpoints
 {
@@ -45,7 +45,7 @@ internal static class StreamsEndpoints
                 output.Write("\n"u8);
 
             returned++;
-            snapshot.ReleasePages(); // the answer holds a copy
+            snapshot.ReleasePages(); // the response buffer has a copy
             await request.PauseAsync().ConfigureAwait(false);
         }
 
@@ -63,7 +63,7 @@ internal static class StreamsEndpoints
             return;
 
         await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
-        bool any = results.MoveNext(); // before the first byte: what fails by then is still an answer of its own
+        bool any = results.MoveNext(); // before the response is started, so that errors can still be returned
         ResponseBody output = Begin(request, lines);
         if (lines)
             await WriteLinesAsync(request, results, any).ConfigureAwait(false);
@@ -87,8 +87,8 @@ internal static class StreamsEndpoints
     }
 
     /// <summary>
-    /// The current result. Clients want metadata of all that is streamed, so facets and suggestions get some here, which have
-    /// none elsewhere.
+    /// Writes the current result. Clients expect metadata in every streamed result, so it is added to facets and suggestions
+    /// here, which otherwise have none.
     /// </summary>
     private static void WriteItem(QueryResults results, ResponseBody output)
     {

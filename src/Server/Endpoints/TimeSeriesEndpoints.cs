@@ -9,7 +9,7 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Time series of documents: a range of one, ranges of several, what there is, and changes of one.</summary>
+/// <summary>Time series of documents: reading a range of one, ranges of several, or statistics, and changing one.</summary>
 internal static class TimeSeriesEndpoints
 {
     public static void Map(Routes routes)
@@ -120,7 +120,6 @@ internal static class TimeSeriesEndpoints
             : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
     }
 
-    /// <summary>Writes a range.</summary>
     public static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, TimeSeriesRange range)
     {
         bool isWhole = range.From == DateTime.MinValue && range.To == DateTime.MaxValue;

@@ -5,7 +5,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The configuration of time series: as a whole, a policy at a time, and names of values.</summary>
+/// <summary>The configuration of time series: as a whole, single policies, and names of values.</summary>
 internal static class TimeSeriesPolicyEndpoints
 {
     public static void Map(Routes routes)
@@ -17,7 +17,7 @@ internal static class TimeSeriesPolicyEndpoints
         routes.Database("POST", "/timeseries/names/config", AccessLevel.DatabaseReadWrite, SetNames);
     }
 
-    /// <summary>Writes the configuration into a record.</summary>
+    /// <summary>Writes the configuration as a member of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
         if (database.TimeSeriesPolicies.Configuration is not { } configuration)

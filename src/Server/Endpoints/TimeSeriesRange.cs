@@ -1,9 +1,9 @@
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What is asked of a time series.</summary>
-/// <param name="Name">Its name.</param>
-/// <param name="From">First moment (UTC).</param>
-/// <param name="To">Last moment (UTC).</param>
-/// <param name="Start">Entries to leave out before the first.</param>
-/// <param name="Size">Most entries.</param>
+/// <summary>A requested range of a time series.</summary>
+/// <param name="Name">The name of the time series.</param>
+/// <param name="From">The first time (UTC).</param>
+/// <param name="To">The last time (UTC).</param>
+/// <param name="Start">The number of entries to skip.</param>
+/// <param name="Size">The maximum number of entries.</param>
 internal readonly record struct TimeSeriesRange(string Name, DateTime From, DateTime To, int Start, int Size);

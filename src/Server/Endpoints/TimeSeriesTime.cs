@@ -2,13 +2,13 @@ using System.Globalization;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Lengths of time as clients write them: a number and a unit.</summary>
+/// <summary>Parses periods as sent by clients: a number and a unit.</summary>
 internal static class TimeSeriesTime
 {
     private const double DaysOfMonth = 365.25 / 12;
 
-    /// <summary>Reads one.</summary>
-    /// <exception cref="WireException">It is none.</exception>
+    /// <summary>Parses a period.</summary>
+    /// <exception cref="WireException">It is not valid.</exception>
     public static TimeSpan Read(string? value, string? unit)
     {
         double days = unit?.ToLowerInvariant() switch

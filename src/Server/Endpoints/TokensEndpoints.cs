@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Bearer tokens, for programs that cannot come with a certificate: listing, making and deleting them. The text of a token is in
-/// the answer that makes it, and nowhere else.
+/// Bearer tokens, for programs that cannot use certificates: listing, creating and deleting them. The text of a token is only
+/// in the response to its creation.
 /// </summary>
 internal static class TokensEndpoints
 {
@@ -44,7 +44,7 @@ internal static class TokensEndpoints
         var entry = new TokenEntry
         {
             Id = id,
-            Hash = TokenText.HashOf(text) ?? "", // it was just made as one
+            Hash = TokenText.HashOf(text) ?? "", // the text was just generated, so it is valid
             Name = name,
             Rights = rights,
             NotBefore = now,

@@ -5,15 +5,15 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Where clients find the database: always here, a cluster of one. Clients send everything else to the address they read here,
-/// which is the public one if the server has been told one, and else the one they used.
+/// The topology of a database, always this single node. Clients send all other requests to the address in it: the public one
+/// if it is configured, otherwise the one they used.
 /// </summary>
 internal static class TopologyEndpoints
 {
     /// <summary>The tag of the only node.</summary>
     public const string NodeTag = "A";
 
-    /// <summary>A cluster of one has one topology for ever.</summary>
+    /// <summary>The topology of a single node never changes.</summary>
     private const int TopologyEtag = 1;
 
     public static void Map(Routes routes)
@@ -24,8 +24,8 @@ internal static class TopologyEndpoints
     }
 
     /// <summary>
-    /// The address that clients are to use: the public one, or that which the client used to ask for <paramref name="suffix"/>,
-    /// without it.
+    /// Returns the address for clients: the public one, or the one with which the client requested <paramref name="suffix"/>,
+    /// without this suffix.
     /// </summary>
     public static string BaseUrl(HttpServerRequest request, string suffix)
     {
@@ -33,7 +33,7 @@ internal static class TopologyEndpoints
             return publicUrl.AbsoluteUri.TrimEnd('/');
 
         HttpRequest http = request.Http.Request;
-        string path = (http.PathBase + http.Path).Value!.TrimEnd('/'); // a path that matched a route has a value
+        string path = (http.PathBase + http.Path).Value!.TrimEnd('/'); // a path that matched a route is not null
         return $"{http.Scheme}://{http.Host.Value}{path[..^suffix.Length]}";
     }
 
@@ -99,7 +99,7 @@ internal static class TopologyEndpoints
         json.WriteEndObject();
     });
 
-    /// <summary>The topology of a database: this node alone.</summary>
+    /// <summary>Writes the topology of a database: only this node.</summary>
     public static void WriteMembers(Utf8JsonWriter json)
     {
         json.WriteStartObject();

@@ -3,8 +3,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What clients can ask for and is not built: said plainly, by name, with a status of its own (501), so that nobody takes silence
-/// for success. And below it the answer to every path that nobody knows.
+/// Reports unsupported features of RavenDB's API by name with status 501, so that clients cannot mistake them for success,
+/// and unknown paths as errors.
 /// </summary>
 internal static class UnbuiltEndpoints
 {

@@ -7,15 +7,15 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Health;
 
 /// <summary>
-/// Front door of the room: finds what keeps the server from its work, or will. It opens no database, writes nothing, and asks
-/// what costs little, so that it can be asked every second. Thread-safe.
+/// Finds problems that prevent the server from working, or soon will. Opens no database, writes nothing and uses only cheap
+/// checks, so that it can run every second. Thread-safe.
 /// </summary>
 internal sealed class HealthCheck(ServerContext server)
 {
-    /// <summary>An index that is further behind has more to do than it manages.</summary>
+    /// <summary>An index that is further behind cannot keep up with the changes.</summary>
     private static readonly TimeSpan _longestLag = TimeSpan.FromMinutes(5);
 
-    /// <summary>What keeps the server from its work.</summary>
+    /// <summary>Returns the problems that prevent the server from working.</summary>
     public IReadOnlyList<HealthProblem> Critical()
     {
         var problems = new List<HealthProblem>();
@@ -28,7 +28,7 @@ internal sealed class HealthCheck(ServerContext server)
         return problems;
     }
 
-    /// <summary>The same, and what should be looked at soon.</summary>
+    /// <summary>Returns these problems and those that need attention soon.</summary>
     public IReadOnlyList<HealthProblem> All()
     {
         var problems = new List<HealthProblem>(Critical());
@@ -52,7 +52,7 @@ internal sealed class HealthCheck(ServerContext server)
 
     private void AddDisk(List<HealthProblem> problems)
     {
-        // A program around the API that has its one database elsewhere has no such directory.
+        // An application that uses the API with a single database elsewhere does not have this directory.
         if (!Directory.Exists(server.Options.DataDirectory))
             return;
 

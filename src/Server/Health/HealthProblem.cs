@@ -1,7 +1,7 @@
 namespace Treepie.Server.Health;
 
-/// <summary>Something that is wrong now.</summary>
-/// <param name="IsCritical">Whether the server cannot do its work; else somebody should look at it soon.</param>
-/// <param name="Database">The database it is about; null: the server.</param>
-/// <param name="Message">What it is.</param>
+/// <summary>A current problem.</summary>
+/// <param name="IsCritical">Whether it prevents the server from working; otherwise it needs attention soon.</param>
+/// <param name="Database">The database with the problem; null for the server as a whole.</param>
+/// <param name="Message">The description of the problem.</param>
 internal sealed record HealthProblem(bool IsCritical, string? Database, string Message);

@@ -1,6 +1,6 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>Starts and ends the schedulers with the program.</summary>
+/// <summary>Starts and stops the backup schedulers with the program.</summary>
 internal sealed class BackupHost(TreepieServices services) : IHostedService
 {
     public Task StartAsync(CancellationToken cancellationToken)

@@ -6,19 +6,19 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Reads <c>--option value</c> and <c>--option=value</c>. Our own options are strict: an unknown one is an error. Settings in
-/// RavenDB's form, <c>--Some.Key=value</c>, are accepted so that programs which start a server with them can start this one: what
-/// has a meaning here is done, the rest is named as ignored.
+/// Parses <c>--option value</c> and <c>--option=value</c>. Unknown options are errors. Settings in RavenDB's form,
+/// <c>--Some.Key=value</c>, are accepted so that programs which start RavenDB with them can start this server: those with an
+/// equivalent are applied, the others are reported as ignored.
 /// </summary>
 internal static class CommandLineParser
 {
-    /// <summary>A day: whoever waits that long is not logged any more as slow.</summary>
+    /// <summary>One day: the maximum threshold for logging slow requests.</summary>
     private const int MostSlowSeconds = 86_400;
 
-    /// <summary>RavenDB's switches and keys without a dot that mean nothing here.</summary>
+    /// <summary>Switches of RavenDB, and keys without a dot, that have no equivalent here.</summary>
     private static readonly string[] _ignoredNames = ["non-interactive", "no-setup-wizard", "log-to-console", "n", "l"];
 
-    /// <exception cref="CommandLineException">An option is unknown, lacks its value or has a wrong one.</exception>
+    /// <exception cref="CommandLineException">An option is unknown, lacks its value, or has an invalid value.</exception>
     public static ProgramOptions Parse(IReadOnlyList<string> arguments)
     {
         var options = new ProgramOptions();
@@ -151,7 +151,7 @@ internal static class CommandLineParser
 
     private static SecretPlace Password(string name, string value) => SecretPlace.TryParse(value, out SecretPlace? place)
         ? place
-        // and which is not quoted
+        // the message does not quote the value
         : throw new CommandLineException(
             $"The option --{name} takes file:PATH or env:NAME, where the password is; never the password itself, which every "
                 + $"account of this machine could read.");
@@ -164,7 +164,8 @@ internal static class CommandLineParser
         }
         catch (KeySourceException exception)
         {
-            throw new CommandLineException($"The option --{name}: {exception.Message}"); // which does not quote what may be a key
+            // its message does not quote the value, which may be a key
+            throw new CommandLineException($"The option --{name}: {exception.Message}");
         }
     }
 

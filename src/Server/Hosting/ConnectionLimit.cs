@@ -1,19 +1,20 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>How many connections the server has at a time.</summary>
+/// <summary>Computes the maximum number of connections.</summary>
 internal static class ConnectionLimit
 {
-    /// <summary>Most connections by default, whatever the process may open.</summary>
+    /// <summary>The default maximum, however many files the process may open.</summary>
     private const int MostByDefault = 100_000;
 
     /// <summary>
-    /// Files that remain for others where the limit is low: the runtime has some 180 open, and a database a few.
+    /// The number of files reserved for other purposes if the limit is low: the runtime has about 180 open, and a database a
+    /// few.
     /// </summary>
     private const int ReservedFiles = 384;
 
     /// <summary>
-    /// The most connections of a process: what was asked for, but never so many that too few of the files it may open remain
-    /// for its databases and for the runtime, which ends the process where it cannot open one.
+    /// Returns the maximum number of connections: the requested number, limited so that enough of the process's files remain
+    /// for databases and for the runtime, which terminates the process if it cannot open one.
     /// </summary>
     public static int MostOf(int asked, long openFiles)
     {

@@ -1,14 +1,14 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>How the program ends.</summary>
+/// <summary>The exit codes of the program.</summary>
 internal static class ExitCodes
 {
-    /// <summary>Stopped because it was asked to.</summary>
+    /// <summary>The server was stopped on request.</summary>
     public const int Success = 0;
 
-    /// <summary>Could not start: the data directory, or the address.</summary>
+    /// <summary>The server could not start, because of the data directory or the address.</summary>
     public const int CannotStart = 1;
 
-    /// <summary>The command line is not understood, or asks for what is refused.</summary>
+    /// <summary>The command line is not valid, or requests something that is not allowed.</summary>
     public const int BadCommandLine = 2;
 }

@@ -1,6 +1,6 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>What <c>--help</c> prints.</summary>
+/// <summary>The output of <c>--help</c>.</summary>
 internal static class HelpText
 {
     public static string Text { get; } = $"""

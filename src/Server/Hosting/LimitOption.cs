@@ -3,29 +3,31 @@ using System.Globalization;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// A limit that can be given on the command line: one line of the table <see cref="All"/>, from which the parser, the help with
-/// its defaults and the settings of the server are made.
+/// A limit that can be set on the command line: one row of the table <see cref="All"/>, which defines the parser, the help
+/// with its defaults, and how the value is applied.
 /// </summary>
-/// <param name="Name">Name without the dashes.</param>
+/// <param name="Name">The name without the dashes.</param>
 /// <param name="Meaning">What it limits, for the help.</param>
-/// <param name="Most">Highest value that has a meaning.</param>
-/// <param name="Get">Reads it from the settings.</param>
-/// <param name="Set">Writes it into the settings.</param>
+/// <param name="Most">The maximum value.</param>
+/// <param name="Get">Reads the value from the options.</param>
+/// <param name="Set">Writes the value to the options.</param>
 internal sealed record LimitOption(
     string Name, string Meaning, decimal Most, Func<TreepieServerOptions, decimal> Get, Action<TreepieServerOptions, decimal> Set)
 {
     private const string SecondsSuffix = "-seconds";
 
-    /// <summary>Shortest time: timers count milliseconds.</summary>
+    /// <summary>The minimum time: timers have millisecond resolution.</summary>
     private const decimal ShortestSeconds = 0.001m;
 
-    /// <summary>Eleven days; what waits longer than that waits for ever, and timers end at seven weeks.</summary>
+    /// <summary>
+    /// The maximum time, eleven days: longer times serve no purpose, and timers support at most seven weeks.
+    /// </summary>
     private const decimal MostSeconds = 1_000_000;
 
-    /// <summary>A terabyte: no machine buffers more.</summary>
+    /// <summary>The maximum of sizes, one terabyte: more than any machine buffers.</summary>
     private const decimal MostBytes = 1L << 40;
 
-    /// <summary>Every limit there is, in the order of the help.</summary>
+    /// <summary>All limits, in the order of the help.</summary>
     public static IReadOnlyList<LimitOption> All { get; } =
     [
         Server(
@@ -127,15 +129,15 @@ internal sealed record LimitOption(
             static d => d.DefaultStaleWait, static (d, time) => d with { DefaultStaleWait = time }),
     ];
 
-    /// <summary>Lowest value that has a meaning.</summary>
+    /// <summary>The minimum value.</summary>
     public decimal Least { get; private init; } = 1;
 
     private bool IsTime => Name.EndsWith(SecondsSuffix, StringComparison.Ordinal);
 
-    /// <summary>The limit of that name; null if there is none.</summary>
+    /// <summary>Returns the limit of that name; null if there is none.</summary>
     public static LimitOption? Find(string name) => All.FirstOrDefault(limit => limit.Name == name);
 
-    /// <summary>Its lines of the help.</summary>
+    /// <summary>Returns the lines for the help.</summary>
     public static string Help()
     {
         var defaults = new TreepieServerOptions();
@@ -144,8 +146,8 @@ internal sealed record LimitOption(
             $"  --{limit.Name + " <n>",-32}{limit.Meaning}. Default: {limit.Get(defaults):0.###}")));
     }
 
-    /// <summary>Reads a value: a whole number, or seconds with a fraction.</summary>
-    /// <exception cref="CommandLineException">It is none, or outside what has a meaning.</exception>
+    /// <summary>Parses a value: a whole number, or seconds with a fraction.</summary>
+    /// <exception cref="CommandLineException">The value is not valid or out of range.</exception>
     public decimal Parse(string value)
     {
         NumberStyles style = IsTime ? NumberStyles.AllowDecimalPoint : NumberStyles.None;

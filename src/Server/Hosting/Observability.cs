@@ -10,13 +10,14 @@ using Treepie.Server.Telemetry;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Metrics and traces for who asked for them on the command line. Else none of it is loaded, and measuring is a look at a flag.
+/// Exports metrics and traces if requested on the command line. Otherwise none of the exporters is loaded, and recording a
+/// measurement only checks a flag.
 /// </summary>
 internal static class Observability
 {
     private const string ServiceName = "treepie";
 
-    /// <summary>By which the programs of OpenTelemetry are told what to trace.</summary>
+    /// <summary>The standard environment variable of OpenTelemetry that selects which requests are traced.</summary>
     private const string SamplerVariable = "OTEL_TRACES_SAMPLER";
 
     private static readonly string[] _meters =
@@ -30,7 +31,7 @@ internal static class Observability
     }
 
     /// <summary>
-    /// The page of metrics. It names databases and tells how they are used, so it is for those who may see all.
+    /// Maps the metrics page. It contains the names and the usage of databases, so it requires operator access.
     /// </summary>
     public static void Map(WebApplication app, ProgramOptions options)
     {
@@ -38,7 +39,7 @@ internal static class Observability
             MapPage(app);
     }
 
-    // Apart from its caller: who calls what names a type loads its assembly, and each takes time and open files.
+    // A separate method: calling a method that uses a type loads its assembly, which takes time and open files.
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void AddExporters(IServiceCollection services, ProgramOptions options)
     {
@@ -58,7 +59,8 @@ internal static class Observability
         builder.WithTracing(traces =>
         {
             traces.AddSource(ServerTelemetry.DatabaseMeterName).AddAspNetCoreInstrumentation();
-            // Tracing every request of a database would cost more than many of them: those are traced whose client traces.
+            // Tracing every request would cost more than many requests do; by default only those are traced whose client
+            // does.
             if (string.IsNullOrEmpty(Environment.GetEnvironmentVariable(SamplerVariable)))
                 traces.SetSampler(new ParentBasedSampler(new AlwaysOffSampler()));
             traces.AddOtlpExporter(otlp => SendTo(otlp, to, "v1/traces"));

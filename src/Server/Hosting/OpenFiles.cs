@@ -2,16 +2,16 @@ using System.Globalization;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>How many files, connections among them, this process may have open at a time.</summary>
+/// <summary>The number of files, including connections, that this process may have open.</summary>
 internal static class OpenFiles
 {
-    /// <summary>What is taken for granted where the system does not tell.</summary>
+    /// <summary>The limit assumed if the system does not report one.</summary>
     public const long Unknown = 4_096;
 
     private const string LimitsOfThisProcess = "/proc/self/limits";
     private const string FilesOfThisProcess = "/proc/self/fd";
 
-    /// <summary>The limit of this process.</summary>
+    /// <summary>Returns the limit of this process.</summary>
     public static long Limit()
     {
         try
@@ -24,7 +24,7 @@ internal static class OpenFiles
         }
     }
 
-    /// <summary>How many this process has open; 0 where the system does not tell.</summary>
+    /// <summary>Returns the number of open files of this process; 0 if the system does not report it.</summary>
     public static int Count()
     {
         try
@@ -37,7 +37,7 @@ internal static class OpenFiles
         }
     }
 
-    /// <summary>The limit in force, of the table that Linux shows: a line <c>Max open files  soft  hard  files</c>.</summary>
+    /// <summary>Parses the soft limit from the table in Linux: a line <c>Max open files  soft  hard  files</c>.</summary>
     public static long Parse(string table)
     {
         const string Name = "Max open files";

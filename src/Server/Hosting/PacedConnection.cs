@@ -5,7 +5,7 @@ using Microsoft.AspNetCore.Http.Features;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>A connection that gives its place back when its file is closed.</summary>
+/// <summary>A connection that releases its slot once it has been closed.</summary>
 internal sealed class PacedConnection(ConnectionContext inner, SemaphoreSlim places) : ConnectionContext
 {
     private SemaphoreSlim? _held = places;

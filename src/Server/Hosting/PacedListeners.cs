@@ -5,12 +5,15 @@ using Microsoft.AspNetCore.Connections;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Accepts connections no faster than those beyond the limit are closed: each is an open file, and the runtime ends a process
-/// that cannot open one. Kestrel closes what is over its limit after it was accepted; a burst is accepted faster than that.
+/// Accepts connections no faster than those beyond the limit are closed: each is an open file, and the runtime terminates a
+/// process that cannot open one. Kestrel closes connections over its limit only after accepting them, and a burst of
+/// connections would be accepted faster than they are closed.
 /// </summary>
-/// <param name="inner">Listens.</param>
-/// <param name="most">Connections that may be open at a time, those that are about to be closed among them; the next waits in the
-/// system's queue.</param>
+/// <param name="inner">The underlying listeners.</param>
+/// <param name="most">
+/// The maximum number of open connections, including those about to be closed; further ones wait in the operating system's
+/// queue.
+/// </param>
 [SuppressMessage(
     "Design", "CA1001", Justification = "It holds no handle, and connections give places back after the server has ended.")]
 internal sealed class PacedListeners(IConnectionListenerFactory inner, int most)
@@ -18,7 +21,7 @@ internal sealed class PacedListeners(IConnectionListenerFactory inner, int most)
 {
     private readonly SemaphoreSlim _places = new(most);
 
-    /// <summary>How many more connections may come.</summary>
+    /// <summary>The number of connections that can still be accepted.</summary>
     public int PlacesLeft => _places.CurrentCount;
 
     public bool CanBind(EndPoint endpoint) =>
@@ -42,7 +45,7 @@ internal sealed class PacedListeners(IConnectionListenerFactory inner, int most)
             }
             catch (OperationCanceledException)
             {
-                return null; // nothing more is accepted
+                return null; // no more connections are accepted
             }
 
             ConnectionContext? accepted = null;

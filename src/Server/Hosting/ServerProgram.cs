@@ -6,18 +6,18 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// The program from its command line to its exit code: refuses what is unsafe before anything is created, listens, waits, ends
-/// cleanly.
+/// The program from its command line to its exit code: rejects unsafe options before anything is created, starts the server,
+/// waits for a stop request, and shuts down.
 /// </summary>
-/// <param name="input">Where commands come from.</param>
-/// <param name="output">What programs read.</param>
-/// <param name="error">What people read.</param>
-/// <param name="log">Where the log goes; null: to the standard error of the process.</param>
-/// <param name="advice">What a person can do next, given the address; null: nothing is said.</param>
+/// <param name="input">The input from which commands are read.</param>
+/// <param name="output">The output for programs.</param>
+/// <param name="error">The output of messages for people.</param>
+/// <param name="log">The log; null: the standard error of the process.</param>
+/// <param name="advice">Returns advice for a person, given the address of the server; null: none is printed.</param>
 internal sealed class ServerProgram(
     TextReader input, TextWriter output, TextWriter error, ILoggerProvider? log = null, Func<string, string>? advice = null)
 {
-    /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
+    /// <summary>The maximum time for running requests to end on shutdown; then they are aborted.</summary>
     private static readonly TimeSpan _shutdownTimeout = TimeSpan.FromSeconds(10);
 
     private const string DefaultUrl = "http://127.0.0.1:8080", DefaultSecureUrl = "https://localhost:8443";
@@ -72,7 +72,7 @@ internal sealed class ServerProgram(
         {
             try
             {
-                // a directory that cannot be used is told now, not at the first request
+                // report an unusable directory now, not at the first request
                 app.Services.GetRequiredService<DatabaseCatalog>();
                 WebServer.Map(app, options);
                 await app.StartAsync(cancellationToken).ConfigureAwait(false);
@@ -129,12 +129,12 @@ internal sealed class ServerProgram(
             DatabaseGate gate = app.Services.GetRequiredService<TreepieServices>().Contexts[0].Databases;
             if (!gate.Exists(DemoData.DatabaseName))
                 gate.Create(DemoData.DatabaseName, encrypted: false);
-            using DatabaseLease lease = gate.Enter(DemoData.DatabaseName); // it is not idle while it is filled
+            using DatabaseLease lease = gate.Enter(DemoData.DatabaseName); // keeps it from being closed as idle
             await DemoData.LoadAsync(catalog, output, url, stopping).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
-            // Stopped while loading; the next start goes on.
+            // stopped while loading; the next start completes it
         }
         catch (Exception exception) when (exception is TreepieException or IOException)
         {
@@ -151,7 +151,7 @@ internal sealed class ServerProgram(
         }
         catch (ArgumentException)
         {
-            // It has ended already.
+            // it has exited already
         }
         catch (OperationCanceledException)
         {
@@ -161,7 +161,7 @@ internal sealed class ServerProgram(
         lifetime.StopApplication();
     }
 
-    // Errors of the rooms below have types that this project does not name.
+    // Exceptions of lower layers have types that this project cannot name.
     private static bool IsOurs(Exception exception) =>
         exception.GetType().Namespace?.StartsWith("Treepie", StringComparison.Ordinal) == true;
 }

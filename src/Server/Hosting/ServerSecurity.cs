@@ -4,7 +4,7 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// What makes a server of the program a secured one: its certificate, and those of its clients. Without TLS there is neither.
+/// The security of the stand-alone server: its certificate and those of its clients. Without TLS there is neither.
 /// </summary>
 internal sealed class ServerSecurity : IDisposable
 {
@@ -27,8 +27,8 @@ internal sealed class ServerSecurity : IDisposable
 
     public AccessControl Control { get; }
 
-    /// <summary>Whether addresses and options go together, before anything is created.</summary>
-    /// <exception cref="CommandLineException">They do not.</exception>
+    /// <summary>Checks that addresses and options are consistent, before anything is created.</summary>
+    /// <exception cref="CommandLineException">They are not.</exception>
     public static void Check(ProgramOptions options, IReadOnlyList<BindAddress> addresses)
     {
         bool isTls = addresses.Any(static address => address.IsTls);
@@ -55,7 +55,7 @@ internal sealed class ServerSecurity : IDisposable
     }
 
     /// <exception cref="CertificateException">A certificate cannot be used, or there is no administrator.</exception>
-    /// <exception cref="TreepieException">The certificates of clients cannot be read.</exception>
+    /// <exception cref="TreepieException">The client certificates cannot be read.</exception>
     public static ServerSecurity Open(ProgramOptions options, string directory, TimeProvider clock, ILoggerFactory loggers)
     {
         var audit = new AuditLog(loggers.CreateLogger(AuditLog.Category), clock);

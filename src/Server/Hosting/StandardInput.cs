@@ -1,16 +1,17 @@
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Reads commands from standard input. A closed or absent input means nothing: only a line that says so ends the server.
+/// Reads commands from standard input. The end of input, or its absence, is ignored: only a stop command ends the server.
 /// </summary>
 internal static class StandardInput
 {
     private static readonly string[] _stopLines = ["q", "shutdown no-confirmation"];
 
-    /// <summary>Calls <paramref name="stop"/> at the first line that asks for it.</summary>
+    /// <summary>Calls <paramref name="stop"/> when a stop command is read.</summary>
     public static void Watch(TextReader input, Action stop)
     {
-        // A thread of its own: a console's read cannot be cancelled, and must not keep the process alive.
+        // A separate background thread, because reading from a console cannot be cancelled and must not keep the process
+        // alive.
         var thread = new Thread(() => ReadUntilStop(input, stop)) { IsBackground = true, Name = "Standard input" };
         thread.Start();
     }
@@ -30,7 +31,7 @@ internal static class StandardInput
         }
         catch (Exception exception) when (exception is IOException or ObjectDisposedException or UnauthorizedAccessException)
         {
-            // No input that could be read: signals are left to stop the server.
+            // there is no readable input; signals can still stop the server
         }
     }
 }

@@ -1,8 +1,8 @@
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// A directory that lives as long as the server. Its name says whose it is: servers of one machine share the directory it is in,
-/// and one that was killed leaves its own.
+/// A directory that is deleted when the server stops. Its name contains the process id, because the servers of a machine
+/// share the parent directory, and one that was killed leaves its directory behind.
 /// </summary>
 internal sealed class TemporaryDataDirectory : IDisposable
 {

@@ -10,13 +10,17 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>Kestrel, the guard, and the API: no more of ASP.NET than that, because every part costs time at the start.</summary>
+/// <summary>
+/// Builds the web server: only Kestrel, the guards and the API, because every part of ASP.NET Core costs startup time.
+/// </summary>
 internal static class WebServer
 {
-    /// <summary>Connections over the limit that may be open until they are closed.</summary>
+    /// <summary>The number of connections over the limit that may be open until they are closed.</summary>
     private const int MostAboutToClose = 16;
 
-    /// <summary>What a database takes with some indexes, and others meanwhile.</summary>
+    /// <summary>
+    /// The number of files needed to open a database with some indexes, including those of other activity meanwhile.
+    /// </summary>
     private const int FilesOfOneMore = 64;
 
     public static WebApplication Build(
@@ -26,15 +30,15 @@ internal static class WebServer
             new WebApplicationOptions { ApplicationName = "Treepie.Server" });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
         builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
-        // Kestrel warns of each connection beyond the limit, so that who opens many would fill the disk with the log; their
-        // number is among the metrics.
+        // Kestrel warns about each connection beyond the limit, so a client could fill the disk with log messages; their number
+        // is among the metrics.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error);
         if (log is null)
             builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         else
             builder.Logging.AddProvider(log);
         builder.Services.Configure<Microsoft.Extensions.Logging.Console.ConsoleLoggerOptions>(
-            // what it prints on standard output is for programs to read
+            // standard output is read by programs
             static console => console.LogToStandardErrorThreshold = LogLevel.Trace);
         var settings = new TreepieServerOptions();
         foreach ((LimitOption limit, decimal value) in options.Limits)
@@ -92,9 +96,8 @@ internal static class WebServer
     }
 
     /// <summary>
-    /// Queries work on threads of the pool, which adds threads slowly. It begins with one for each query there may be and
-    /// some more, so that others never wait
-    /// for a query to end.
+    /// Queries run on thread pool threads, and the pool adds threads slowly. Raises the minimum so that there is a thread for
+    /// every concurrent query and some for other work, which then never waits for a query.
     /// </summary>
     private static void KeepThreads(ServerLimits limits)
     {
@@ -108,7 +111,7 @@ internal static class WebServer
 
     private static void Configure(KestrelServerOptions kestrel, IReadOnlyList<BindAddress> addresses, ServerLimits limits)
     {
-        // what a connection may send before it is read; a thousand of them must not matter
+        // the data that a connection may send before it is read; must be acceptable for thousands of connections
         const int RequestBufferBytes = 128 * 1024;
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = MostConnections(limits);
@@ -131,7 +134,7 @@ internal static class WebServer
         if (address.Address is not null)
             kestrel.Listen(address.Address, address.Port, Configure);
         else if (address.Port == 0)
-            // one free port is hardly free on both loopback addresses
+            // the same free port is hardly ever available on both loopback addresses
             kestrel.Listen(System.Net.IPAddress.Loopback, 0, Configure);
         else
             kestrel.ListenLocalhost(address.Port, Configure);

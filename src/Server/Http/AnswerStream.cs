@@ -1,6 +1,6 @@
 namespace Treepie.Server.Http;
 
-/// <summary>The body of an answer as a stream to write to, with its limits for readers. Asynchronous only.</summary>
+/// <summary>The response body as a write-only stream, with the limits for slow readers. Asynchronous only.</summary>
 internal sealed class AnswerStream(ResponseBody output) : Stream
 {
     public override bool CanRead => false;

@@ -4,7 +4,7 @@ using System.IO.Pipelines;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// The body of a request as a stream whose reads can be given up (see <see cref="PipeReaderExtensions.ReadOrCancelAsync"/>).
+/// The request body as a stream whose reads can be cancelled (see <see cref="PipeReaderExtensions.ReadOrCancelAsync"/>).
 /// Asynchronous only.
 /// </summary>
 internal sealed class CancellableBody(PipeReader reader) : Stream

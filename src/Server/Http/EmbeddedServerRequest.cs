@@ -7,8 +7,8 @@ using Treepie.Server.Limits;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// A request inside a <c>multi_get</c>: it shares the outer answer's body and keeps its own status and ETag, which follow the
-/// body.
+/// A request inside a <c>multi_get</c>: writes to the response body of the outer request, and has its own status and ETag,
+/// which are written after its result.
 /// </summary>
 internal sealed class EmbeddedServerRequest(
     HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers,
@@ -32,15 +32,15 @@ internal sealed class EmbeddedServerRequest(
 
     public override bool IsEmbedded => true;
 
-    /// <summary>The quoted ETag of the answer; null if it has none.</summary>
+    /// <summary>The quoted ETag of the response; null if it has none.</summary>
     public string? ETag { get; private set; }
 
-    /// <summary>Whether the answer has a body.</summary>
+    /// <summary>Whether the response has a body.</summary>
     public bool HasBody => Output.WrittenBytes > _outputStart;
 
     protected override IQueryCollection Query { get; } = new QueryCollection(QueryHelpers.ParseQuery(query));
 
-    /// <summary>From here on what is written is its answer.</summary>
+    /// <summary>Starts the response: everything written from now on belongs to it.</summary>
     public void BeginAnswer() => _outputStart = Output.WrittenBytes;
 
     public override string? Header(string name) => headers.GetValueOrDefault(name);

@@ -7,27 +7,26 @@ using Treepie.Kinds;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// An exception as clients see it: status, name on the wire, words. What is ours to say is said; what is not stays in the log.
+/// An exception as reported to clients: status, name in the protocol, and message. Details of unexpected exceptions are only
+/// logged.
 /// </summary>
 internal sealed record ErrorAnswer(int StatusCode, string WireType, string Message)
 {
-    /// <summary>
-    /// Most characters of a message: what it quotes of a request (a name, a path, a value) may be megabytes, and is sent twice.
-    /// </summary>
+    /// <summary>The maximum length of a message: text quoted from a request may have megabytes, and is sent twice.</summary>
     private const int MostCharacters = 4_096;
 
-    /// <summary>After how long to try again what lacked files or room on the disk.</summary>
+    /// <summary>The value of Retry-After if files or disk space were lacking.</summary>
     private const int TransientRetrySeconds = 10;
 
-    /// <summary>Errors of Unix for too many open files: of the machine, of the process.</summary>
+    /// <summary>The Unix errors for too many open files: in the system (ENFILE), and in the process (EMFILE).</summary>
     private const int MachineFileLimit = 23, ProcessFileLimit = 24;
 
-    /// <summary>What is wrong. Of a long one the beginning and the end, where places are told.</summary>
+    /// <summary>The message; a long one is reduced to its start and its end, which contains the location.</summary>
     public string Message { get; } = Message.Length <= MostCharacters
         ? Message
         : $"{Message[..(MostCharacters / 2)]}…{Message[^((MostCharacters / 2) - 1)..]}";
 
-    /// <summary>Whether it is a failure of the server itself and belongs into the log.</summary>
+    /// <summary>Whether it is a failure of the server itself, which is logged.</summary>
     public bool IsUnexpected { get; private init; }
 
     private string? MissingDatabase { get; init; }
@@ -40,7 +39,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     private string? DefinitionProperty { get; init; }
 
-    /// <summary>As clients see the failure of an operation, which has no request.</summary>
+    /// <summary>Creates the error of a failed operation, which has no request.</summary>
     public static ErrorAnswer ForOperation(Exception exception) => For(exception, null);
 
     public static ErrorAnswer For(Exception exception, ServerRequest? request) => exception switch
@@ -111,7 +110,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             (Answer: this, request.Url), static (json, state) => state.Answer.WriteBody(json, state.Url), StatusCode);
     }
 
-    /// <summary>The result of an operation that failed.</summary>
+    /// <summary>Writes the result of a failed operation.</summary>
     public void WriteResult(Utf8JsonWriter json)
     {
         json.WriteStartObject();

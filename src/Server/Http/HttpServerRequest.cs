@@ -6,10 +6,10 @@ using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
 
-/// <summary>A request that came over a connection of its own.</summary>
+/// <summary>A request received directly over HTTP.</summary>
 internal sealed class HttpServerRequest : ServerRequest, IDisposable
 {
-    /// <summary>Most queries of a request that are remembered.</summary>
+    /// <summary>The maximum number of queries of a request that are recorded.</summary>
     private const int MostNotes = 8;
 
     private readonly long _startedAt;
@@ -30,7 +30,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
 
     public HttpContext Http { get; }
 
-    /// <summary>Whom the request counts for.</summary>
+    /// <summary>The client whose limits apply to the request.</summary>
     public ClientKey Client { get; }
 
     public override RequestServices Services { get; }
@@ -41,7 +41,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
 
     public override string Method => Http.Request.Method;
 
-    /// <summary>Whether the time for this request is what cancelled it.</summary>
+    /// <summary>Whether the request was cancelled because it took too long.</summary>
     public bool IsOverdue =>
         _deadline is { IsCancellationRequested: true }
             && !Http.RequestAborted.IsCancellationRequested
@@ -53,7 +53,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         {
             if (_deadline is null)
             {
-                // Made when first asked for: most requests are answered before anything waits.
+                // Created on first access: most requests are answered without waiting.
                 _deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, _closing);
                 TimeSpan left = Services.Limits.RequestTimeout - Elapsed;
                 _deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
@@ -69,15 +69,15 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         set => Http.Response.StatusCode = value;
     }
 
-    /// <summary>Whether the database this request is in is being deleted.</summary>
+    /// <summary>Whether the database of the request is being deleted.</summary>
     public bool IsDatabaseClosing => _closing.IsCancellationRequested;
 
     protected override IQueryCollection Query => Http.Request.Query;
 
-    /// <summary>Since it began.</summary>
+    /// <summary>The time since the request began.</summary>
     public TimeSpan Elapsed => Services.Clock.GetElapsedTime(_startedAt);
 
-    /// <summary>The first queries it ran, where the server logs slow requests.</summary>
+    /// <summary>The first queries of the request, if the server logs slow requests.</summary>
     public IReadOnlyList<(string Text, QueryResults? Results)> Queries => _queries ?? [];
 
     public override void NoteQuery(string text, QueryResults? results)
@@ -91,7 +91,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
             _queries.Add((text, results));
     }
 
-    /// <summary>Also ends this request when the database closes. To be called before <see cref="Aborted"/> is read.</summary>
+    /// <summary>Cancels the request when the database closes. Must be called before <see cref="Aborted"/> is read.</summary>
     public void EndWith(CancellationToken databaseClosing) => _closing = databaseClosing;
 
     public override string? Header(string name) =>
@@ -121,7 +121,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
             throw TooLarge(maxBytes, announced);
 
         if (Http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
-            limit.MaxRequestBodySize = null; // counted here, for an answer that says which limit it was
+            limit.MaxRequestBodySize = null; // counted here, so that the error names the limit
 
         if (request.ContentLength == 0)
             return RequestBody.Empty;
@@ -129,27 +129,26 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         return await ReadToEndAsync(request.BodyReader, request.ContentLength, maxBytes).ConfigureAwait(false);
     }
 
-    /// <summary>Takes a place among requests that are to end soon; the frame calls it.</summary>
+    /// <summary>Enters the limit of ordinary requests; called by the frame.</summary>
     public void Enter() => _place = Services.Requests.Enter(Client);
 
     /// <summary>
-    /// Counts this request among work that lasts as long as its client likes, which has limits of its own, and no longer
-    /// among requests that end soon.
-    /// From here on only the caller, the database and the limits of that work end it.
+    /// Moves this request from the limit of ordinary requests to that of long work, which may last as long as the client
+    /// wants. From now on it has no timeout of its own: it ends with the client, the database, or by the limits of that work.
     /// </summary>
-    /// <exception cref="WireException">There is no place for more of that work.</exception>
+    /// <exception cref="WireException">The limit of that work has been reached.</exception>
     public void BecomeLong(WorkShare share)
     {
         WorkShare.Place longer = share.Enter(Client);
         _place?.Dispose();
         _place = longer;
-        _ = Aborted; // made now, so that its deadline can be lifted
+        _ = Aborted; // created now, so that its deadline can be removed
         _deadline?.CancelAfter(Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>
-    /// As <see cref="BecomeLong"/>, for answers: the request ends at a certain age, because it keeps a state of its
-    /// database.
+    /// Same as <see cref="BecomeLong"/>, for streamed responses: limits the age of the request, because it holds a snapshot
+    /// of its database.
     /// </summary>
     public void BecomeStream()
     {
@@ -157,7 +156,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         Output.EndAfter(Services.Limits.MaxStreamAge);
     }
 
-    /// <summary>The place of this request among queries; not taken yet.</summary>
+    /// <summary>The turn of this request among queries; not taken initially.</summary>
     public override QueryTurn Turn => _turn ??= new QueryTurn(Services.Queries, Client, Services.Clock);
 
     public void Dispose()
@@ -185,7 +184,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
                 }
                 finally
                 {
-                    // also when it is refused: what is open cannot be read away after the answer
+                    // also after an error: an unfinished read would prevent draining the request after the response
                     reader.AdvanceTo(read.Buffer.End);
                 }
 

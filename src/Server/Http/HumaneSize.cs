@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Treepie.Server.Http;
 
-/// <summary>A size for people: <c>1.5 MBytes</c>.</summary>
+/// <summary>Formats sizes for people: <c>1.5 MBytes</c>.</summary>
 internal static class HumaneSize
 {
     private static readonly string[] _units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];

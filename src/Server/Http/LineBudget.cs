@@ -1,14 +1,16 @@
 namespace Treepie.Server.Http;
 
-/// <summary>How many lines of one kind a log gets in a second, so that nobody fills the disk with them. Thread-safe.</summary>
+/// <summary>Limits the log messages of one kind per second, so that clients cannot fill the disk. Thread-safe.</summary>
 internal sealed class LineBudget(int mostPerSecond, TimeProvider clock)
 {
     private readonly Lock _sync = new();
     private long _second;
     private int _lines;
 
-    /// <summary>Whether a line may be written.</summary>
-    /// <param name="untold">How many were not, in the second before that had too many.</param>
+    /// <summary>Returns whether a message may be written.</summary>
+    /// <param name="untold">
+    /// The number of messages suppressed in the last second with any, when a new second starts; otherwise 0.
+    /// </param>
     public bool TryTake(out int untold)
     {
         lock (_sync)

@@ -2,20 +2,21 @@ using System.IO.Pipelines;
 
 namespace Treepie.Server.Http;
 
-/// <summary>Reading from a connection so that it can be given up.</summary>
+/// <summary>Reads from a connection in a cancellable way.</summary>
 internal static class PipeReaderExtensions
 {
     /// <summary>
-    /// Reads; at the token's cancellation gives up the read, not the reader. A token handed to <see cref="PipeReader.ReadAsync"/>
-    /// itself would leave the read open for ever, and Kestrel could not read the rest of the request away after the answer.
+    /// Reads; cancelling the token cancels the read but leaves the reader usable. A token passed to
+    /// <see cref="PipeReader.ReadAsync"/> itself would leave the read unfinished, and Kestrel could not drain the rest of the
+    /// request after the response.
     /// </summary>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
-    /// <exception cref="WireException">What arrives is no body, or ends before its end.</exception>
+    /// <exception cref="WireException">The body is malformed or truncated.</exception>
     public static async ValueTask<ReadResult> ReadOrCancelAsync(this PipeReader reader, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
         using CancellationTokenRegistration registration = cancellationToken.UnsafeRegister(
-            static state => ((PipeReader)state!).CancelPendingRead(), reader); // the reader is the state
+            static state => ((PipeReader)state!).CancelPendingRead(), reader); // the state is the reader
         while (true)
         {
             ReadResult read = await ReadAsync(reader).ConfigureAwait(false);
@@ -27,7 +28,7 @@ internal static class PipeReaderExtensions
         }
     }
 
-    // Kestrel says of some broken chunks that reading failed, as if that were the server's fault.
+    // Kestrel reports some malformed chunks as read errors, as if they were the server's fault.
     private static async ValueTask<ReadResult> ReadAsync(PipeReader reader)
     {
         try

@@ -3,7 +3,9 @@ using Treepie.Queries;
 
 namespace Treepie.Server.Http;
 
-/// <summary>A query as it came in a body. Its parameters live in that body's buffer: dispose when the query is done.</summary>
+/// <summary>
+/// A query read from a request body. Its parameters refer to the buffer of the body: dispose it when the query has ended.
+/// </summary>
 internal sealed class QueryCommand : IDisposable
 {
     private readonly JsonDocument _document;
@@ -18,10 +20,10 @@ internal sealed class QueryCommand : IDisposable
 
     public QueryRequest Request { get; }
 
-    /// <summary>Reads it from the body.</summary>
+    /// <summary>Reads a query from the body.</summary>
     /// <param name="request">The request.</param>
-    /// <param name="change">What the endpoint wants otherwise; null: as it came.</param>
-    /// <param name="isWithin">The member of the body that is the query; null: the body is.</param>
+    /// <param name="change">Changes the query as the endpoint requires; null: unchanged.</param>
+    /// <param name="isWithin">The member of the body that contains the query; null: the body is the query.</param>
     public static async Task<QueryCommand> ReadAsync(
         ServerRequest request, Func<QueryRequest, QueryRequest>? change = null, string? isWithin = null)
     {
@@ -65,7 +67,7 @@ internal sealed class QueryCommand : IDisposable
 
         return new QueryRequest
         {
-            Text = WireJson.Text(command, "Query", required: true)!, // required
+            Text = WireJson.Text(command, "Query", required: true)!, // Text throws if it is missing
             Parameters = parameters,
             WaitForNonStaleResults = WireJson.Flag(command, "WaitForNonStaleResults"),
             NeverStale = WireJson.Flag(command, "NeverStale"),
@@ -90,7 +92,8 @@ internal sealed class QueryCommand : IDisposable
         };
 
     /// <summary>
-    /// What the query may spend: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>, each of them or none.
+    /// Reads the budget of the query: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>; all members are
+    /// optional.
     /// </summary>
     private static QueryRequest WithBudget(QueryRequest query, JsonElement command)
     {

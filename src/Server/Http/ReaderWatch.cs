@@ -3,14 +3,14 @@ using System.IO.Pipelines;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// Watches how an answer is read. While the server waits for the reader, a timer runs; when it ends before the reader has
-/// taken what was written, or the reader has been slower than the least rate over all the time he was waited for, the
-/// connection is cut off, which ends the request and frees what it keeps. Time in which the server itself was busy does not
-/// count. One thread at a time.
+/// Limits how slowly a response may be read. A timer runs while the server waits for the reader. If it expires before the
+/// reader has taken the data, or if the reader was slower than the minimum rate over the total time waited, the connection is
+/// aborted, which ends the request and releases its resources. Time during which the server itself was busy does not count.
+/// Not thread-safe.
 /// </summary>
-/// <param name="limits">How long and how slow a reader may be.</param>
+/// <param name="limits">The time and rate limits for readers.</param>
 /// <param name="clock">The clock.</param>
-/// <param name="cutOff">Ends the connection. May be called from any thread, and more than once.</param>
+/// <param name="cutOff">Aborts the connection. May be called from any thread, and more than once.</param>
 internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Action cutOff) : IDisposable
 {
     private ITimer? _stalled;
@@ -18,12 +18,12 @@ internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Actio
     private TimeSpan _waited;
     private long _waitedForBytes;
 
-    /// <summary>Waits until the reader has taken so many bytes.</summary>
+    /// <summary>Waits until the reader has taken a number of bytes.</summary>
     public async ValueTask<FlushResult> WaitAsync(ValueTask<FlushResult> flush, long bytes)
     {
         long began = clock.GetTimestamp();
         if (_stalled is null)
-            // this is the state
+            // the state is this instance
             _stalled = clock.CreateTimer(
                 static state => ((ReaderWatch)state!).CutOff(), this, limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
         else
@@ -42,9 +42,9 @@ internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Actio
         }
     }
 
-    /// <summary>Cuts the connection off after this time.</summary>
+    /// <summary>Aborts the connection after a time.</summary>
     public void EndAfter(TimeSpan age) =>
-        // this is the state
+        // the state is this instance
         _old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan);
 
     public void Dispose()

@@ -5,17 +5,17 @@ using Treepie.Server.Limits;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// A request's body in one buffer, with what it holds of the memory that all requests share; disposing gives both back.
-/// Batches copy what they take from it.
+/// A request body in one buffer, which counts towards the memory shared by all requests; disposing returns both. Batches copy
+/// the data they take from it.
 /// </summary>
 internal sealed class RequestBody : IDisposable
 {
     /// <summary>
-    /// Largest buffer that is pooled: larger ones would stay in the pool long after the one request that needed them.
+    /// The maximum size of a pooled buffer: larger ones would stay in the pool long after the one request that needed them.
     /// </summary>
     private const int MostPooledBytes = 1 << 20;
 
-    /// <summary>First size of a buffer. It grows with what comes, not with what is announced.</summary>
+    /// <summary>The initial size of a buffer. It grows with the received data, not to the announced length.</summary>
     private const int FirstBytes = 16 * 1024;
 
     private readonly BufferLease? _lease;
@@ -23,14 +23,14 @@ internal sealed class RequestBody : IDisposable
     private bool _pooled;
     private bool _disposed;
 
-    /// <summary>Over bytes that are there.</summary>
+    /// <summary>Creates a body from existing bytes.</summary>
     public RequestBody(byte[] bytes, int length)
     {
         _buffer = bytes;
         Length = length;
     }
 
-    /// <summary>Empty, to be appended to.</summary>
+    /// <summary>Creates an empty body to append to.</summary>
     public RequestBody(BufferLease lease)
     {
         _lease = lease;
@@ -45,15 +45,15 @@ internal sealed class RequestBody : IDisposable
 
     public int Length { get; private set; }
 
-    /// <summary>
-    /// Holds so many bytes more of the shared memory until this is disposed: what the body is parsed to, or copied to.
-    /// </summary>
-    /// <exception cref="WireException">All requests together would hold more than they may.</exception>
+    /// <summary>Counts additional memory until this is disposed, for what the body is parsed or copied to.</summary>
+    /// <exception cref="WireException">All requests together would exceed the limit.</exception>
     public void Hold(long bytes) => _lease?.Grow(bytes);
 
-    /// <summary>Appends what has come.</summary>
+    /// <summary>Appends received data.</summary>
     /// <param name="bytes">The bytes.</param>
-    /// <param name="expected">The length that was announced, beyond which no buffer grows; null: none was.</param>
+    /// <param name="expected">
+    /// The announced length, which limits the growth of the buffer; null if none was announced.
+    /// </param>
     public void Append(ReadOnlySequence<byte> bytes, long? expected)
     {
         int needed = checked(Length + (int)bytes.Length);
@@ -63,7 +63,7 @@ internal sealed class RequestBody : IDisposable
         Length = needed;
     }
 
-    /// <summary>Zeroes it, where it was a secret.</summary>
+    /// <summary>Zeroes the buffer, if it contained a secret.</summary>
     public void Wipe() => CryptographicOperations.ZeroMemory(_buffer);
 
     public void Dispose()
@@ -89,7 +89,7 @@ internal sealed class RequestBody : IDisposable
         _lease?.Grow(wanted - _buffer.Length);
         bool isPooled = wanted <= MostPooledBytes;
         byte[] larger = isPooled ? ArrayPool<byte>.Shared.Rent((int)wanted) : GC.AllocateUninitializedArray<byte>((int)wanted);
-        _lease?.Grow(larger.Length - wanted); // a pool gives what it has
+        _lease?.Grow(larger.Length - wanted); // the pool may return a larger buffer
         _buffer.AsSpan(0, Length).CopyTo(larger);
         Return();
         _buffer = larger;

@@ -3,11 +3,10 @@ using Treepie.Server.Databases;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// What goes around every endpoint: headers, the limit of requests at work, entry into the database, and the answer to whatever
-/// goes wrong.
+/// Wraps every endpoint: sets headers, applies the limit of concurrent requests, enters the database, and reports errors.
 /// </summary>
-/// <param name="server">What endpoints share.</param>
-/// <param name="before">Refuses a request by an exception; null: none is refused here.</param>
+/// <param name="server">The services of all requests.</param>
+/// <param name="before">Rejects a request by throwing an exception; null: none.</param>
 internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? before = null)
 {
     public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
@@ -35,7 +34,8 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
     public Task ServeDatabaseAsync(HttpContext http, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
         ServeAsync(http, async request =>
         {
-            string name = (string)http.GetRouteValue(Endpoints.Routes.DatabaseParameter)!; // every such pattern has it
+            // all these patterns have the parameter
+            string name = (string)http.GetRouteValue(Endpoints.Routes.DatabaseParameter)!;
             using DatabaseLease lease = server.Databases.Enter(name);
             request.EndWith(lease.Closing);
             await handler(request, lease).ConfigureAwait(false);
@@ -54,7 +54,7 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
         HttpContext http = request.Http;
         if (exception is OperationCanceledException && http.RequestAborted.IsCancellationRequested)
         {
-            http.Abort(); // nobody is there to be told
+            http.Abort(); // the client has disconnected
             return;
         }
 
@@ -69,7 +69,7 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
 
         if (http.Response.HasStarted || request.Output.WrittenBytes > 0)
         {
-            http.Abort(); // the answer has begun as a success; only a broken connection can say that it is none
+            http.Abort(); // a success status has been sent already, so only a broken connection can signal the error
             return;
         }
 

@@ -4,7 +4,7 @@ using Treepie.Server.Telemetry;
 
 namespace Treepie.Server.Http;
 
-/// <summary>What every request of one mapping of the API uses, whatever its endpoint. Thread-safe.</summary>
+/// <summary>The services used by every request of one mapping of the API. Thread-safe.</summary>
 internal abstract class RequestServices
 {
     private protected RequestServices(
@@ -32,16 +32,16 @@ internal abstract class RequestServices
 
     public ServerLimits Limits { get; }
 
-    /// <summary>Places of requests that are to end soon.</summary>
+    /// <summary>Limits ordinary requests, which are to end soon.</summary>
     public WorkShare Requests { get; }
 
-    /// <summary>Places of answers that last as long as their reader likes.</summary>
+    /// <summary>Limits streamed responses, which last as long as their readers want.</summary>
     public WorkShare Streams { get; }
 
-    /// <summary>Places of queries that search or read their results.</summary>
+    /// <summary>Limits queries that search or read their results.</summary>
     public QueryQueue Queries { get; }
 
-    /// <summary>What bodies of requests may hold of the memory together.</summary>
+    /// <summary>Limits the total memory of request bodies.</summary>
     public BufferBudget Buffers { get; }
 
     public DatabaseGate Databases { get; }
@@ -52,12 +52,14 @@ internal abstract class RequestServices
 
     public ServerTelemetry Telemetry { get; }
 
-    /// <summary>The log of slow requests; null: there is none.</summary>
+    /// <summary>The log of slow requests; null if there is none.</summary>
     public SlowLog? SlowLog { get; }
 
-    /// <summary>Cancelled when the program around the API stops: databases are closed next, under whatever still works.</summary>
+    /// <summary>
+    /// Cancelled when the application stops: the databases are closed next, even if work is still running.
+    /// </summary>
     public CancellationToken Stopping { get; init; }
 
-    /// <summary>Whether it finds out who sends a request; if not, another program decides who is let in.</summary>
+    /// <summary>Whether callers are identified; if not, the surrounding application controls access.</summary>
     public abstract bool KnowsCallers { get; }
 }

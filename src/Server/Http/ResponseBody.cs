@@ -8,22 +8,22 @@ using System.Text.Json;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// The body of an answer, written straight into the connection's buffers. Knows whether anything was written, because after the
-/// first byte an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory
-/// stays bounded. A reader that stands still or is too slow is cut off (<see cref="ReaderWatch"/>).
+/// The response body, written directly to the connection's buffers. Tracks whether anything was written, because after the
+/// first byte an error can only abort the connection. Flushes in chunks, so that a slow reader slows down the writer and
+/// memory use is bounded. A stalled or too slow reader is disconnected (<see cref="ReaderWatch"/>).
 /// </summary>
 internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimeProvider clock, Action cutOff)
     : IBufferWriter<byte>, IDisposable
 {
     /// <summary>
-    /// Bytes written before they are handed to the connection: some network packets, far from the limits of its buffer.
+    /// The number of bytes written between flushes: several network packets, far below the connection's buffer limits.
     /// </summary>
     private const int FlushAfterBytes = 32 * 1024;
 
     private readonly ReaderWatch _watch = new(limits, clock, cutOff);
     private long _flushedBytes;
 
-    /// <summary>Bytes written so far.</summary>
+    /// <summary>The number of bytes written so far.</summary>
     public long WrittenBytes { get; private set; }
 
     public void Advance(int count)
@@ -56,7 +56,7 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
     public void WriteString(ReadOnlySpan<byte> utf8) =>
         WriteQuoted(JsonEncodedText.Encode(utf8, JavaScriptEncoder.UnsafeRelaxedJsonEscaping).EncodedUtf8Bytes);
 
-    /// <summary>Writes text that needs no escaping, such as a time or a name of ours, as a JSON string.</summary>
+    /// <summary>Writes text that needs no escaping, such as a time, as a JSON string.</summary>
     public void WriteAsciiString(string value)
     {
         Span<byte> span = GetSpan(value.Length + 2);
@@ -66,9 +66,7 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
         Advance(value.Length + 2);
     }
 
-    /// <summary>
-    /// Hands what was written to the connection if it is enough to be worth it; waits while the reader is behind.
-    /// </summary>
+    /// <summary>Flushes if enough has been written; waits while the reader is behind.</summary>
     public ValueTask<FlushResult> FlushIfNeededAsync(CancellationToken cancellationToken)
     {
         if (WrittenBytes - _flushedBytes < FlushAfterBytes)
@@ -85,7 +83,7 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
         return flush.IsCompleted ? flush : _watch.WaitAsync(flush, bytes);
     }
 
-    /// <summary>Cuts the answer off when it is older than this, whoever reads it and however fast.</summary>
+    /// <summary>Aborts the response after a time, however fast it is read.</summary>
     public void EndAfter(TimeSpan age) => _watch.EndAfter(age);
 
     public void Dispose() => _watch.Dispose();

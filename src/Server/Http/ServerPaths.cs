@@ -3,10 +3,12 @@ using System.Text.RegularExpressions;
 
 namespace Treepie.Server.Http;
 
-/// <summary>Keeps from clients where the server has its files: of a path in a message only the last name is left.</summary>
+/// <summary>
+/// Hides the locations of the server's files from clients: reduces paths in messages to their last component.
+/// </summary>
 internal static partial class ServerPaths
 {
-    /// <summary>The message with shorter paths. Messages put paths in quotes.</summary>
+    /// <summary>Returns the message with reduced paths, which are enclosed in single quotes.</summary>
     [return: NotNullIfNotNull(nameof(message))]
     public static string? Hide(string? message) => message is null ? null : Quoted().Replace(message, "'…$1'");
 

@@ -10,8 +10,8 @@ using Treepie.Server.Limits;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// One request and its answer as endpoints see them: from a connection (<see cref="HttpServerRequest"/>) or from inside a
-/// <c>multi_get</c>. Not thread-safe; ends with the request.
+/// A request and its response as endpoints see them: received directly (<see cref="HttpServerRequest"/>) or inside a
+/// <c>multi_get</c>. Not thread-safe; must not be used after the request has ended.
 /// </summary>
 internal abstract class ServerRequest
 {
@@ -23,43 +23,43 @@ internal abstract class ServerRequest
 
     public abstract RequestServices Services { get; }
 
-    /// <summary>Path and query as the caller wrote them, for messages.</summary>
+    /// <summary>The path and query as sent by the client, for messages.</summary>
     public abstract string Url { get; }
 
     public abstract string Method { get; }
 
-    /// <summary>Cancelled when the caller hangs up, the time is over or the database closes.</summary>
+    /// <summary>Cancelled when the client disconnects, the time limit is exceeded, or the database closes.</summary>
     public abstract CancellationToken Aborted { get; }
 
     public abstract ResponseBody Output { get; }
 
-    /// <summary>The place of this request among queries.</summary>
+    /// <summary>The turn of this request among queries.</summary>
     public abstract QueryTurn Turn { get; }
 
-    /// <summary>Status of the answer; 200 unless set, before the first byte.</summary>
+    /// <summary>The status of the response; 200 unless set before the first byte.</summary>
     public abstract int StatusCode { get; set; }
 
     /// <summary>
-    /// Whether this is a part of a <c>multi_get</c>, whose answer must have a body where another would just say 404.
+    /// Whether this is part of a <c>multi_get</c>, where a response needs a body even in cases that otherwise are just 404.
     /// </summary>
     public virtual bool IsEmbedded => false;
 
     protected abstract IQueryCollection Query { get; }
 
-    /// <summary>Remembers a query that this request runs, for the log of slow requests.</summary>
-    /// <param name="text">Its text.</param>
-    /// <param name="results">Its results, which may be disposed by then; null where there are none.</param>
+    /// <summary>Records a query of this request for the log of slow requests.</summary>
+    /// <param name="text">The text of the query.</param>
+    /// <param name="results">The results, which may be disposed when they are logged; null if there are none.</param>
     public abstract void NoteQuery(string text, QueryResults? results);
 
     public abstract string? Header(string name);
 
     public abstract void SetHeader(string name, string value);
 
-    /// <summary>The whole body, at most <paramref name="maxBytes"/>, in one pooled buffer.</summary>
-    /// <exception cref="WireException">It is longer.</exception>
+    /// <summary>Reads the whole body, at most <paramref name="maxBytes"/>, into one buffer.</summary>
+    /// <exception cref="WireException">The body is longer.</exception>
     public abstract ValueTask<RequestBody> ReadBodyAsync(long maxBytes);
 
-    /// <summary>Ends an answer without a body. Clients of some commands insist on a length of 0.</summary>
+    /// <summary>Ends a response without a body. Some clients require a Content-Length of 0.</summary>
     public abstract void EndEmpty(int statusCode);
 
     protected abstract void BeginJson(int statusCode);
@@ -97,7 +97,7 @@ internal abstract class ServerRequest
             : throw WireException.BadRequest($"The query string has '{name}={value}', which must be a whole number from 0 on.");
     }
 
-    /// <summary>A span of time as clients write it: <c>[d.]hh:mm:ss[.fffffff]</c> or milliseconds.</summary>
+    /// <summary>Parses a time span as sent by clients: <c>[d.]hh:mm:ss[.fffffff]</c> or milliseconds.</summary>
     public TimeSpan? Time(string name)
     {
         string? value = Parameter(name);
@@ -110,19 +110,19 @@ internal abstract class ServerRequest
                 $"The query string has '{name}={value}', which must be a time such as 00:00:15, or milliseconds.");
     }
 
-    /// <summary>The change vector of a header, without quotes; null if absent.</summary>
+    /// <summary>Returns the change vector in a header, without quotes; null if absent.</summary>
     public string? ChangeVectorHeader(string name) => Header(name)?.Trim().Trim('"');
 
     public void SetETag(string etag) => SetHeader("ETag", $"\"{etag}\"");
 
-    /// <summary>Begins a JSON answer; the caller writes all of it to <see cref="Output"/>.</summary>
+    /// <summary>Starts a JSON response; the caller writes all of it to <see cref="Output"/>.</summary>
     public ResponseBody BeginJsonBody(int statusCode = StatusCodes.Status200OK)
     {
         BeginJson(statusCode);
         return Output;
     }
 
-    /// <summary>Answers with a small JSON value.</summary>
+    /// <summary>Responds with a small JSON value.</summary>
     [SuppressMessage(
         "Reliability", "CA2000", Justification = "The writer is disposed here; the analyzer does not follow the using.")]
     public Task JsonAsync(Action<Utf8JsonWriter> write, int statusCode = StatusCodes.Status200OK)
@@ -133,7 +133,7 @@ internal abstract class ServerRequest
         return Task.CompletedTask;
     }
 
-    /// <summary>Answers with a small JSON value made of <paramref name="state"/>.</summary>
+    /// <summary>Responds with a small JSON value created from <paramref name="state"/>.</summary>
     public Task JsonAsync<T>(T state, Action<Utf8JsonWriter, T> write, int statusCode = StatusCodes.Status200OK)
     {
         BeginJson(statusCode);
@@ -143,9 +143,8 @@ internal abstract class ServerRequest
     }
 
     /// <summary>
-    /// To be called between the results of an answer: hands over what is written if it is enough, and lets other queries
-    /// work, always while the reader is
-    /// behind and otherwise after a while.
+    /// Must be called between the results of a response: flushes if enough has been written, and lets other queries run,
+    /// while waiting for the reader and otherwise from time to time.
     /// </summary>
     public async ValueTask PauseAsync()
     {

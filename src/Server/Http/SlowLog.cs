@@ -1,8 +1,8 @@
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// A line in the log category <c>Treepie.Slow</c> for each request that took long, with the text and the plan of its query. Who
-/// switches it on wants these texts, which hold what people search for; parameters are not in it. Thread-safe.
+/// Logs each slow request in the category <c>Treepie.Slow</c>, with the text and the plan of its query. The text may contain
+/// personal data; parameters are not logged. Thread-safe.
 /// </summary>
 internal sealed class SlowLog(ILogger logger, TimeSpan threshold, TimeProvider clock)
 {
@@ -13,7 +13,7 @@ internal sealed class SlowLog(ILogger logger, TimeSpan threshold, TimeProvider c
 
     private readonly LineBudget _lines = new(MostLinesPerSecond, clock);
 
-    /// <summary>Writes the line, if the request took long enough.</summary>
+    /// <summary>Logs the request if it was slow.</summary>
     public void Ended(HttpServerRequest request)
     {
         TimeSpan elapsed = request.Elapsed;
@@ -29,7 +29,7 @@ internal sealed class SlowLog(ILogger logger, TimeSpan threshold, TimeProvider c
                     static query => $" Query: {Plain(query.Text)} Plan: {query.Results?.DescribePlan() ?? "none"}.")), untold);
     }
 
-    /// <summary>On one line, and not too long.</summary>
+    /// <summary>Removes control characters, such as line breaks, and limits the length.</summary>
     private static string Plain(string text)
     {
         string shown = text.Length <= MostTextCharacters ? text : text[..MostTextCharacters] + "…";

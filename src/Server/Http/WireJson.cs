@@ -2,14 +2,14 @@ using System.Text.Json;
 
 namespace Treepie.Server.Http;
 
-/// <summary>The small JSON objects of the protocol itself. Documents never come through here.</summary>
+/// <summary>Helpers for the small JSON objects of the protocol; documents are not read with them.</summary>
 internal static class WireJson
 {
-    /// <summary>Deeper than any command of the protocol; parameters of queries included.</summary>
+    /// <summary>Deeper than any command of the protocol, including query parameters.</summary>
     private const int MaxDepth = 64;
 
-    /// <summary>The body as one JSON object; ends with the returned document, over the body's buffer.</summary>
-    /// <exception cref="WireException">It is empty or something else, or has a text that is none.</exception>
+    /// <summary>Parses the body as a JSON object; the returned document refers to the body's buffer.</summary>
+    /// <exception cref="WireException">The body is empty, not an object, or contains an invalid string.</exception>
     public static JsonDocument ParseObject(RequestBody body, string expected)
     {
         if (body.Length == 0)
@@ -27,9 +27,9 @@ internal static class WireJson
     }
 
     /// <summary>
-    /// The most that a parsed body takes: 12 bytes for each value and name, and half as much again because the table of them
-    /// doubles as it grows. Each of them
-    /// stands before or after one of these signs, which texts may hold too.
+    /// Returns an upper bound for the memory of the parsed body: 12 bytes for each value and name, and half as much again
+    /// because the parser's table doubles as it grows. Each value or name is next to one of the counted characters, which may
+    /// also occur in strings.
     /// </summary>
     private static long MostParsedBytes(ReadOnlySpan<byte> json)
     {
@@ -39,7 +39,7 @@ internal static class WireJson
         return BytesEach * ((Each * separators) + (OfContainer * containers) + 1);
     }
 
-    // The parser lets half a surrogate pair pass, and whoever reads that text, or looks for a name beside it, fails over it.
+    // The parser accepts half a surrogate pair, but reading that string, or searching for a property name next to it, throws.
     private static void CheckEscapes(ReadOnlySpan<byte> json)
     {
         if (json.IndexOf("\\ud"u8) < 0 && json.IndexOf("\\uD"u8) < 0)
@@ -73,7 +73,7 @@ internal static class WireJson
         json.WriteEndArray();
     }
 
-    /// <summary>The text of a string element; null for null.</summary>
+    /// <summary>Returns the text of a string element; null for null.</summary>
     public static string? Text(JsonElement element, string name) => element.ValueKind switch
     {
         JsonValueKind.String => Transcode(element, name),
@@ -81,7 +81,7 @@ internal static class WireJson
         _ => throw WireException.BadRequest($"'{name}' holds a JSON {element.ValueKind}; expected is a string."),
     };
 
-    /// <summary>The text of a string property; null where it is null or absent.</summary>
+    /// <summary>Returns the text of a string property; null if it is null or absent.</summary>
     public static string? Text(JsonElement parent, string name, bool required)
     {
         string? text = parent.TryGetProperty(name, out JsonElement element) ? Text(element, name) : null;
@@ -100,7 +100,7 @@ internal static class WireJson
         }
     }
 
-    /// <summary>A property that is true or false; false where it is null or absent.</summary>
+    /// <summary>Returns a Boolean property; false if it is null or absent.</summary>
     public static bool Flag(JsonElement parent, string name) =>
         parent.TryGetProperty(name, out JsonElement element) && element.ValueKind switch
         {
@@ -109,7 +109,7 @@ internal static class WireJson
             _ => throw WireException.BadRequest($"'{name}' holds a JSON {element.ValueKind}; expected is true or false."),
         };
 
-    /// <summary>A whole number from 0 on.</summary>
+    /// <summary>Returns a whole number property that is not negative.</summary>
     public static long Count(JsonElement parent, string name, long otherwise)
     {
         if (!parent.TryGetProperty(name, out JsonElement element) || element.ValueKind == JsonValueKind.Null)
@@ -120,7 +120,9 @@ internal static class WireJson
             : throw WireException.BadRequest($"'{name}' must be a whole number from 0 on.");
     }
 
-    /// <summary>A span of time, as text or as a number of milliseconds; null where it is null or absent.</summary>
+    /// <summary>
+    /// Returns a time span property, given as text or as a number of milliseconds; null if it is null or absent.
+    /// </summary>
     public static TimeSpan? Time(JsonElement parent, string name)
     {
         if (!parent.TryGetProperty(name, out JsonElement element) || element.ValueKind == JsonValueKind.Null)
@@ -130,7 +132,7 @@ internal static class WireJson
         bool valid = element.ValueKind switch
         {
             JsonValueKind.Number => WireTime.TryFromMilliseconds(element.GetDouble(), out span),
-            JsonValueKind.String => WireTime.TryParseSpan(element.GetString()!, out span), // a String element has text
+            JsonValueKind.String => WireTime.TryParseSpan(element.GetString()!, out span), // a string element is not null
             _ => false,
         };
         return valid
@@ -138,10 +140,10 @@ internal static class WireJson
             : throw WireException.BadRequest($"'{name}' must be a time such as \"00:00:15\", or a number of milliseconds.");
     }
 
-    /// <summary>What is wrong with some JSON, and where.</summary>
+    /// <summary>Describes a JSON error and its location.</summary>
     public static string Explain(JsonException json)
     {
-        // The reader appends the place to its message in words of its own.
+        // The reader appends the location to its message in its own format.
         int place = json.Message.IndexOf(" LineNumber:", StringComparison.Ordinal);
         string message = place < 0 ? json.Message : json.Message[..place];
         return json.LineNumber is { } line && json.BytePositionInLine is { } position

@@ -2,19 +2,19 @@ using System.Globalization;
 
 namespace Treepie.Server.Http;
 
-/// <summary>Times as they stand on the wire.</summary>
+/// <summary>The formats of times in the protocol.</summary>
 internal static class WireTime
 {
     private const string Format = "yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'";
 
-    /// <summary><c>2024-01-01T00:00:00.0000000Z</c>.</summary>
+    /// <summary>Formats a time as <c>2024-01-01T00:00:00.0000000Z</c>.</summary>
     public static string ToWire(DateTime utc) => utc.ToString(Format, CultureInfo.InvariantCulture);
 
     public static bool TryParseTime(string text, out DateTime utc) =>
         DateTime.TryParse(
             text, CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal, out utc);
 
-    /// <summary>Reads <c>[d.]hh:mm:ss[.fffffff]</c>, or a number of milliseconds.</summary>
+    /// <summary>Parses <c>[d.]hh:mm:ss[.fffffff]</c>, or a number of milliseconds.</summary>
     public static bool TryParseSpan(string text, out TimeSpan span)
     {
         if (double.TryParse(text, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double milliseconds))
@@ -25,7 +25,7 @@ internal static class WireTime
 
     public static bool TryFromMilliseconds(double milliseconds, out TimeSpan span)
     {
-        // What is longer than a month waits for ever as far as anybody can tell, and timers count no further.
+        // Longer times are reduced to 24 days, which timers support.
         const double longestMs = int.MaxValue;
         bool valid = milliseconds >= 0;
         span = valid ? TimeSpan.FromMilliseconds(Math.Min(milliseconds, longestMs)) : default;

@@ -1,6 +1,6 @@
 namespace Treepie.Server.Http;
 
-/// <summary>Names of errors on the wire. Clients make an exception of the part after the last dot.</summary>
+/// <summary>The names of errors in the protocol. Clients create an exception of the type named after the last dot.</summary>
 internal static class WireTypes
 {
     public const string BadRequest = "Raven.Client.Exceptions.BadRequestException";

@@ -1,14 +1,14 @@
 namespace Treepie.Server.Limits;
 
-/// <summary>Bytes that all requests may hold together. Thread-safe.</summary>
+/// <summary>The number of bytes that all requests may hold together. Thread-safe.</summary>
 internal sealed class BufferBudget(long most)
 {
     private long _held;
 
-    /// <summary>Bytes held now.</summary>
+    /// <summary>The number of bytes currently held.</summary>
     public long HeldBytes => Interlocked.Read(ref _held);
 
-    /// <summary>A lease of nothing yet, for one request.</summary>
+    /// <summary>Creates an empty lease for one request.</summary>
     public BufferLease Open() => new(this);
 
     internal void Take(long bytes)

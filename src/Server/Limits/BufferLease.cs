@@ -1,22 +1,24 @@
 namespace Treepie.Server.Limits;
 
-/// <summary>What one request holds of the <see cref="BufferBudget"/>; disposing gives it back. One thread at a time.</summary>
+/// <summary>
+/// The share of one request in the <see cref="BufferBudget"/>, returned when it is disposed. Not thread-safe.
+/// </summary>
 internal sealed class BufferLease(BufferBudget budget) : IDisposable
 {
     private long _bytes;
 
-    /// <summary>Bytes held.</summary>
+    /// <summary>The number of bytes held.</summary>
     public long Bytes => _bytes;
 
-    /// <summary>Holds so many bytes more.</summary>
-    /// <exception cref="WireException">All requests together would hold more than they may.</exception>
+    /// <summary>Takes more bytes.</summary>
+    /// <exception cref="WireException">All requests together would exceed the limit.</exception>
     public void Grow(long more)
     {
         budget.Take(more);
         _bytes += more;
     }
 
-    /// <summary>Gives so many bytes back.</summary>
+    /// <summary>Returns bytes.</summary>
     public void Shrink(long less)
     {
         budget.Return(less);

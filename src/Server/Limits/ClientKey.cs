@@ -5,12 +5,12 @@ using System.Net.Sockets;
 namespace Treepie.Server.Limits;
 
 /// <summary>
-/// Whom a request counts for: an identity, or an address where nobody has identified himself. Of an IPv6 address the first
-/// half counts, because one machine usually has all addresses of a network of 2^64.
+/// The client whose limits apply to a request: an identity, or an address if the client is not authenticated. For IPv6, only
+/// the first half of the address counts, because one machine usually has a network of 2^64 addresses.
 /// </summary>
 internal readonly record struct ClientKey(string Identity, UInt128 Address)
 {
-    /// <summary>The client that sent a request.</summary>
+    /// <summary>Returns the client that sent a request.</summary>
     public static ClientKey Of(HttpContext http) => http.User.Identity is { IsAuthenticated: true, Name: { Length: > 0 } name }
         ? new ClientKey(name, default)
         : new ClientKey("", NumberOf(http.Connection.RemoteIpAddress));

@@ -1,11 +1,11 @@
 namespace Treepie.Server.Limits;
 
 /// <summary>
-/// Lets so many queries work at a time. The others wait, in a bounded queue for each client; a place that comes free goes to
-/// the clients in rotation, so that one with many queries delays its own. Waiting blocks no thread and can be cancelled.
-/// Thread-safe.
+/// Limits the number of concurrent queries. Others wait in bounded queues, one per client; a slot that becomes free goes to
+/// the clients in rotation, so that a client with many queries delays only its own. Waiting blocks no thread and can be
+/// cancelled. Thread-safe.
 /// </summary>
-/// <remarks>Invariant: while somebody waits, all places are taken.</remarks>
+/// <remarks>Invariant: while queries wait, all slots are taken.</remarks>
 internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 {
     private readonly Lock _sync = new();
@@ -15,7 +15,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
     private int _running;
     private int _queued;
 
-    /// <summary>Queries at work.</summary>
+    /// <summary>The number of running queries.</summary>
     public int Running
     {
         get
@@ -25,7 +25,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
         }
     }
 
-    /// <summary>Queries that wait for their first turn.</summary>
+    /// <summary>The number of queries waiting for their first turn.</summary>
     public int Queued
     {
         get
@@ -35,11 +35,13 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
         }
     }
 
-    /// <summary>Takes a place, or waits for one; <see cref="Leave"/> gives it back.</summary>
-    /// <param name="client">Whose query it is.</param>
-    /// <param name="isReturning">Whether it had a place before. Such a query waits as long as its token allows, because its
-    /// answer may have begun.</param>
-    /// <param name="cancellationToken">Ends the wait.</param>
+    /// <summary>Takes a slot, or waits for one; <see cref="Leave"/> releases it.</summary>
+    /// <param name="client">The client of the query.</param>
+    /// <param name="isReturning">
+    /// Whether it had a slot before. Such a query waits without its own time limit, because its response may have been
+    /// started.
+    /// </param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
     /// <exception cref="WireException">The queue is full, or the wait took too long.</exception>
     public ValueTask EnterAsync(ClientKey client, bool isReturning, CancellationToken cancellationToken)
     {
@@ -55,7 +57,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
         }
     }
 
-    /// <summary>Gives a place back, to the next that waits.</summary>
+    /// <summary>Releases a slot, or passes it to the next waiting query.</summary>
     public void Leave()
     {
         lock (_sync)
@@ -110,7 +112,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
                 return first.Value;
             }
 
-            _byClient.Remove(client); // all of its queries gave up
+            _byClient.Remove(client); // all of its queries have given up
         }
 
         return null;
@@ -153,7 +155,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
             }
         }
 
-        Leave(); // the place came at the same moment
+        Leave(); // the slot was granted at the same moment
     }
 
     private sealed class Waiter(ClientKey client, bool isReturning)
@@ -164,7 +166,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 
         public TaskCompletionSource Granted { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        /// <summary>Where it waits; null once it has its place or has given up.</summary>
+        /// <summary>Its position in the queue; null once it has a slot or has given up.</summary>
         public LinkedListNode<Waiter>? Node { get; set; }
     }
 }

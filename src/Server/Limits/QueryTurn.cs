@@ -3,19 +3,19 @@ using Treepie.Queries;
 namespace Treepie.Server.Limits;
 
 /// <summary>
-/// The place of one request in the <see cref="QueryQueue"/>: taken while the query searches and while its results are read,
-/// given back while it waits for an index or for whoever reads the answer, and after every quantum. One thread at a time.
+/// The slot of one request in the <see cref="QueryQueue"/>: taken while the query searches and its results are read; released
+/// while it waits for an index or for the reader of the response, and after each quantum. Not thread-safe.
 /// </summary>
 internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider clock) : IQueryAdmission, IDisposable
 {
-    /// <summary>Longest time at work before others have a turn.</summary>
+    /// <summary>The time after which other queries get a turn.</summary>
     private static readonly TimeSpan _quantum = TimeSpan.FromMilliseconds(50);
 
     private bool _isTaken;
     private bool _wasTaken;
     private long _since;
 
-    /// <summary>Whether the place is taken.</summary>
+    /// <summary>Whether the slot is taken.</summary>
     public bool IsTaken => _isTaken;
 
     public async ValueTask TakeAsync(CancellationToken cancellationToken)
@@ -37,7 +37,7 @@ internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider
         queue.Leave();
     }
 
-    /// <summary>To be called between results: lets others work if this has had its time.</summary>
+    /// <summary>Must be called between results: lets other queries run after a quantum.</summary>
     public ValueTask ShareAsync(CancellationToken cancellationToken)
     {
         if (_isTaken && clock.GetElapsedTime(_since) < _quantum)

@@ -3,19 +3,19 @@ using System.Runtime.InteropServices;
 namespace Treepie.Server.Limits;
 
 /// <summary>
-/// Places for one kind of work, so many in all and so many for one client, so that neither a kind of work nor a client
-/// starves the others. Who finds none is refused at once, by name. Thread-safe.
+/// Limits the concurrent work of one kind, in total and per client, so that neither a kind of work nor a client starves the
+/// others. Work beyond a limit is rejected immediately. Thread-safe.
 /// </summary>
-/// <param name="what">The work, for messages: "requests", "bulk inserts".</param>
-/// <param name="most">Places in all.</param>
-/// <param name="mostPerClient">Places of one client.</param>
+/// <param name="what">The kind of work, for messages: "requests", "bulk inserts".</param>
+/// <param name="most">The total limit.</param>
+/// <param name="mostPerClient">The limit per client.</param>
 internal sealed class WorkShare(string what, int most, int mostPerClient)
 {
     private readonly Lock _sync = new();
     private readonly Dictionary<ClientKey, int> _byClient = [];
     private int _taken;
 
-    /// <summary>Places that are taken.</summary>
+    /// <summary>The number of slots taken.</summary>
     public int Taken
     {
         get
@@ -25,8 +25,8 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
         }
     }
 
-    /// <summary>Takes a place; disposing it gives it back.</summary>
-    /// <exception cref="WireException">There is none: 503, or 429 where the client has its share.</exception>
+    /// <summary>Takes a slot, which is released when it is disposed.</summary>
+    /// <exception cref="WireException">A limit is reached: 503 for the total, 429 for the client.</exception>
     public Place Enter(ClientKey client)
     {
         lock (_sync)
@@ -54,11 +54,11 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
             _taken--;
             ref int own = ref CollectionsMarshal.GetValueRefOrNullRef(_byClient, client);
             if (--own == 0)
-                _byClient.Remove(client); // clients that have left must not fill the memory
+                _byClient.Remove(client); // entries of inactive clients must not accumulate
         }
     }
 
-    /// <summary>A place that is taken until it is disposed.</summary>
+    /// <summary>A slot that is taken until it is disposed.</summary>
     internal sealed class Place(WorkShare share, ClientKey client) : IDisposable
     {
         private WorkShare? _held = share;

@@ -6,22 +6,23 @@ using Treepie.Writes;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// Deletes or patches what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each
-/// batch is durable when it counts as progress; killed half way, what is done stays done.
+/// Deletes or patches the results of a query, in batches, over the snapshot that the query saw: documents added meanwhile are
+/// not affected. Each batch is durable when it is reported as progress. If the operation is killed, completed batches remain.
 /// </summary>
 /// <remarks>
-/// Others who write wait for the end of a batch, and so does a kill where no script can be ended. So batches are as large as can
-/// be done in a short time, beginning with one document, and one that takes much longer is undone and done in halves.
+/// Other writers wait for the end of a batch, and so does a kill if the batch runs no script that can be cancelled. Therefore
+/// batches are as large as can be executed in a short time, starting with one document, and a batch that takes much longer is
+/// rolled back and executed in halves.
 /// </remarks>
 internal sealed class ChangeByQuery
 {
-    /// <summary>Most documents of a batch.</summary>
+    /// <summary>The maximum number of documents in a batch.</summary>
     private const int MaxBatch = 1_024;
 
-    /// <summary>In how many batches the documents of one second are done, where there is a limit to them.</summary>
+    /// <summary>If the rate is limited, the number of batches for the documents of one second.</summary>
     private const int BatchesPerSecond = 4;
 
-    /// <summary>How long a batch should take, and how long one of several documents may.</summary>
+    /// <summary>The target duration of a batch, and the maximum duration of one with several documents.</summary>
     private static readonly TimeSpan _wantedTime = TimeSpan.FromMilliseconds(100), _longestTime = TimeSpan.FromSeconds(1);
 
     private readonly RequestServices _server;
@@ -49,19 +50,20 @@ internal sealed class ChangeByQuery
         _details = settings.WithDetails ? new ChangeDetails() : null;
     }
 
-    /// <summary>How to change.</summary>
-    /// <param name="Add">Adds the change of a document to a batch; the token ends it while it is made.</param>
+    /// <summary>The settings of the change.</summary>
+    /// <param name="Add">Adds the change of a document to a batch; the token cancels its execution.</param>
     /// <param name="Verb">What is done, for messages: <c>deleted</c>.</param>
-    /// <param name="AllowStale">Go on although the index has not seen every document.</param>
-    /// <param name="StaleTimeout">Longest wait for the index otherwise.</param>
-    /// <param name="MaxPerSecond">Documents a second at most; null: as fast as it goes.</param>
-    /// <param name="WithDetails">Whether the result names each document.</param>
+    /// <param name="AllowStale">Whether to continue if the index is stale.</param>
+    /// <param name="StaleTimeout">The maximum time to wait for the index otherwise.</param>
+    /// <param name="MaxPerSecond">The maximum number of documents per second; null: no limit.</param>
+    /// <param name="WithDetails">Whether the result lists each document.</param>
     public sealed record Settings(
         Action<WriteBatch, string, CancellationToken> Add, string Verb, bool AllowStale, TimeSpan? StaleTimeout,
         long? MaxPerSecond, bool WithDetails);
 
     /// <summary>
-    /// Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.
+    /// Executes the query and starts the change in the background; takes ownership of <paramref name="command"/> when it
+    /// returns.
     /// </summary>
     public static async Task<Operation> StartAsync(
         RequestServices server, ServerOperations operations, Database database, QueryCommand command, QueryRequest request,
@@ -125,14 +127,14 @@ internal sealed class ChangeByQuery
 
     private OperationProgress Progress => new(_changed, Math.Max(_changed, _results.TotalResults), _batches, null);
 
-    /// <summary>What is told of a failure: what was done before it, which stays.</summary>
+    /// <summary>Returns the error of the operation, including what was done before it.</summary>
     private ErrorAnswer Answer(ErrorAnswer failure) => _changed == 0
         ? failure
         : new ErrorAnswer(
             failure.StatusCode, failure.WireType,
             $"{failure.Message} {_changed:N0} of {Progress.Total:N0} documents were {_settings.Verb} before, and stay so.");
 
-    /// <summary>Changes some documents; false if there are none left.</summary>
+    /// <summary>Changes the next documents; returns false if there are none left.</summary>
     private async Task<bool> ChangeBatchAsync(CancellationToken stop)
     {
         int wanted = _settings.MaxPerSecond is { } most
@@ -172,7 +174,7 @@ internal sealed class ChangeByQuery
     }
 
     /// <summary>
-    /// Changes the first of those that were found, in one durable step; fewer where so many take too long. Gives how many.
+    /// Changes the first of the documents found in one transaction, or fewer if this takes too long; returns their number.
     /// </summary>
     private async Task<int> WriteAsync(int count, CancellationToken stop)
     {
@@ -186,9 +188,10 @@ internal sealed class ChangeByQuery
                 _settings.Add(batch, _found[i], end.Token);
             try
             {
-                // It ends only what has not begun, and scripts: what is answered as ended has changed nothing.
+                // The token only cancels scripts and batches that have not started: a batch that was cancelled has changed
+                // nothing.
                 IReadOnlyList<WriteResult> results = await _lease.Database.WriteAsync(batch, end.Token).ConfigureAwait(false);
-                _details?.Add(results); // which the batch, used up by now, has not
+                _details?.Add(results);
                 _found.RemoveRange(0, count);
                 return count;
             }

@@ -5,12 +5,12 @@ using Treepie.Writes;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// What a change by query did to each document, kept as the JSON it is told in; up to a size, beyond which documents are counted.
+/// What a change by query did to each document, stored as JSON up to a maximum size; documents beyond it are only counted.
 /// Thread-safe.
 /// </summary>
 internal sealed class ChangeDetails
 {
-    /// <summary>Most bytes that are kept: of usual ids some 50,000 documents.</summary>
+    /// <summary>The maximum size in bytes: about 50,000 documents with ids of typical length.</summary>
     public const int MaxBytes = 4 << 20;
 
     private readonly Lock _sync = new();
@@ -39,7 +39,7 @@ internal sealed class ChangeDetails
         }
     }
 
-    /// <summary>Gives its memory back; only how many there were is told from then on.</summary>
+    /// <summary>Releases the memory; from then on only the number of documents is reported.</summary>
     public void Forget()
     {
         lock (_sync)
@@ -49,7 +49,7 @@ internal sealed class ChangeDetails
         }
     }
 
-    /// <summary>Writes <c>Details</c>, and <c>DetailsOmitted</c> where some are missing.</summary>
+    /// <summary>Writes <c>Details</c>, and <c>DetailsOmitted</c> if some are missing.</summary>
     public void Write(Utf8JsonWriter json)
     {
         lock (_sync)

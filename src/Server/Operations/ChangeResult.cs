@@ -2,10 +2,10 @@ using System.Text.Json;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>What a change by query did.</summary>
-/// <param name="Total">Documents it changed.</param>
-/// <param name="Query">Text of the query.</param>
-/// <param name="Details">Each document; null where they were not asked for.</param>
+/// <summary>The result of a change by query.</summary>
+/// <param name="Total">The number of documents changed.</param>
+/// <param name="Query">The text of the query.</param>
+/// <param name="Details">What was done to each document; null if not requested.</param>
 internal sealed record ChangeResult(long Total, string Query, ChangeDetails? Details)
 {
     public void Write(Utf8JsonWriter json)

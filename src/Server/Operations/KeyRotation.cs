@@ -5,15 +5,15 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.
+/// Re-encrypts a database with new data keys in the background. If it is killed, the database remains readable.
 /// </summary>
 internal sealed class KeyRotation(RequestServices server, Operation operation, DatabaseLease lease)
     : IProgress<EncryptionProgress>
 {
-    /// <summary>Begins it.</summary>
+    /// <summary>Starts the rotation.</summary>
     public static Operation Start(RequestServices server, ServerOperations operations, Database database)
     {
-        // the operation outlives the request, and holds the database open for itself
+        // the operation outlives the request, so it keeps the database open itself
         DatabaseLease lease = server.Databases.Enter(database.Name);
         Operation operation = operations.Of(database.Name).Begin();
         var rotation = new KeyRotation(server, operation, lease);

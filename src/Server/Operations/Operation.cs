@@ -4,9 +4,7 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>
-/// Work that outlives its request: how far it is, how it ended, and the way to end it before time. Thread-safe.
-/// </summary>
+/// <summary>Work that outlives its request: its progress, its result, and a way to cancel it. Thread-safe.</summary>
 [SuppressMessage("Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
 internal sealed class Operation
 {
@@ -21,10 +19,10 @@ internal sealed class Operation
 
     public long Id { get; }
 
-    /// <summary>Who started it; null: who administers the database, or the server itself.</summary>
+    /// <summary>The client that started it; null for administrators of the database, and the server itself.</summary>
     public string? StartedBy { get; init; }
 
-    /// <summary>Cancelled when somebody kills the operation.</summary>
+    /// <summary>Cancelled when the operation is killed.</summary>
     public CancellationToken Killed => _killed.Token;
 
     public OperationStatus Status
@@ -44,17 +42,21 @@ internal sealed class Operation
             _progress = now;
     }
 
-    /// <summary>Ends it well; <paramref name="writeResult"/> says what it did, where that is more than its progress.</summary>
+    /// <summary>
+    /// Ends it successfully; <paramref name="writeResult"/> writes the result, if there is more than the progress.
+    /// </summary>
     public void Complete(Action<Utf8JsonWriter>? writeResult = null) => End(OperationStatus.Completed, null, writeResult);
 
     public void Cancel() => End(OperationStatus.Canceled, null);
 
     public void Fail(ErrorAnswer answer) => End(OperationStatus.Faulted, answer);
 
-    /// <summary>Whether somebody may end it: who started it, or who administers its database (null).</summary>
+    /// <summary>
+    /// Returns whether a client may kill it: the one that started it, or an administrator of the database (null).
+    /// </summary>
     public bool IsKilledBy(string? who) => who is null || who == StartedBy;
 
-    /// <summary>Ends it as soon as it looks; what is durable stays.</summary>
+    /// <summary>Requests cancellation; durable changes are kept.</summary>
     public void Kill() => _killed.Cancel();
 
     public void WriteState(Utf8JsonWriter json)

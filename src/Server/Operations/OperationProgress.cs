@@ -2,14 +2,14 @@ using System.Text.Json;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>How far an operation is.</summary>
-/// <param name="Processed">Documents done.</param>
-/// <param name="Total">Documents to do; for work without a known end, those done.</param>
-/// <param name="BatchCount">Durable batches.</param>
-/// <param name="LastProcessedId">The document done last.</param>
+/// <summary>The progress of an operation.</summary>
+/// <param name="Processed">The number of documents processed.</param>
+/// <param name="Total">The number of documents to process; if unknown, of those processed.</param>
+/// <param name="BatchCount">The number of durable batches.</param>
+/// <param name="LastProcessedId">The last document processed.</param>
 internal readonly record struct OperationProgress(long Processed, long Total, long BatchCount, string? LastProcessedId)
 {
-    // The keys of bulk inserts and of deletions by query together: clients take those they know.
+    // The members for bulk inserts and for deletions by query together: clients read those they know.
     public void Write(Utf8JsonWriter json)
     {
         json.WriteStartObject();

@@ -3,12 +3,15 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// The operations of one database, or of the server as a whole: all at work, and the last that ended, for those who ask how. Each
-/// registry counts for itself, so that nobody sees, ends or guesses an operation of another database. Thread-safe; bounded.
+/// The operations of one database, or of the server as a whole: all running ones, and the last ones that have ended. Each
+/// registry has its own numbers, so that operations of other databases cannot be seen, killed or guessed. Thread-safe;
+/// bounded.
 /// </summary>
 internal sealed class OperationRegistry(int maxRemembered)
 {
-    /// <summary>Operations whose details are kept, each up to <see cref="ChangeDetails.MaxBytes"/>.</summary>
+    /// <summary>
+    /// The maximum number of operations whose details are kept, each up to <see cref="ChangeDetails.MaxBytes"/>.
+    /// </summary>
     private const int MostDetailed = 16;
 
     private readonly Lock _sync = new();
@@ -18,7 +21,7 @@ internal sealed class OperationRegistry(int maxRemembered)
     private readonly Queue<(long Id, string? By)> _killedUnbegun = [];
     private long _lastId;
 
-    /// <summary>A number that no operation remembered here has.</summary>
+    /// <summary>Returns a number that no operation in the registry has.</summary>
     public long NextId()
     {
         lock (_sync)
@@ -36,8 +39,8 @@ internal sealed class OperationRegistry(int maxRemembered)
             return _operations.GetValueOrDefault(id);
     }
 
-    /// <summary>Begins an operation under a number of its own.</summary>
-    /// <param name="startedBy">Whose it is; null: that of who administers the database.</param>
+    /// <summary>Starts an operation with a new number.</summary>
+    /// <param name="startedBy">The client that starts it; null for administrators of the database.</param>
     public Operation Begin(string? startedBy = null)
     {
         lock (_sync)
@@ -45,8 +48,8 @@ internal sealed class OperationRegistry(int maxRemembered)
     }
 
     /// <summary>
-    /// Begins an operation under a number of <see cref="NextId"/>, or one that its client chose; null if one of that number has
-    /// begun before. One whose number was killed already begins killed.
+    /// Starts an operation with a number from <see cref="NextId"/> or one chosen by the client; returns null if an operation
+    /// had this number before. An operation that was killed before it was started starts cancelled.
     /// </summary>
     public Operation? TryBegin(long id, string? startedBy = null)
     {
@@ -66,12 +69,12 @@ internal sealed class OperationRegistry(int maxRemembered)
     }
 
     /// <summary>
-    /// Ends the operation of that number as soon as it looks, also if it has yet to begin: the request to kill it may overtake
-    /// the request that begins it. False if no operation was ever given the number.
+    /// Kills an operation, even if it has not been started yet: the request to kill it may arrive before the one that starts
+    /// it. Returns false if the number was never assigned.
     /// </summary>
-    /// <param name="id">The number.</param>
-    /// <param name="by">Who asks, and can end his own operations only; null: who administers the database.</param>
-    /// <exception cref="WireException">It is somebody else's.</exception>
+    /// <param name="id">The number of the operation.</param>
+    /// <param name="by">The client, which can only kill its own operations; null for administrators of the database.</param>
+    /// <exception cref="WireException">The operation was started by another client.</exception>
     public bool Kill(long id, string? by = null)
     {
         lock (_sync)
@@ -101,7 +104,7 @@ internal sealed class OperationRegistry(int maxRemembered)
         }
     }
 
-    /// <summary>Keeps the details of an operation; with too many, those of the oldest that has ended are forgotten.</summary>
+    /// <summary>Keeps the details of an operation; if there are too many, drops those of the oldest ended one.</summary>
     public void Keep(Operation operation, ChangeDetails details)
     {
         lock (_sync)
@@ -118,7 +121,7 @@ internal sealed class OperationRegistry(int maxRemembered)
         }
     }
 
-    // The oldest go first, but none that is still at work.
+    // Removes the oldest operations, but none that is still running.
     private void Forget()
     {
         int candidates = _begun.Count;

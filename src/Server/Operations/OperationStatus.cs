@@ -1,6 +1,6 @@
 namespace Treepie.Server.Operations;
 
-/// <summary>Where an operation stands; the names are the protocol's.</summary>
+/// <summary>The status of an operation, with the names used in the protocol.</summary>
 internal enum OperationStatus
 {
     InProgress,

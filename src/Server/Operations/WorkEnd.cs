@@ -4,17 +4,17 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// Ends operations whose work threw. This is the one place that tells work that failed from work that was ended: somebody killed
-/// it, its database was closed or deleted, or the server stops. Only failures belong in the log.
+/// Ends operations whose work threw an exception. Distinguishes failures from cancellation: the operation was killed, its
+/// database was closed or deleted, or the server is stopping. Only failures are logged.
 /// </summary>
 internal static class WorkEnd
 {
-    /// <summary>Ends an operation as cancelled or as failed; gives whether it failed, which its caller logs.</summary>
-    /// <param name="operation">What ends.</param>
-    /// <param name="error">What its work threw.</param>
-    /// <param name="server">Whose operation it is.</param>
-    /// <param name="lease">The database it works on; null: it enters databases by itself.</param>
-    /// <param name="answer">What clients are told of a failure.</param>
+    /// <summary>Ends an operation as cancelled or failed; returns whether the caller must log the exception.</summary>
+    /// <param name="operation">The operation.</param>
+    /// <param name="error">The exception of its work.</param>
+    /// <param name="server">The server of the operation.</param>
+    /// <param name="lease">The database it works on; null if it enters databases itself.</param>
+    /// <param name="answer">Creates the error that is reported to clients.</param>
     public static bool EndsAsFailure(
         this Operation operation, Exception error, RequestServices server, DatabaseLease? lease,
         Func<Exception, ErrorAnswer> answer)
@@ -35,7 +35,7 @@ internal static class WorkEnd
         return !operation.Killed.IsCancellationRequested;
     }
 
-    /// <summary>Whether an error says no more than that what the work needs is being closed.</summary>
+    /// <summary>Returns whether an exception was only caused by the server stopping or the database closing.</summary>
     private static bool IsClosing(Exception error, RequestServices server, DatabaseLease? lease)
     {
         for (Exception? cause = error; cause is not null; cause = cause.InnerException)
@@ -45,7 +45,7 @@ internal static class WorkEnd
         return false;
     }
 
-    /// <summary>A database that is closed says so to whoever reads it.</summary>
+    /// <summary>Returns whether a database has been closed.</summary>
     private static bool IsClosed(Database database)
     {
         try

@@ -1,8 +1,7 @@
 namespace Treepie.Server.Security;
 
-/// <summary>By what the guard decides.</summary>
-/// <param name="Certificates">The certificates that the server knows; null: it asks for none and trusts whoever reaches
-/// it.</param>
-/// <param name="Tokens">The tokens that it knows; null where there are no certificates.</param>
-/// <param name="Audit">What is written down of it.</param>
+/// <summary>The data on which <see cref="AccessGuard"/> bases its decisions.</summary>
+/// <param name="Certificates">The registered certificates; null: the server requires none and trusts every caller.</param>
+/// <param name="Tokens">The registered tokens; null if there are no certificates.</param>
+/// <param name="Audit">The audit log.</param>
 internal sealed record AccessControl(CertificateRegistry? Certificates, TokenRegistry? Tokens, AuditLog Audit);

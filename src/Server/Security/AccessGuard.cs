@@ -1,9 +1,9 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Lets a request pass to its endpoint if its caller's rights suffice for the level that the endpoint names. An endpoint which
-/// names none is refused to everybody, so that one somebody forgot to classify is closed, not open. A server without
-/// certificates, which listens on loopback alone, trusts whoever reaches it.
+/// Admits a request if the rights of its caller are sufficient for the level of its endpoint. An endpoint without a level is
+/// closed to everybody, in case it was forgotten. A server without certificates, which listens only on loopback, trusts every
+/// caller.
 /// </summary>
 internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
 {
@@ -48,7 +48,7 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
     private static async ValueTask<(Caller? Caller, string? Complaint)> FindCallerAsync(
         HttpContext http, CertificateRegistry certificates, TokenRegistry? tokens)
     {
-        // Who sends a token means to come with its rights, whatever certificate the connection has.
+        // A token takes precedence over the certificate of the connection.
         if (TokenOf(http) is { } token)
         {
             (TokenEntry? known, string? unknown) = tokens?.Identify(token) ?? (null, "This server takes no tokens.");

@@ -1,28 +1,26 @@
 namespace Treepie.Server.Security;
 
-/// <summary>
-/// What a caller must be allowed to do to use an endpoint, from nothing upwards. The names are those of RavenDB's rights.
-/// </summary>
+/// <summary>The access required by an endpoint, in ascending order. The names are those of RavenDB's rights.</summary>
 internal enum AccessLevel
 {
-    /// <summary>Nobody is asked who he is: the answer tells nothing about data or server.</summary>
+    /// <summary>No authentication: the response reveals nothing about data or the server.</summary>
     Anyone,
 
-    /// <summary>Somebody the server knows, whatever his databases are.</summary>
+    /// <summary>Any known identity, whatever databases it may access.</summary>
     ValidUser,
 
-    /// <summary>Reading the database that the request is about.</summary>
+    /// <summary>Reading the database of the request.</summary>
     DatabaseRead,
 
-    /// <summary>Writing its documents and indexes too.</summary>
+    /// <summary>Writing its documents and indexes as well.</summary>
     DatabaseReadWrite,
 
-    /// <summary>Its settings, backups and record.</summary>
+    /// <summary>Administering the database: its settings, backups and record.</summary>
     DatabaseAdmin,
 
-    /// <summary>All databases, and making, deleting and restoring them.</summary>
+    /// <summary>All databases, including creating, deleting and restoring them.</summary>
     Operator,
 
-    /// <summary>Everything, certificates included.</summary>
+    /// <summary>Everything, including certificates.</summary>
     ClusterAdmin,
 }

@@ -5,9 +5,9 @@ using Treepie.Writes;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Where the server keeps the certificates and tokens it knows: documents in a database of its own, <c>system</c> beside the
-/// folder of the others, which no request reaches. So they are durable and checked as all else is. There are no secrets among
-/// them: certificates are public, their keys are with their holders, and of tokens hashes are kept.
+/// Stores the registered certificates and tokens: documents in a separate database, <c>system</c> in the data directory,
+/// which no request can reach. It contains no secrets: certificates are public, their private keys are with their holders,
+/// and only hashes of tokens are stored.
 /// </summary>
 internal sealed class AccessStore : IDisposable
 {
@@ -17,25 +17,25 @@ internal sealed class AccessStore : IDisposable
 
     private readonly Database _database;
 
-    /// <exception cref="TreepieException">It cannot be opened.</exception>
+    /// <exception cref="TreepieException">The database cannot be opened.</exception>
     public AccessStore(string dataDirectory) =>
         _database = Database.Open(Path.Combine(dataDirectory, FolderName), new DatabaseOptions { Name = FolderName });
 
-    /// <summary>Whether there is one in a data directory.</summary>
+    /// <summary>Returns whether a data directory contains such a database.</summary>
     public static bool Exists(string dataDirectory) => Directory.Exists(Path.Combine(dataDirectory, FolderName));
 
-    /// <summary>All certificates.</summary>
+    /// <summary>Returns all certificates.</summary>
     public IReadOnlyList<CertificateEntry> Certificates() => Load(CertificatePrefix, CertificateJson.FromStored);
 
-    /// <summary>All tokens.</summary>
+    /// <summary>Returns all tokens.</summary>
     public IReadOnlyList<TokenEntry> Tokens() => Load(TokenPrefix, TokenJson.FromStored);
 
-    /// <summary>Keeps certificates, new or changed, and forgets others, in one commit. Durable when the task ends.</summary>
+    /// <summary>Stores new or changed certificates and deletes others, in one commit. Durable on completion.</summary>
     public Task SaveAsync(IEnumerable<CertificateEntry> put, IEnumerable<CertificateEntry> removed) => SaveAsync(
         put.Select(static entry => (CertificatePrefix + entry.Fingerprint, CertificateJson.ToStored(entry))),
         removed.Where(static entry => !entry.IsWellKnown).Select(static entry => CertificatePrefix + entry.Fingerprint));
 
-    /// <summary>As with certificates, for tokens.</summary>
+    /// <summary>Same as above, for tokens.</summary>
     public Task SaveAsync(IEnumerable<TokenEntry> put, IEnumerable<TokenEntry> removed) => SaveAsync(
         put.Select(static entry => (TokenPrefix + entry.Id, TokenJson.ToStored(entry))),
         removed.Select(static entry => TokenPrefix + entry.Id));

@@ -3,19 +3,21 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// One line for each refusal, each action of administration and each change of certificates, in the log category
-/// <c>Treepie.Audit</c>: who, from where, which route, which database. Never a body, a query string or a header. Thread-safe.
+/// Logs each rejected request, each administrative action, and each change of certificates and tokens, in the category
+/// <c>Treepie.Audit</c>: identity, address, route and database; never a body, a query string or a header. Thread-safe.
 /// </summary>
 internal sealed class AuditLog(ILogger logger, TimeProvider clock)
 {
     public const string Category = "Treepie.Audit";
 
-    /// <summary>Lines about refusals in a second; a stranger must not fill the disk with them.</summary>
+    /// <summary>
+    /// The maximum number of messages about rejected requests per second, so that strangers cannot fill the disk.
+    /// </summary>
     private const int MostRefusalsPerSecond = 20;
 
     private readonly LineBudget _refusals = new(MostRefusalsPerSecond, clock);
 
-    /// <summary>A request was refused.</summary>
+    /// <summary>Logs a rejected request.</summary>
     public void Refused(HttpContext http, AccessIdentity? identity, string why)
     {
         if (logger.IsEnabled(LogLevel.Information) && _refusals.TryTake(out int left))
@@ -25,7 +27,7 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
                 Plain(why), left);
     }
 
-    /// <summary>A request passed. Those that administer are written down, whether or not they will succeed.</summary>
+    /// <summary>Logs an admitted administrative request, whether or not it will succeed.</summary>
     public void Passed(HttpContext http, Caller caller, RequiredAccess access)
     {
         if (access.Level < AccessLevel.DatabaseAdmin || HttpMethods.IsGet(http.Request.Method)
@@ -38,7 +40,7 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
             Plain(access.DatabaseOf(http) ?? "the server"));
     }
 
-    /// <summary>A certificate was registered, changed or deleted, or a token made or deleted.</summary>
+    /// <summary>Logs that a certificate was registered, changed or deleted, or a token created or deleted.</summary>
     public void Changed(HttpServerRequest request, string what, AccessIdentity identity)
     {
         if (logger.IsEnabled(LogLevel.Information))
@@ -51,7 +53,7 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
     private static string MarkOf(AccessIdentity? identity) =>
         identity is null ? "nobody" : identity is TokenEntry ? $"token {identity.Mark}" : identity.Mark;
 
-    // A name or path of a stranger's choice must not begin a line of its own.
+    // A name or path chosen by a stranger must not be able to start a new line.
     private static string Plain(string? text)
     {
         const int Most = 512;

@@ -3,18 +3,20 @@ using System.Net;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// An address the server may listen on. Plain HTTP is for loopback addresses alone: whoever reaches such a port can read and
-/// delete everything. With TLS, clients are asked for certificates, so it may be any.
+/// An address for the server to listen on. Plain HTTP is only allowed for loopback addresses, because everybody who can reach
+/// such a port can read and delete everything. With TLS, which requires client certificates, any address is allowed.
 /// </summary>
-/// <param name="Address">The IP address; null: <c>localhost</c>, all loopback addresses there are.</param>
-/// <param name="Port">The port; 0: a free one.</param>
-/// <param name="IsTls">Whether it is <c>https://</c>.</param>
+/// <param name="Address">The IP address; null for <c>localhost</c>, which stands for all loopback addresses.</param>
+/// <param name="Port">The port; 0 for a free one.</param>
+/// <param name="IsTls">Whether it starts with <c>https://</c>.</param>
 internal sealed record BindAddress(IPAddress? Address, int Port, bool IsTls = false)
 {
-    /// <exception cref="CommandLineException">It is no address, or plain HTTP on one that other machines reach.</exception>
+    /// <exception cref="CommandLineException">It is not an address, or plain HTTP on one that other machines can
+    /// reach.</exception>
     public static BindAddress Parse(string url)
     {
-        // The wildcards of ASP.NET and of http.sys are no valid host names: all addresses of the machine, of IPv6 too.
+        // The wildcards of ASP.NET and http.sys are not valid host names: they stand for all addresses of the machine,
+        // including IPv6.
         string readable = url.Replace("://*", "://[::]", StringComparison.Ordinal).Replace("://+", "://[::]",
             StringComparison.Ordinal);
         if (!Uri.TryCreate(readable, UriKind.Absolute, out Uri? uri)
@@ -34,7 +36,7 @@ internal sealed record BindAddress(IPAddress? Address, int Port, bool IsTls = fa
             return new BindAddress(null, uri.Port, isTls);
 
         bool isNumber = IPAddress.TryParse(uri.Host.Trim('[', ']'), out IPAddress? address);
-        if (isNumber && (isTls || IPAddress.IsLoopback(address!))) // a number has an address
+        if (isNumber && (isTls || IPAddress.IsLoopback(address!))) // a number was parsed to an address
             return new BindAddress(address, uri.Port, isTls);
 
         if (isTls)

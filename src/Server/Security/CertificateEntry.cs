@@ -2,27 +2,30 @@ using System.Security.Cryptography.X509Certificates;
 
 namespace Treepie.Server.Security;
 
-/// <summary>A certificate that the server knows, and what its holder may do. Immutable.</summary>
+/// <summary>A registered certificate with the rights of its holder. Immutable.</summary>
 internal sealed record CertificateEntry : AccessIdentity
 {
-    /// <summary>SHA-256 of the certificate in hexadecimal digits: its identity.</summary>
+    /// <summary>The SHA-256 hash of the certificate in hexadecimal: its identity.</summary>
     public required string Fingerprint { get; init; }
 
     /// <summary>
-    /// SHA-1 of it, which clients name certificates by. No certificate is let in for it but one that the command line names so.
+    /// Its SHA-1 hash, by which clients name certificates. Not used for authentication, except for thumbprints given on the
+    /// command line.
     /// </summary>
     public required string Thumbprint { get; init; }
 
-    /// <summary>SHA-256 of its public key, as base64.</summary>
+    /// <summary>The SHA-256 hash of its public key, in base64.</summary>
     public required string Pin { get; init; }
 
     /// <summary>The certificate, in DER.</summary>
     public required byte[] Certificate { get; init; }
 
-    /// <summary>Authorities that came with it, in DER: one of them must have signed a renewed certificate.</summary>
+    /// <summary>
+    /// The issuer certificates registered with it, in DER: a renewed certificate must be signed by one of them.
+    /// </summary>
     public IReadOnlyList<byte[]> Issuers { get; init; } = [];
 
-    /// <summary>Whether the command line names it; requests cannot change it then.</summary>
+    /// <summary>Whether it was given on the command line; it cannot be changed by requests then.</summary>
     public bool IsWellKnown { get; init; }
 
     public override string Mark => Thumbprint;
@@ -31,7 +34,7 @@ internal sealed record CertificateEntry : AccessIdentity
 
     protected override string PrincipalName => Fingerprint;
 
-    /// <summary>The entry of a certificate, with the authorities among those that came with it.</summary>
+    /// <summary>Creates the entry of a certificate, with the other certificates that came with it as issuers.</summary>
     public static CertificateEntry For(X509Certificate2 certificate, IEnumerable<X509Certificate2> others, string name,
         Rights rights) => new()
         {
@@ -46,7 +49,7 @@ internal sealed record CertificateEntry : AccessIdentity
             Issuers = [.. others.Where(other => !other.Equals(certificate)).Select(static other => other.RawData)],
         };
 
-    /// <summary>Whether a thumbprint, SHA-1 or SHA-256, names it.</summary>
+    /// <summary>Returns whether a thumbprint, SHA-1 or SHA-256, is that of this certificate.</summary>
     public bool IsNamedBy(string thumbprint) =>
         string.Equals(thumbprint, Thumbprint, StringComparison.OrdinalIgnoreCase)
             || string.Equals(thumbprint, Fingerprint, StringComparison.OrdinalIgnoreCase);

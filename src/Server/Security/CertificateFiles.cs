@@ -4,19 +4,19 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The files of a certificate with its private key: PEM, the key in the same file or in one of its own, or PFX. Beside it they
-/// may hold the certificates that issued it.
+/// The files of a certificate with its private key: PEM, with the key in the same file or a separate one, or PFX. They may
+/// also contain the issuer certificates.
 /// </summary>
-/// <param name="Path">The certificate.</param>
-/// <param name="KeyPath">The private key of a PEM certificate; null: it is in the same file.</param>
-/// <param name="Password">Where the password of the PFX file, or of an encrypted key, is.</param>
+/// <param name="Path">The file of the certificate.</param>
+/// <param name="KeyPath">The file of the private key of a PEM certificate; null: in the same file.</param>
+/// <param name="Password">The source of the password of the PFX file or the encrypted key.</param>
 internal sealed record CertificateFiles(string Path, string? KeyPath = null, SecretPlace? Password = null)
 {
     private const string PemMark = "-----BEGIN ";
 
     /// <summary>
-    /// What changes when one of the files is replaced: times and lengths of the files themselves, not of the links that lead to
-    /// them.
+    /// Returns values that change when one of the files is replaced: times and sizes of the files themselves, not of symbolic
+    /// links to them.
     /// </summary>
     public (DateTime Time, long Length, DateTime KeyTime, long KeyLength) Stamp()
     {
@@ -25,7 +25,7 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
         return (time, length, keyTime, keyLength);
     }
 
-    /// <summary>The certificates of a file without any key, the one the file is about first.</summary>
+    /// <summary>Loads the certificates in a file without any private key, the main one first.</summary>
     /// <exception cref="CertificateException">They cannot be read.</exception>
     public static X509Certificate2Collection LoadPublic(string path)
     {
@@ -39,8 +39,8 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
         }
     }
 
-    /// <summary>The certificates of PEM text or of one DER certificate, as they stand there.</summary>
-    /// <exception cref="CryptographicException">There is none.</exception>
+    /// <summary>Parses the certificates in PEM text, in order, or a single DER certificate.</summary>
+    /// <exception cref="CryptographicException">There is no certificate.</exception>
     public static X509Certificate2Collection ReadPublic(byte[] content)
     {
         var certificates = new X509Certificate2Collection();
@@ -52,7 +52,7 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
         return certificates.Count > 0 ? certificates : throw new CryptographicException("It holds no certificate.");
     }
 
-    /// <summary>The certificate with its key, and the others of the file.</summary>
+    /// <summary>Loads the certificate with its key, and the other certificates in the file.</summary>
     /// <exception cref="CertificateException">They cannot be read, or do not belong together.</exception>
     public (X509Certificate2 Own, X509Certificate2Collection Others) Load()
     {
@@ -91,7 +91,7 @@ internal sealed record CertificateFiles(string Path, string? KeyPath = null, Sec
         using X509Certificate2 loaded = Password is null
             ? X509Certificate2.CreateFromPemFile(Path, keyPath)
             : X509Certificate2.CreateFromEncryptedPemFile(Path, Password.Read(), keyPath);
-        // Once through PKCS#12: on Windows a key that came from PEM cannot be used for TLS.
+        // Convert through PKCS#12: on Windows, a key loaded from PEM cannot be used for TLS.
         X509Certificate2 own = X509CertificateLoader.LoadPkcs12(loaded.Export(X509ContentType.Pkcs12), null);
         X509Certificate2Collection others = ReadPublic(File.ReadAllBytes(Path));
         Remove(others, own);

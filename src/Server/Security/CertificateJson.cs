@@ -3,12 +3,12 @@ using System.Text.Json;
 
 namespace Treepie.Server.Security;
 
-/// <summary>Certificates and rights as JSON: as clients read and write them, and as the server keeps them.</summary>
+/// <summary>Certificates and rights as JSON, in the format of clients and as stored.</summary>
 internal static class CertificateJson
 {
     private const string Time = "yyyy'-'MM'-'dd'T'HH':'mm':'ss'.'fffffff'Z'";
 
-    /// <summary>Writes an entry; without the certificate itself where only what is known of it was asked for.</summary>
+    /// <summary>Writes an entry, with or without the certificate itself.</summary>
     public static void Write(Utf8JsonWriter json, CertificateEntry entry, bool withCertificate)
     {
         json.WriteStartObject();
@@ -28,7 +28,7 @@ internal static class CertificateJson
         json.WriteEndObject();
     }
 
-    /// <summary>As it is kept.</summary>
+    /// <summary>Returns the stored form of an entry.</summary>
     public static byte[] ToStored(CertificateEntry entry)
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -51,9 +51,7 @@ internal static class CertificateJson
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>
-    /// Reads what <see cref="ToStored"/> wrote. What the certificate says of itself is read from the certificate.
-    /// </summary>
+    /// <summary>Reads the stored form. The properties of the certificate are read from the certificate itself.</summary>
     public static CertificateEntry FromStored(JsonElement stored)
     {
         using var certificate = System.Security.Cryptography.X509Certificates.X509CertificateLoader.LoadCertificate(
@@ -64,7 +62,7 @@ internal static class CertificateJson
         };
     }
 
-    /// <summary>Writes the members that say what somebody may do.</summary>
+    /// <summary>Writes the members with the rights.</summary>
     public static void WriteRights(Utf8JsonWriter json, Rights rights)
     {
         json.WriteString("SecurityClearance", rights.Clearance.ToString());
@@ -76,17 +74,17 @@ internal static class CertificateJson
         json.WriteEndObject();
     }
 
-    /// <summary>Reads what <see cref="WriteRights"/> wrote into something kept.</summary>
+    /// <summary>Reads rights written by <see cref="WriteRights"/> from the stored form.</summary>
     public static Rights StoredRights(JsonElement stored) => Rights.Of(
         Enum.Parse<Clearance>(stored.GetProperty("SecurityClearance").GetString() ?? ""),
         stored.GetProperty("Permissions").EnumerateObject()
             .Select(static one => KeyValuePair.Create(one.Name, Enum.Parse<DatabaseAccess>(one.Value.GetString() ?? ""))));
 
-    /// <summary>A time (UTC) as clients read it.</summary>
+    /// <summary>Formats a time (UTC) for clients.</summary>
     public static string TimeText(DateTime time) => time.ToString(Time, System.Globalization.CultureInfo.InvariantCulture);
 
-    /// <summary>A clearance as clients write it.</summary>
-    /// <exception cref="WireException">It is none that this server gives.</exception>
+    /// <summary>Reads a clearance sent by a client.</summary>
+    /// <exception cref="WireException">The clearance is not supported.</exception>
     public static Clearance ReadClearance(JsonElement body) => Text(body, "SecurityClearance") switch
     {
         "ClusterAdmin" => Clearance.ClusterAdmin,
@@ -96,8 +94,8 @@ internal static class CertificateJson
             throw WireException.BadRequest($"'SecurityClearance' is '{other}'; it must be ClusterAdmin, Operator or ValidUser."),
     };
 
-    /// <summary>Rights as clients write them.</summary>
-    /// <exception cref="WireException">They are not understood.</exception>
+    /// <summary>Reads rights sent by a client.</summary>
+    /// <exception cref="WireException">The rights are not valid.</exception>
     public static Rights ReadRights(JsonElement body)
     {
         Clearance clearance = ReadClearance(body);
@@ -130,7 +128,7 @@ internal static class CertificateJson
         return Rights.Of(clearance, databases);
     }
 
-    /// <summary>A text of the body that must be there.</summary>
+    /// <summary>Returns a required, non-empty string of the body.</summary>
     public static string Text(JsonElement body, string name) =>
         body.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String
             && value.GetString() is { Length: > 0 } text

@@ -4,12 +4,12 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificates that the server knows, in memory and kept by an <see cref="AccessStore"/>. Reading takes no lock: every
-/// request asks. Changes come one after the other and are durable before they count. Thread-safe.
+/// The registered certificates, kept in memory and stored in an <see cref="AccessStore"/>. Reading, which every request does,
+/// takes no lock. Changes are serialized and durable before they take effect. Thread-safe.
 /// </summary>
 internal sealed class CertificateRegistry : IDisposable
 {
-    /// <summary>More people and programs than that are no users of one server.</summary>
+    /// <summary>The maximum number of certificates: more than any server has users.</summary>
     public const int MostCertificates = 10_000;
 
     private readonly AccessStore _store;
@@ -19,10 +19,10 @@ internal sealed class CertificateRegistry : IDisposable
     private readonly SemaphoreSlim _changing = new(1, 1);
     private ImmutableDictionary<string, CertificateEntry> _entries;
 
-    /// <param name="store">Where they are kept.</param>
-    /// <param name="wellKnown">Certificates of administrators that the command line names.</param>
-    /// <param name="administrators">Thumbprints of more of them.</param>
-    /// <param name="authorities">The authorities of the server's own certificate.</param>
+    /// <param name="store">The store of the certificates.</param>
+    /// <param name="wellKnown">The administrators' certificates given on the command line.</param>
+    /// <param name="administrators">The thumbprints of further administrators' certificates.</param>
+    /// <param name="authorities">Returns the issuers in the files of the server's own certificate.</param>
     /// <param name="clock">The clock.</param>
     public CertificateRegistry(
         AccessStore store, IEnumerable<CertificateEntry> wellKnown, IEnumerable<string> administrators,
@@ -38,23 +38,23 @@ internal sealed class CertificateRegistry : IDisposable
             all.SetItem(entry.Fingerprint, entry));
     }
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>All certificates, sorted by name.</summary>
     public IReadOnlyList<CertificateEntry> All =>
         [.. Volatile.Read(ref _entries).Values.OrderBy(static entry => entry.Name, StringComparer.OrdinalIgnoreCase).ThenBy(
             static entry => entry.Fingerprint, StringComparer.Ordinal)];
 
-    /// <summary>Whether anybody can administer the server; else nobody could ever be let in.</summary>
+    /// <summary>Whether there is an administrator; without one, nobody could ever be admitted.</summary>
     public bool HasAdministrator => _administrators.Length > 0
         || Volatile.Read(ref _entries).Values.Any(static entry => entry.Rights.Clearance == Clearance.ClusterAdmin);
 
-    /// <summary>The certificate of that thumbprint, SHA-1 or SHA-256; null if there is none.</summary>
+    /// <summary>Returns the certificate with a thumbprint, SHA-1 or SHA-256; null if there is none.</summary>
     public CertificateEntry? Find(string thumbprint) =>
         Volatile.Read(ref _entries).Values.FirstOrDefault(entry => entry.IsNamedBy(thumbprint));
 
     /// <summary>
-    /// Whose certificate it is, and if nobody's, why not. One that nobody registered passes if it renews one that is: the same
-    /// key, a later end, and signed by an authority that came with the old one or stands in the server's own file. It is
-    /// registered then, with the same rights.
+    /// Returns the entry of a certificate, or the reason why it is rejected. An unregistered certificate is accepted if it
+    /// renews a registered one: it must have the same key and a later end, and be signed by an issuer that came with the old
+    /// one or is in the server's own files. It is then registered with the same rights.
     /// </summary>
     public ValueTask<(CertificateEntry? Entry, string? Complaint)> IdentifyAsync(PresentedCertificate presented)
     {
@@ -77,8 +77,8 @@ internal sealed class CertificateRegistry : IDisposable
             : RenewAsync(presented);
     }
 
-    /// <summary>Registers a certificate, or gives one that is registered other rights.</summary>
-    /// <exception cref="WireException">There are too many, or the command line names it.</exception>
+    /// <summary>Registers a certificate, or changes the rights of a registered one.</summary>
+    /// <exception cref="WireException">There are too many, or the certificate was given on the command line.</exception>
     public Task PutAsync(CertificateEntry entry) => ChangeAsync(entries =>
     {
         if (entries.TryGetValue(entry.Fingerprint, out CertificateEntry? old) && old.IsWellKnown)
@@ -92,8 +92,8 @@ internal sealed class CertificateRegistry : IDisposable
         return ([entry], []);
     });
 
-    /// <summary>Gives a certificate another name and other rights.</summary>
-    /// <exception cref="WireException">It is not there, or the command line names it.</exception>
+    /// <summary>Changes the name and rights of a certificate.</summary>
+    /// <exception cref="WireException">It is not registered, or was given on the command line.</exception>
     public Task EditAsync(string fingerprint, string name, Rights rights) => ChangeAsync(entries =>
     {
         if (!entries.TryGetValue(fingerprint, out CertificateEntry? old))
@@ -103,10 +103,10 @@ internal sealed class CertificateRegistry : IDisposable
     });
 
     /// <summary>
-    /// Forgets a certificate, and with it those of the same key: they renewed it, or it renewed them, and each would bring the
-    /// others back.
+    /// Removes a certificate, and with it all those with the same key: they are renewals of each other, so each could be
+    /// renewed to one of the others again.
     /// </summary>
-    /// <exception cref="WireException">The command line names one of them.</exception>
+    /// <exception cref="WireException">One of them was given on the command line.</exception>
     public Task RemoveAsync(CertificateEntry entry) => ChangeAsync(entries =>
     {
         CertificateEntry[] removed = [.. entries.Values.Where(other => other.Pin == entry.Pin)];
@@ -139,7 +139,7 @@ internal sealed class CertificateRegistry : IDisposable
         chain.ChainPolicy.CustomTrustStore.Add(authority);
         chain.ChainPolicy.RevocationMode = X509RevocationMode.NoCheck;
         chain.ChainPolicy.DisableCertificateDownloads = true;
-        // An authority that stands in a file may be one that another has issued: it is trusted as it stands there.
+        // An authority in a file may be an intermediate one: it is trusted without its own issuer.
         chain.ChainPolicy.VerificationFlags = X509VerificationFlags.AllowUnknownCertificateAuthority;
         chain.ChainPolicy.VerificationTime = now;
         return chain.Build(certificate) && chain.ChainElements.Count > 1
@@ -161,7 +161,7 @@ internal sealed class CertificateRegistry : IDisposable
         CertificateEntry? registered = null;
         await ChangeAsync(entries =>
         {
-            // Removed or changed while this waited: what stands there now counts.
+            // The entry may have been removed or changed while waiting: the current one counts.
             CertificateEntry? now = entries.GetValueOrDefault(renewed.Fingerprint);
             registered = now is null ? null : entry with { Name = now.Name, Rights = now.Rights };
             return (registered is null ? [] : [registered], []);
@@ -200,7 +200,7 @@ internal sealed class CertificateRegistry : IDisposable
 
             if (put.Any(static entry => !entry.IsWellKnown) || removed.Length > 0)
                 await _store.SaveAsync(put.Where(static entry => !entry.IsWellKnown), removed).ConfigureAwait(
-                    false); // those of the command line are not kept: it may name others tomorrow
+                    false); // certificates from the command line are not stored, as it may name others at the next start
             Volatile.Write(ref _entries,
                 entries.SetItems(put.Select(static entry => KeyValuePair.Create(entry.Fingerprint, entry))).RemoveRange(
                 removed.Select(static entry => entry.Fingerprint)));

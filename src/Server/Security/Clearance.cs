@@ -1,12 +1,14 @@
 namespace Treepie.Server.Security;
 
-/// <summary>What somebody may do on the server as a whole. Names and order are those of RavenDB's clearances.</summary>
+/// <summary>The rights on the server as a whole. Names and order are those of RavenDB's clearances.</summary>
 internal enum Clearance
 {
-    /// <summary>The databases his certificate names, as far as it says.</summary>
+    /// <summary>Only the databases named in the rights.</summary>
     ValidUser,
 
-    /// <summary>All databases, and making, deleting and restoring them; certificates of others than administrators.</summary>
+    /// <summary>
+    /// All databases, including creating, deleting and restoring them; and managing identities that are not administrators.
+    /// </summary>
     Operator,
 
     /// <summary>Everything.</summary>

@@ -6,9 +6,8 @@ using System.Text;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Makes a client's certificate with its key: RSA, because RavenDB's clients for Node.js read keys of PEM files in the form of
-/// PKCS#1 only. It is signed with its own key; the server knows it by its fingerprint, so that no authority's key needs to lie on
-/// the server.
+/// Creates client certificates with their keys: RSA, because RavenDB's client for Node.js reads private keys in PEM files
+/// only as PKCS#1. They are self-signed; the server identifies them by fingerprint, so that it needs no issuer key.
 /// </summary>
 internal static class ClientCertificateMaker
 {
@@ -20,14 +19,14 @@ internal static class ClientCertificateMaker
         iterationCount: 100_000);
 
     /// <summary>
-    /// A zip with the certificate and its key as PFX and as PEM. With a password both keys are encrypted; without, a file with
-    /// certificate and key together is added, which most clients take.
+    /// Creates a zip file with the certificate and its key as PFX and PEM. With a password, both keys are encrypted; without
+    /// one, a file with certificate and key together is added, which most clients accept.
     /// </summary>
     public static (byte[] Zip, CertificateEntry Entry) Make(string name, Rights rights, string? password, TimeProvider clock)
     {
         using RSA key = RSA.Create(KeyBits);
         var subject = new X500DistinguishedNameBuilder();
-        subject.AddCommonName(name.Length <= 64 ? name : name[..64]); // the longest there may be
+        subject.AddCommonName(name.Length <= 64 ? name : name[..64]); // the maximum length of a common name
         var request = new CertificateRequest(subject.Build(), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
         request.CertificateExtensions.Add(
             new X509BasicConstraintsExtension(certificateAuthority: false, hasPathLengthConstraint: false, 0, critical: true));
@@ -38,7 +37,7 @@ internal static class ClientCertificateMaker
         return (Pack(FileNameOf(name), certificate, key, password), CertificateEntry.For(certificate, [], name, rights));
     }
 
-    /// <summary>The name as that of a file, on every system.</summary>
+    /// <summary>Returns the name as a file name that is valid on all systems.</summary>
     public static string FileNameOf(string name)
     {
         const int Most = 60;

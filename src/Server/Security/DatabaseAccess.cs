@@ -1,14 +1,14 @@
 namespace Treepie.Server.Security;
 
-/// <summary>What somebody may do in one database.</summary>
+/// <summary>The rights in one database.</summary>
 internal enum DatabaseAccess
 {
-    /// <summary>Reading documents, and asking queries.</summary>
+    /// <summary>Reading documents and executing queries.</summary>
     Read,
 
-    /// <summary>Writing documents and indexes of queries too.</summary>
+    /// <summary>Writing documents and indexes as well.</summary>
     ReadWrite,
 
-    /// <summary>Settings, indexes and backups too.</summary>
+    /// <summary>Settings, indexes and backups as well.</summary>
     Admin,
 }

@@ -4,16 +4,17 @@ using Microsoft.AspNetCore.Authorization;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The API in somebody else's program has no authentication of its own. On an address that other machines reach it answers only
-/// if that program has decided who may use it: by a policy, by having identified the caller, or by saying that everybody may.
+/// The API has no authentication of its own in another application. On an address that other machines can reach, it only
+/// answers if the application has decided who may use it: by a policy, by authenticating the caller, or by explicitly
+/// allowing anonymous access.
 /// </summary>
 internal static class ForeignProgram
 {
-    /// <exception cref="WireException">The request came over an address that other machines reach, and nobody has
-    /// decided.</exception>
+    /// <exception cref="WireException">The address can be reached by other machines, and the application has made no
+    /// decision.</exception>
     public static void RequireDecision(HttpContext http)
     {
-        // Without an address it is a Unix socket, or a server inside the process.
+        // Without an address, it is a Unix socket or an in-process server.
         IPAddress? local = http.Connection.LocalIpAddress;
         if (local is null || IPAddress.IsLoopback(local.IsIPv4MappedToIPv6 ? local.MapToIPv4() : local)
             || http.User.Identity?.IsAuthenticated == true)

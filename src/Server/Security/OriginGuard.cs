@@ -1,9 +1,9 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Keeps web pages of others away, which a browser would let in with its user's address or certificate. A page of a foreign name
-/// that resolves to this server (DNS rebinding) betrays itself by the Host header, a page of another site by Origin or
-/// Sec-Fetch-Site; programs send neither of the latter.
+/// Rejects requests of foreign web pages, which a browser would send from the user's machine or with the user's certificate.
+/// A page whose host name resolves to this server (DNS rebinding) is detected by the Host header; a page of another site by
+/// Origin or Sec-Fetch-Site, which programs do not send.
 /// </summary>
 internal sealed class OriginGuard(RequestDelegate next, ServerNames names)
 {

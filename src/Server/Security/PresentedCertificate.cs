@@ -4,8 +4,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificate of a client, whose key it has: the handshake proved that. What requests ask of it is worked out once, when the
-/// connection is made.
+/// The certificate presented by a client; the handshake has verified that the client has its key. The values needed by
+/// requests are computed once per connection.
 /// </summary>
 internal sealed class PresentedCertificate
 {
@@ -22,23 +22,23 @@ internal sealed class PresentedCertificate
 
     public X509Certificate2 Certificate { get; }
 
-    /// <summary>SHA-256 of all of it: who it is.</summary>
+    /// <summary>The SHA-256 hash of the certificate, which identifies it.</summary>
     public string Fingerprint { get; }
 
-    /// <summary>SHA-256 of its public key: a renewed certificate may have the same one.</summary>
+    /// <summary>The SHA-256 hash of its public key, which a renewed certificate may share.</summary>
     public string Pin { get; }
 
     public DateTime NotBefore { get; }
 
     public DateTime NotAfter { get; }
 
-    /// <summary>Its entry if the command line names it as an administrator's.</summary>
+    /// <summary>The entry of an administrator whose thumbprint was given on the command line.</summary>
     public CertificateEntry AsAdministrator =>
         _administrator ??= CertificateEntry.For(Certificate, [], "Administrator of the command line", Rights.All)
             with
         { IsWellKnown = true };
 
-    /// <summary>For messages.</summary>
+    /// <summary>A description for messages.</summary>
     public string Description =>
         $"'{Certificate.GetNameInfo(X509NameType.SimpleName, forIssuer: false)}' ({Certificate.Thumbprint})";
 

@@ -2,7 +2,7 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Security;
 
-/// <summary>The answer 403 to a request that reaches no endpoint.</summary>
+/// <summary>Responds with 403 to requests that are rejected before they reach an endpoint.</summary>
 internal static class Refusal
 {
     public static async Task WriteAsync(HttpContext http, string complaint)

@@ -1,16 +1,17 @@
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The level that an endpoint demands, as metadata of its route. An endpoint without it is refused (<see cref="AccessGuard"/>).
+/// The access level required by an endpoint, as metadata of its route. Endpoints without it are closed
+/// (<see cref="AccessGuard"/>).
 /// </summary>
 /// <param name="Level">The level.</param>
-/// <param name="DatabaseParameter">Where the name of the database stands that a database's level is about.</param>
-/// <param name="InQuery">Whether that is a parameter of the query string; else it is one of the route.</param>
+/// <param name="DatabaseParameter">The parameter with the name of the database, for levels that refer to a database.</param>
+/// <param name="InQuery">Whether that is a query parameter; otherwise it is a route parameter.</param>
 internal sealed record RequiredAccess(AccessLevel Level, string? DatabaseParameter = null, bool InQuery = false)
 {
     /// <summary>
-    /// The database that a request is about, read exactly as endpoints read it: of a parameter that stands in the query string
-    /// several times, the first. Null where the request names none.
+    /// Returns the name of the database of a request, read exactly as endpoints read it: if a query parameter occurs several
+    /// times, the first value. Null if there is none.
     /// </summary>
     public string? DatabaseOf(HttpContext http)
     {

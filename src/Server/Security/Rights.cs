@@ -2,19 +2,19 @@ using System.Collections.Frozen;
 
 namespace Treepie.Server.Security;
 
-/// <summary>What a certificate's holder may do. Names of databases are compared without case, as databases are.</summary>
-/// <param name="Clearance">On the server as a whole.</param>
-/// <param name="Databases">In databases, by their names; of a valid user these are all.</param>
+/// <summary>The rights of an identity. Names of databases are case-insensitive.</summary>
+/// <param name="Clearance">The rights on the server as a whole.</param>
+/// <param name="Databases">The rights in databases, by name; a user with the lowest clearance has no others.</param>
 internal sealed record Rights(Clearance Clearance, FrozenDictionary<string, DatabaseAccess> Databases)
 {
-    /// <summary>Everything.</summary>
+    /// <summary>All rights.</summary>
     public static Rights All { get; } = new(Clearance.ClusterAdmin, FrozenDictionary<string, DatabaseAccess>.Empty);
 
-    /// <summary>Rights with these databases.</summary>
+    /// <summary>Creates rights with the given databases.</summary>
     public static Rights Of(Clearance clearance, IEnumerable<KeyValuePair<string, DatabaseAccess>> databases) =>
         new(clearance, databases.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase));
 
-    /// <summary>Whether they suffice for a level, of a database if the level is about one.</summary>
+    /// <summary>Returns whether the rights are sufficient for a level, in a database if the level refers to one.</summary>
     public bool Suffice(AccessLevel level, string? database) => level switch
     {
         AccessLevel.Anyone or AccessLevel.ValidUser => true,

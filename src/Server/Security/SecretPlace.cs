@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Where a password is: <c>file:PATH</c> or <c>env:NAME</c>. It is never given itself, because every account of a machine can
-/// read the command lines of its programs.
+/// The source of a password: <c>file:PATH</c> or <c>env:NAME</c>. The password itself cannot be given on the command line,
+/// which every account of the machine can read.
 /// </summary>
 internal sealed record SecretPlace
 {
@@ -20,7 +20,7 @@ internal sealed record SecretPlace
 
     private string? Variable { get; }
 
-    /// <summary>Reads a place as people write it; false if it is none.</summary>
+    /// <summary>Parses a source; returns false if it is not valid.</summary>
     public static bool TryParse(string text, [NotNullWhen(true)] out SecretPlace? place)
     {
         place = text switch
@@ -35,10 +35,10 @@ internal sealed record SecretPlace
     }
 
     /// <summary>
-    /// Refuses a file with a secret that every account of the machine may read or write. A group of one's own may: that is how
-    /// keys are shared with a server.
+    /// Rejects a file with a secret that every account of the machine may read or write. Group access is allowed, since keys
+    /// are often shared with a server through a group.
     /// </summary>
-    /// <exception cref="CertificateException">They may.</exception>
+    /// <exception cref="CertificateException">The file is accessible to all accounts.</exception>
     public static void RefuseIfOpenToAll(string path)
     {
         if (!OperatingSystem.IsWindows() && IsOpenToAll(path))
@@ -49,8 +49,8 @@ internal sealed record SecretPlace
         }
     }
 
-    /// <summary>The password, without the end of its line.</summary>
-    /// <exception cref="CertificateException">There is none.</exception>
+    /// <summary>Reads the password, without a trailing line break.</summary>
+    /// <exception cref="CertificateException">There is no password.</exception>
     public string Read()
     {
         if (Path is null)

@@ -4,14 +4,15 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Keys travel over TLS or inside one machine, and nowhere else: what goes plain through a network is no secret any more.
+/// Allows keys to be sent only over TLS or within the machine, because a key sent unencrypted over a network is no longer
+/// secret.
 /// </summary>
 internal static class SecretTransport
 {
     /// <exception cref="WireException">The request came over neither.</exception>
     public static void Require(HttpContext http)
     {
-        // Without an address it is a Unix socket, or a server inside the process.
+        // Without an address, it is a Unix socket or an in-process server.
         IPAddress? from = http.Connection.RemoteIpAddress;
         if (http.Request.IsHttps || from is null || IPAddress.IsLoopback(from.IsIPv4MappedToIPv6 ? from.MapToIPv4() : from))
             return;

@@ -4,9 +4,9 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The certificate that the server shows, read again as soon as its files change: each handshake looks at their times, so that a
-/// renewal counts from the next connection on. A new certificate that cannot be used, or whose key is not there yet, leaves the
-/// old one in place and is logged once. Thread-safe.
+/// The certificate of the server, reloaded when its files change: each handshake checks their times, so that a renewed
+/// certificate is used from the next connection on. If a new certificate cannot be used, or its key is not there yet, the old
+/// one stays in use and the error is logged once. Thread-safe.
 /// </summary>
 internal sealed class ServerCertificate
 {
@@ -25,19 +25,17 @@ internal sealed class ServerCertificate
         _loaded = Load();
     }
 
-    /// <summary>What a handshake needs.</summary>
+    /// <summary>The context for handshakes.</summary>
     public SslStreamCertificateContext Context => Current().Context;
 
-    /// <summary>The certificate without what came with it.</summary>
+    /// <summary>The certificate without its issuers.</summary>
     public X509Certificate2 Own => Current().Own;
 
-    /// <summary>
-    /// The authorities in the server's files: those that issued its certificate may have issued those of its clients.
-    /// </summary>
+    /// <summary>The issuers in the server's files, which may have issued client certificates as well.</summary>
     public IReadOnlyList<X509Certificate2> Authorities => Current().Authorities;
 
     /// <summary>
-    /// Whether the certificate is for a host of that name, so that a client that asked for it was not led astray.
+    /// Returns whether the certificate is valid for a host name, so that a client that used this name was not misled.
     /// </summary>
     public bool IsFor(string host) => host.Length > 0
         && Current().Own.MatchesHostname(host.Trim('[', ']'), allowCommonName: false);
@@ -51,7 +49,7 @@ internal sealed class ServerCertificate
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
-            return _loaded; // just being replaced
+            return _loaded; // the files are just being replaced
         }
 
         lock (_sync)
@@ -62,7 +60,7 @@ internal sealed class ServerCertificate
             _looked = stamp;
             try
             {
-                // The old one is left to the garbage collector: handshakes that have begun use it.
+                // The old one is left to the garbage collector, because running handshakes use it.
                 _loaded = Load();
             }
             catch (CertificateException exception)
@@ -78,7 +76,7 @@ internal sealed class ServerCertificate
     {
         (X509Certificate2 own, X509Certificate2Collection others) = _files.Load();
         X509Certificate2[] authorities = [.. others.Append(own).Where(IsAuthority)];
-        // Offline: whatever addresses the certificate names, the server asks nobody for parts of the chain.
+        // Offline: the server must not contact any address given in a certificate to complete the chain.
         return new Loaded(own, SslStreamCertificateContext.Create(own, others, offline: true), authorities);
     }
 

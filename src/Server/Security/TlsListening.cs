@@ -9,13 +9,13 @@ using Microsoft.AspNetCore.Server.Kestrel.Https;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// TLS of an address the server listens on: 1.2 and 1.3, HTTP/1.1 and HTTP/2, the client asked for a certificate. Any certificate
-/// passes the handshake, which proves that the client has its key; who it is and what it may is asked of each request, so that a
-/// refusal is an answer that clients understand and not a broken connection.
+/// Configures TLS for an address: versions 1.2 and 1.3, HTTP/1.1 and HTTP/2, with client certificates. The handshake accepts
+/// any certificate and verifies that the client has its key; identity and rights are checked for each request, so that a
+/// rejection is a proper response instead of a broken connection.
 /// </summary>
 internal static class TlsListening
 {
-    /// <summary>A handshake is a few messages; who takes longer holds a connection for nothing.</summary>
+    /// <summary>A handshake consists of a few messages; slower clients would occupy connections.</summary>
     private static readonly TimeSpan _handshakeTimeout = TimeSpan.FromSeconds(10);
 
     public static void UseTls(this ListenOptions listen, ServerCertificate certificate)
@@ -47,7 +47,7 @@ internal static class TlsListening
         RemoteCertificateValidationCallback = static (_, _, _, _) => true,
         CertificateChainPolicy = new X509ChainPolicy
         {
-            // A stranger's certificate names addresses of his choice; the server goes to none.
+            // A client's certificate may name any addresses; the server must not contact them.
             DisableCertificateDownloads = true,
             RevocationMode = X509RevocationMode.NoCheck,
             TrustMode = X509ChainTrustMode.CustomRootTrust,

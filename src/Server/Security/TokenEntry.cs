@@ -1,13 +1,14 @@
 namespace Treepie.Server.Security;
 
-/// <summary>A token that the server knows: of the text that its holder sends only a hash is kept.</summary>
+/// <summary>A registered token; only a hash of its text is stored.</summary>
 internal sealed record TokenEntry : AccessIdentity
 {
-    /// <summary>Identifies it in lists, in the audit log and for its deletion; it opens nothing.</summary>
+    /// <summary>The id in lists, in the audit log and for deletion; it grants no access.</summary>
     public required string Id { get; init; }
 
     /// <summary>
-    /// SHA-256 of the token's text in hexadecimal digits. The text has 256 random bits: nobody guesses what has a hash.
+    /// The SHA-256 hash of the token's text in hexadecimal. The text has 256 random bits, so it cannot be guessed from the
+    /// hash.
     /// </summary>
     public required string Hash { get; init; }
 

@@ -4,10 +4,10 @@ using System.Text.Json;
 
 namespace Treepie.Server.Security;
 
-/// <summary>Tokens as JSON: as clients see them, and as the server keeps them.</summary>
+/// <summary>Tokens as JSON, in the format of clients and as stored.</summary>
 internal static class TokenJson
 {
-    /// <summary>Writes a token's members; its text only to whom it is given, once.</summary>
+    /// <summary>Writes a token; its text is included only in the response to its creation.</summary>
     public static void Write(Utf8JsonWriter json, TokenEntry entry, string? text = null)
     {
         json.WriteStartObject();
@@ -21,7 +21,7 @@ internal static class TokenJson
         json.WriteEndObject();
     }
 
-    /// <summary>As it is kept.</summary>
+    /// <summary>Returns the stored form of a token.</summary>
     public static byte[] ToStored(TokenEntry entry)
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -43,7 +43,7 @@ internal static class TokenJson
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>Reads what <see cref="ToStored"/> wrote.</summary>
+    /// <summary>Reads the stored form.</summary>
     public static TokenEntry FromStored(JsonElement stored) => new()
     {
         Id = stored.GetProperty("Id").GetString() ?? "",

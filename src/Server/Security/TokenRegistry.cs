@@ -3,32 +3,32 @@ using System.Collections.Immutable;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The tokens that the server knows, in memory and kept by an <see cref="AccessStore"/>. Reading takes no lock: every request
-/// asks. Changes come one after the other and are durable before they count. Thread-safe.
+/// The registered tokens, kept in memory and stored in an <see cref="AccessStore"/>. Reading, which every request does, takes
+/// no lock. Changes are serialized and durable before they take effect. Thread-safe.
 /// </summary>
 internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDisposable
 {
-    /// <summary>More programs than that are no users of one server.</summary>
+    /// <summary>The maximum number of tokens: more than any server needs.</summary>
     public const int MostTokens = 10_000;
 
     private readonly SemaphoreSlim _changing = new(1, 1);
 
-    // By their hashes.
+    // By hash.
     private ImmutableDictionary<string, TokenEntry> _entries = store.Tokens().ToImmutableDictionary(static entry => entry.Hash);
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>All tokens, sorted by name.</summary>
     public IReadOnlyList<TokenEntry> All =>
     [
         .. Volatile.Read(ref _entries).Values.OrderBy(static entry => entry.Name, StringComparer.OrdinalIgnoreCase)
             .ThenBy(static entry => entry.Id, StringComparer.Ordinal)
     ];
 
-    /// <summary>The token of an id; null if there is none.</summary>
+    /// <summary>Returns the token with an id; null if there is none.</summary>
     public TokenEntry? Find(string id) =>
         Volatile.Read(ref _entries).Values
             .FirstOrDefault(entry => string.Equals(entry.Id, id, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>Whose token a text is, and if nobody's, why not.</summary>
+    /// <summary>Returns the entry of a token, or the reason why it is rejected.</summary>
     public (TokenEntry? Entry, string? Complaint) Identify(string text)
     {
         if (TokenText.HashOf(text) is not { } hash || !Volatile.Read(ref _entries).TryGetValue(hash, out TokenEntry? entry))
@@ -39,7 +39,7 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
             : (entry, null);
     }
 
-    /// <summary>Keeps a new token. Those that expired are forgotten with it.</summary>
+    /// <summary>Adds a token, and removes expired ones.</summary>
     /// <exception cref="WireException">There are too many.</exception>
     public Task AddAsync(TokenEntry entry) => ChangeAsync(entries =>
     {
@@ -52,7 +52,7 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
                     + $"was changed.");
     });
 
-    /// <summary>Forgets a token; its holder is refused from the next request on.</summary>
+    /// <summary>Removes a token, which is rejected from the next request on.</summary>
     public Task RemoveAsync(TokenEntry entry) => ChangeAsync(_ => ([], [entry]));
 
     public void Dispose() => _changing.Dispose();

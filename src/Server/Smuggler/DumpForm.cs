@@ -8,8 +8,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Smuggler;
 
 /// <summary>
-/// A form as clients send a dump in: the field <c>importOptions</c>, then the dump as a file, which is read as it comes and never
-/// kept. Without limits of length or pace: what is in the dump is limited piece by piece.
+/// Reads the form in which clients send a dump: the field <c>importOptions</c>, then the dump as a file, which is streamed
+/// and never stored. Its length and speed are not limited; the elements of the dump are limited individually.
 /// </summary>
 internal static class DumpForm
 {
@@ -17,8 +17,8 @@ internal static class DumpForm
 
     private const string OptionsField = "importOptions";
 
-    /// <summary>Reads the form and hands options and dump to <paramref name="take"/>, once.</summary>
-    /// <exception cref="WireException">It is no such form.</exception>
+    /// <summary>Reads the form and passes options and dump to <paramref name="take"/>.</summary>
+    /// <exception cref="WireException">The form is not valid.</exception>
     public static async Task ReadAsync(
         HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
     {
@@ -52,7 +52,7 @@ internal static class DumpForm
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null;
         if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
-            rate.MinDataRate = null; // the database may need longer for a batch than the client for the next
+            rate.MinDataRate = null; // committing a batch may take longer than the client is allowed to pause
         return new CancellableBody(http.Request.BodyReader);
     }
 
@@ -69,11 +69,11 @@ internal static class DumpForm
             : boundary;
     }
 
-    /// <summary>Whether an error is one of the form, and not of the connection.</summary>
+    /// <summary>Returns whether an exception was caused by the form, not by the connection.</summary>
     public static bool IsBroken(Exception exception) =>
         exception is InvalidDataException or (IOException and not BadHttpRequestException);
 
-    /// <summary>What a client is told of it.</summary>
+    /// <summary>Creates the error for a malformed form.</summary>
     public static WireException Broken(Exception exception) =>
         WireException.BadRequest(
             $"The form is broken ({exception.Message}). Nothing was imported of what comes behind that.", exception);
@@ -111,7 +111,7 @@ internal static class DumpForm
         }
         finally
         {
-            body.Wipe(); // there may be a key in it
+            body.Wipe(); // it may contain a key
         }
     }
 }

@@ -3,7 +3,7 @@ using Treepie.Server.Operations;
 
 namespace Treepie.Server.Smuggler;
 
-/// <summary>Tells how far an export, import or restore is, to those who ask for the state of its operation.</summary>
+/// <summary>Reports the progress of a backup, export, import or restore as that of its operation.</summary>
 internal sealed class OperationReporter(Operation operation) : IProgress<BackupProgress>
 {
     public void Report(BackupProgress value) => operation.Report(value.Documents == 0 && value.Pages > 0

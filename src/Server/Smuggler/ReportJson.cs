@@ -4,10 +4,12 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Smuggler;
 
-/// <summary>What an import or restore took and left out, as members of its answer and of the result of its operation.</summary>
+/// <summary>
+/// Writes what an import or restore has taken and skipped, for its response and the result of its operation.
+/// </summary>
 internal static class ReportJson
 {
-    /// <summary>Writes <c>Sections</c>, by name, <c>Skipped</c>, by kind, and the documents that were refused.</summary>
+    /// <summary>Writes <c>Sections</c>, by name, <c>Skipped</c>, by kind, and the documents that were rejected.</summary>
     public static void WriteCounts(Utf8JsonWriter json, BackupReport report)
     {
         json.WriteStartObject("Sections");
@@ -28,7 +30,7 @@ internal static class ReportJson
         json.WriteTexts("Refusals", report.Refusals);
     }
 
-    /// <summary>Writes the result of an import: how many documents, as clients read it, and each section.</summary>
+    /// <summary>Writes the result of an import: the number of documents, as clients read it, and each section.</summary>
     public static void WriteImport(Utf8JsonWriter json, BackupReport report)
     {
         long taken = report.Sections.FirstOrDefault(static section => section.Name == "Documents")?.Taken ?? 0;

@@ -2,7 +2,7 @@
 namespace Treepie.Server.Smuggler;
 
 /// <summary>
-/// A part of a form as it comes. Where the form ends before its part does, that is the client's mistake and said as such.
+/// The body of a form section as a stream. A form that ends prematurely is reported as an error of the client.
 /// </summary>
 internal sealed class SectionBody(Stream inner) : Stream
 {
@@ -23,7 +23,7 @@ internal sealed class SectionBody(Stream inner) : Stream
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-    /// <exception cref="WireException">The form ends too early, or is none.</exception>
+    /// <exception cref="WireException">The form is truncated or malformed.</exception>
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         try

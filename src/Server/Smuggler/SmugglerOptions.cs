@@ -8,8 +8,8 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Smuggler;
 
 /// <summary>
-/// What clients say of an export or import. Kinds of things that this server has not are passed over: nothing of them is there to
-/// be moved.
+/// The options of an export or import sent by a client. Kinds of data that this server does not have are ignored, since there
+/// is nothing to export or import.
 /// </summary>
 internal sealed class SmugglerOptions : IDisposable
 {
@@ -30,21 +30,23 @@ internal sealed class SmugglerOptions : IDisposable
 
     public IReadOnlyList<string>? Collections { get; }
 
-    /// <summary>Seals an export, opens an import.</summary>
+    /// <summary>Encrypts an export, or decrypts an import.</summary>
     public BackupKey? Key { get; }
 
     public BackupCompression Compression { get; }
 
     /// <summary>
-    /// Own member <c>AllowPlain</c>: a plain export of an encrypted database, or a plain database from a sealed backup.
+    /// Our own member <c>AllowPlain</c>: allows an unencrypted export of an encrypted database, or an unencrypted database
+    /// from an encrypted backup.
     /// </summary>
     public bool AllowPlain { get; }
 
-    /// <summary><c>SkipCorruptedData</c>: documents that are none are left out.</summary>
+    /// <summary><c>SkipCorruptedData</c>: skips invalid documents.</summary>
     public bool SkipInvalid { get; }
 
     /// <summary>
-    /// Own member <c>PercentWhileWriting</c>: how much of its time an export works while documents are written.
+    /// Our own member <c>PercentWhileWriting</c>: the percentage of time during which an export works while documents are
+    /// being written.
     /// </summary>
     public int PercentWhileWriting { get; }
 
@@ -52,8 +54,8 @@ internal sealed class SmugglerOptions : IDisposable
         BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false,
         new BackupOptions().PercentWhileWriting);
 
-    /// <summary>Reads them; nothing at all stands for the defaults.</summary>
-    /// <exception cref="WireException">Says what is wrong with them.</exception>
+    /// <summary>Reads the options; an empty body stands for the defaults.</summary>
+    /// <exception cref="WireException">The options are not valid.</exception>
     public static SmugglerOptions Read(RequestBody body)
     {
         if (body.Length == 0)
@@ -69,7 +71,7 @@ internal sealed class SmugglerOptions : IDisposable
             WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root));
     }
 
-    /// <summary>For an export.</summary>
+    /// <summary>Returns the options for an export.</summary>
     public BackupOptions ForBackup()
     {
         var options = new BackupOptions
@@ -83,14 +85,14 @@ internal sealed class SmugglerOptions : IDisposable
         return Key is null ? options : options.SealedWith(Key);
     }
 
-    /// <summary>For an import.</summary>
+    /// <summary>Returns the options for an import.</summary>
     public ImportOptions ForImport()
     {
         var options = new ImportOptions { Content = Content, Collections = Collections, SkipInvalidDocuments = SkipInvalid };
         return Key is null ? options : options.OpenedWith(Key);
     }
 
-    /// <summary>For a restore.</summary>
+    /// <summary>Returns the options for a restore.</summary>
     public RestoreOptions ForRestore()
     {
         var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid, AllowPlain = AllowPlain };

@@ -5,8 +5,9 @@ using System.Diagnostics.Metrics;
 namespace Treepie.Server.Telemetry;
 
 /// <summary>
-/// Counts what the server does from its making until <see cref="Stop"/>, by listening to the meters while it lives: nothing is
-/// counted, and nothing paid, while nobody watches. Any thread may measure; one makes, stops and reads.
+/// Measures the activity of the server from its creation until <see cref="Stop"/>, by listening to the meters: without a
+/// watch, nothing is counted and there is no cost. Measurements come from any thread; creating, stopping and reading are not
+/// thread-safe.
 /// </summary>
 internal sealed class ActivityWatch : IDisposable
 {
@@ -32,30 +33,30 @@ internal sealed class ActivityWatch : IDisposable
         _listener.Start();
     }
 
-    /// <summary>From the beginning to <see cref="Stop"/>.</summary>
+    /// <summary>The time from the creation to <see cref="Stop"/>.</summary>
     public TimeSpan Elapsed { get; private set; }
 
-    /// <summary>Time of all processors that the process took.</summary>
+    /// <summary>The processor time used by the process on all cores.</summary>
     public TimeSpan Cpu { get; private set; }
 
-    /// <summary>Time in which the garbage collector held the process.</summary>
+    /// <summary>The time for which the garbage collector paused the process.</summary>
     public TimeSpan Pauses { get; private set; }
 
-    /// <summary>Requests begun.</summary>
+    /// <summary>The number of requests started.</summary>
     public long Requests => Interlocked.Read(ref _requests);
 
-    /// <summary>Requests answered with an error of the server.</summary>
+    /// <summary>The number of requests answered with a server error.</summary>
     public long Failures => Interlocked.Read(ref _failures);
 
-    /// <summary>Documents stored by bulk inserts.</summary>
+    /// <summary>The number of documents stored by bulk inserts.</summary>
     public long BulkInserted => Interlocked.Read(ref _bulkInserted);
 
-    /// <summary>The databases that wrote or searched, the busiest first.</summary>
+    /// <summary>The databases with writes or queries, busiest first.</summary>
     public IReadOnlyList<(string Name, DatabaseActivity Activity)> Databases =>
         [.. _databases.Select(static one => (one.Key, one.Value)).OrderByDescending(static one => one.Value.Count)
             .ThenBy(static one => one.Key, StringComparer.Ordinal)];
 
-    /// <summary>Ends the counting. A second call does nothing.</summary>
+    /// <summary>Stops measuring. Further calls have no effect.</summary>
     public void Stop()
     {
         if (Elapsed != default)

@@ -1,14 +1,14 @@
 namespace Treepie.Server.Telemetry;
 
-/// <summary>What one database did while somebody watched. Thread-safe.</summary>
+/// <summary>The activity of one database during a watch. Thread-safe.</summary>
 internal sealed class DatabaseActivity
 {
-    /// <summary>From the call of each write to its being durable.</summary>
+    /// <summary>The durations of writes, until they were durable.</summary>
     public DurationCounts Writes { get; } = new();
 
-    /// <summary>From the turn of each query to its first results being found.</summary>
+    /// <summary>The durations of queries, from their turn until the first results were found.</summary>
     public DurationCounts Queries { get; } = new();
 
-    /// <summary>Writes and queries.</summary>
+    /// <summary>The number of writes and queries.</summary>
     public long Count => Writes.Count + Queries.Count;
 }

@@ -1,8 +1,8 @@
 namespace Treepie.Server.Telemetry;
 
 /// <summary>
-/// How many durations fell into each of 256 buckets, eight to a power of two from a microsecond on: a percentile is right within
-/// 9 %. Thread-safe.
+/// A histogram of durations with 256 buckets, eight per power of two starting at a microsecond: percentiles are accurate to 9
+/// %. Thread-safe.
 /// </summary>
 internal sealed class DurationCounts
 {
@@ -10,7 +10,7 @@ internal sealed class DurationCounts
 
     private readonly int[] _counts = new int[Buckets];
 
-    /// <summary>Durations counted so far.</summary>
+    /// <summary>The number of durations counted.</summary>
     public long Count => _counts.Sum(static count => (long)count);
 
     /// <summary>Counts one duration.</summary>
@@ -21,7 +21,7 @@ internal sealed class DurationCounts
         Interlocked.Increment(ref _counts[bucket]);
     }
 
-    /// <summary>The duration in seconds that a part of all stay within: 0.5 for the median; 0 where there are none.</summary>
+    /// <summary>Returns a percentile in seconds, such as 0.5 for the median; 0 if there are no durations.</summary>
     public double Percentile(double part)
     {
         long rank = (long)Math.Ceiling(Count * part);

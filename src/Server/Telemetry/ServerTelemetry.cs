@@ -2,13 +2,13 @@ using System.Diagnostics.Metrics;
 
 namespace Treepie.Server.Telemetry;
 
-/// <summary>Counters of the HTTP API, under the meter <c>Treepie.Server</c>. Thread-safe.</summary>
+/// <summary>Metrics of the HTTP API, under the meter <c>Treepie.Server</c>. Thread-safe.</summary>
 internal sealed class ServerTelemetry : IDisposable
 {
     public const string MeterName = "Treepie.Server";
 
     /// <summary>
-    /// The meter of databases, which is the name of their activity source too, and the histogram of their writes.
+    /// The name of the meter of databases, which is also that of their activity source, and of the histogram of writes.
     /// </summary>
     public const string DatabaseMeterName = "Treepie", WritesName = "treepie.write.duration";
 
@@ -31,11 +31,11 @@ internal sealed class ServerTelemetry : IDisposable
             BulkInsertedName, "{document}", "Documents stored by bulk inserts.");
     }
 
-    /// <summary>Shows a number of one mapping of the API whenever somebody asks.</summary>
+    /// <summary>Adds a gauge of one mapping of the API.</summary>
     public void Show(string name, string unit, string description, Func<long> observe) =>
         _meter.CreateObservableGauge(name, observe, unit, description);
 
-    /// <summary>Whether a meter is that of this mapping, not of another one in the same process.</summary>
+    /// <summary>Returns whether a meter belongs to this instance, not to another one in the same process.</summary>
     public bool Owns(Meter other) => ReferenceEquals(other, _meter);
 
     public void RequestBegun()

@@ -63,6 +63,21 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_task_that_is_put_while_the_last_one_is_deleted_is_found_after_a_restart()
+    {
+        long last = await _scheduler.PutAsync("shop", Nightly("0 2 * * *"), Cancel);
+        string folder = _catalog.Find("shop")!.DataDirectory;
+        for (int round = 0; round < 300; round++)
+        {
+            long old = last;
+            Task<bool> delete = Task.Run(() => _scheduler.DeleteAsync("shop", old, Cancel), Cancel);
+            last = await Task.Run(() => _scheduler.PutAsync("shop", Nightly("0 2 * * *"), Cancel), Cancel);
+            Assert.True(await delete);
+            Assert.True(BackupTaskStore.MayHaveTasks(folder), $"round {round}");
+        }
+    }
+
+    [Fact]
     public async Task Times_that_were_missed_come_up_once_after_a_restart_and_the_state_is_there()
     {
         await WriteAsync("users/1", "Ada");

@@ -11,8 +11,18 @@ public sealed class WktWriterTests
     [InlineData("LINESTRING (179 1, -179 2, -178.5 0)")]
     [InlineData("POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (1 1, 1 2, 2 2, 1 1))")]
     [InlineData("CIRCLE (1 2 d=0.00001)")]
+    [InlineData("POINT (12.345678901234567 -0.1234567890123456)")]
     [InlineData("GEOMETRYCOLLECTION (POINT (1 2), POINT (3 4), LINESTRING (0 0, 1 1), CIRCLE (5 6 d=7))")]
     public void What_is_in_order_comes_back_as_it_was(string wkt) => Assert.Equal(wkt, WktWriter.Write(Geometry.Parse(wkt)));
+
+    [Theory]
+    [InlineData("POINT (1.2345678901234567e-6 -5e-9)", "POINT (0.0000012345678901234567 -0.000000005)")]
+    public void Small_numbers_are_written_without_an_exponent(string wkt, string expected)
+    {
+        string written = WktWriter.Write(Geometry.Parse(wkt));
+        Assert.StartsWith(expected[..24], written, StringComparison.Ordinal);
+        Assert.Equal(written, WktWriter.Write(Geometry.Parse(written)));
+    }
 
     [Fact]
     public void Random_shapes_have_the_same_places_in_them()
