@@ -8,22 +8,22 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.
+/// Compiles the maps and the reduce of a definition that computes, and completes it with their collections and fields.
 /// </summary>
 internal static class ComputedDefinition
 {
-    /// <summary>The member that usually takes what <c>CreateField</c> returns.</summary>
+    /// <summary>The member to which the result of <c>CreateField</c> is usually assigned.</summary>
     private const string PlaceOfDynamicFields = "_";
 
-    /// <summary>The mapping of a definition, compiled where it computes.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
-    /// with.</exception>
+    /// <summary>Returns the mapping of a definition, compiled if it computes.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map or the reduce cannot be compiled, or there is no engine to
+    /// compile it.</exception>
     public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine)
     {
         if (!definition.Computes)
             return new StaticIndexMapping(definition);
         if (engine is null)
-            // refuses with the place where it begins to compute
+            // throws with the position of the first expression that computes
             return new StaticIndexMapping(WireDefinition.WithPaths(definition));
         var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
@@ -48,8 +48,10 @@ internal static class ComputedDefinition
         return new StaticIndexMapping(Complete(definition, map), map);
     }
 
-    /// <summary>As <see cref="Compile"/>, of a definition that is put: it can be built, with analyzers that there are.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It cannot.</exception>
+    /// <summary>
+    /// As <see cref="Compile"/>, for a submitted definition: also checks that it can be built with the available analyzers.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public static StaticIndexMapping Require(IndexDefinition definition, IndexingContext context)
     {
         StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
