@@ -64,7 +64,8 @@ internal static class ComputedDefinition
     }
 
     /// <summary>
-    /// As <see cref="Compile"/>, of a definition of a backup: what cannot be compiled here is kept, and the index says so.
+    /// As <see cref="Compile"/>, for a definition from a backup: one that cannot be compiled here is kept, and the index
+    /// reports the error.
     /// </summary>
     public static StaticIndexMapping CompileOrKeep(StaticIndexMapping mapping, ComputingEngine? engine)
     {
@@ -79,9 +80,9 @@ internal static class ComputedDefinition
         }
     }
 
-    /// <summary>A mapping that can be run: what computes is compiled, if it is not yet.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
-    /// with.</exception>
+    /// <summary>Returns a mapping that can be run: one that computes is compiled if it has not been yet.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map or the reduce cannot be compiled, or there is no engine to
+    /// compile it.</exception>
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
         mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null } byHand
             ? Compile(definition, engine).WithAnalyzers(byHand.Analyzers).With(byHand.DynamicFields)
@@ -89,7 +90,7 @@ internal static class ComputedDefinition
 
     private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
     {
-        // What is reduced may be reduced again, so a reduce gives what maps give.
+        // Results are reduced again, so a reduce must return the fields that maps return.
         HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)],
             reduced = [.. reduce.Fields.Select(field => field.Name)];
         if (map.HasDynamicFields && !reduce.HasDynamicFields)
@@ -98,7 +99,7 @@ internal static class ComputedDefinition
                 "its map makes fields with CreateField and its reduce does not: only fields of the reduce are indexed. Let the map "
                     + "give names and values as ordinary members, and call CreateField in the reduce.");
         if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
-            mapped.Remove(PlaceOfDynamicFields); // stands there so that both give objects of one type
+            mapped.Remove(PlaceOfDynamicFields); // present only so that map and reduce return objects of the same type
         if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
@@ -151,7 +152,7 @@ internal static class ComputedDefinition
         };
     }
 
-    /// <summary>The path of a member of the object; null where there is none.</summary>
+    /// <summary>Returns the path of a member of the mapped object; null if the name is not valid.</summary>
     private static string? PathOf(string name)
     {
         bool isPlain = name.Length > 0 && name.All(static one => char.IsLetterOrDigit(one) || one == '_');

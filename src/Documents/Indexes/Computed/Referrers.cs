@@ -12,7 +12,7 @@ namespace Treepie.Indexes.Computed;
 /// TREE                  KEY                                       VALUE
 /// computed.referrers    reference (16 bytes), document            empty
 /// computed.references   document                                  its references (16 bytes each), ascending
-/// computed.position     one byte, 0                               etag of a change (8 bytes), the last document that was mapped again for it
+/// computed.position     one byte, 0                               etag of a change (8 bytes), last document mapped again for it
 /// </code>
 /// Documents are identified by their folded id.
 /// </summary>

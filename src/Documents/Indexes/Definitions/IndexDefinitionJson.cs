@@ -9,7 +9,8 @@ namespace Treepie.Indexes.Definitions;
 /// definitions have equal bytes. Unknown members are rejected, not ignored.
 /// <code>
 /// {"Name":"Orders/ByCompany","Collections":["Orders"],"Fields":{"Company":{},"City":{"Path":"ShipTo.City"},
-///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},"Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
+///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},
+///  "Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
 /// </code>
 /// </summary>
 internal static class IndexDefinitionJson

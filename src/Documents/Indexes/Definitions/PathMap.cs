@@ -10,7 +10,8 @@ namespace Treepie.Indexes.Definitions;
 /// from o in docs.Orders select new { o.Company, City = o.ShipTo.City, Product = o.Lines.Select(l => l.Product) }
 /// docs.Orders.Select(o => new { o.Company, Where = CreateSpatialField(o.Lat, o.Lng) })
 /// map('Orders', o => ({ Company: o.Company, City: o.ShipTo.City, Product: o.Lines.map(l => l.Product), Id: id(o) }))
-/// map('Orders', function (o) { return { Company: o.Company, Collection: getMetadata(o)['@collection'], V: createVector(o.Embedding) }; })
+/// map('Orders', function (o) {
+///     return { Company: o.Company, Collection: getMetadata(o)['@collection'], V: createVector(o.Embedding) }; })
 /// </code>
 /// </summary>
 internal sealed class PathMap

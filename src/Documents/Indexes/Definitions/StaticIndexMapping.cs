@@ -177,7 +177,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         return mayBeSaid && _unmet is not null ? _unmet with { Path = wanted.Path } : null;
     }
 
-    /// <summary>
+    // A name that no document has used yet is a field without values.
     /// Positions of the fields that take values under a name which a document says: those of the definition, if it names it, or
     /// else the one that was met in this use; empty: it was not met yet.
     /// </summary>
