@@ -139,7 +139,7 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override IndexMapping Anew => new StaticIndexMapping(Definition, Map, Reduction) { Analyzers = Analyzers };
 
-    /// <summary>What a field holds, in words, for whoever asks something else of it; null: there is no such field.</summary>
+    /// <summary>Describes how a field is indexed, for error messages; returns null if there is no such field.</summary>
     public string? Uses(string name) => Definition.Fields.FirstOrDefault(field => field.Name == name) switch
     {
         null => DynamicFields.FirstOrDefault(field => field.Name == name && field.Use != DynamicFieldUse.Stored) switch
@@ -158,8 +158,8 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
-        // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field
-        // that kept it.
+        // A query on whole values can also use a full-text field: it then compares words. A case-sensitive query needs a
+        // case-sensitive field.
         ReadOnlySpan<AutoIndexFieldKind> kinds = wanted.Kind switch
         {
             AutoIndexFieldKind.Value => [AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact, AutoIndexFieldKind.Search],
@@ -172,14 +172,14 @@ internal sealed class StaticIndexMapping : IndexMapping
             if (_byName.TryGetValue((wanted.Path, kind), out AutoIndexField? found))
                 return found;
 
-        // A name that no document has said yet is one of a field without values.
+        // A name that no document has used yet is a field without values.
         bool mayBeSaid = wanted.HasTerms && DynamicField.Problem(wanted.Path) is null && Uses(wanted.Path) is null;
         return mayBeSaid && _unmet is not null ? _unmet with { Path = wanted.Path } : null;
     }
 
-    // A name that no document has used yet is a field without values.
-    /// Positions of the fields that take values under a name which a document says: those of the definition, if it names it, or
-    /// else the one that was met in this use; empty: it was not met yet.
+    /// <summary>
+    /// The positions of the fields that take the values a document gives under a name: the fields of the definition with
+    /// that name, or else the dynamic field of this use. A name that has not been seen yet is not included.
     /// </summary>
     public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions { get; }
 
@@ -210,7 +210,7 @@ internal sealed class StaticIndexMapping : IndexMapping
             && mapping.Analyzers.Count == Analyzers.Count
             && mapping.Analyzers.All(one => Analyzers.GetValueOrDefault(one.Key) == one.Value);
 
-    /// <summary>The same with these analyzers in the place of those it has.</summary>
+    /// <summary>Returns this mapping with other analyzers.</summary>
     public StaticIndexMapping WithAnalyzers(IReadOnlyDictionary<string, string> analyzers) =>
         analyzers.Count == 0 && Analyzers.Count == 0
             ? this
@@ -226,7 +226,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         return ofProgram;
     }
 
-    /// <summary>The only path of a field; null for a point, which has two.</summary>
+    /// <summary>Returns the single path of a field; null for a point, which has two.</summary>
     private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch
     {
         null => field.Path ?? field.Name,

@@ -4,6 +4,7 @@ using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Outputs;
 
+/// <summary>
 /// The outputs that an index has yet to write, and those it cannot write. The outputs that a reference document lists are
 /// stored in the index:
 /// <code>

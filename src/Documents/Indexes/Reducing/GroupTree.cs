@@ -61,7 +61,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
             return GroupNode.Empty;
         }
 
-        // Children of what was a leaf are not stored: for them, all results below it are new.
+        // Children of a former leaf are not stored: to them, all results below the node are new.
         ReadOnlySpan<GroupChange> changesBelow = isBranch && !wasBranch
             ? CollectionsMarshal.AsSpan(Below(level, first))
             : changes;

@@ -5,6 +5,7 @@ using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Reducing;
 
+/// <summary>
 /// The key of a group as prefix-free bytes: equal for values that are equal as JSON, case-sensitive. Short keys contain the
 /// values themselves, long ones a hash.
 /// <code>

@@ -8,7 +8,8 @@ namespace Treepie.Indexes.Reducing;
 /// The persistent state of a reduce, in three trees in the store of the index. All integers are big-endian.
 /// <code>
 /// TREE            KEY                                      VALUE
-/// reduce.sources  document                                 1 byte: 1 if it failed; then the keys of its groups, in order of its results, a length in 1 byte before each
+/// reduce.sources  document                                 1 byte: 1 if it failed; then the keys of its groups, in order of its
+///                                                          results, each preceded by its length (1 byte)
 /// reduce.mapped   group, place (16 bytes)                  mapped object
 /// reduce.groups   group, level (1 byte), first (8 bytes)   node, see GroupNode
 /// </code>

@@ -3,6 +3,7 @@ using System.Text;
 
 namespace Treepie.Indexes.States;
 
+/// <summary>
 /// A node of the tree of partial results of a group: the reduced results of the mapped results below it. The root has the
 /// result of the group.
 /// <code>
