@@ -4,7 +4,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Operators on values. With null or missing, arithmetic results in null, comparisons are false, and conditions are false.
+/// Operators on values. With null or missing, arithmetic results in null, and order comparisons and conditions are
+/// false.
 /// </summary>
 internal static class Operators
 {

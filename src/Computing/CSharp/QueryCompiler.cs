@@ -35,7 +35,7 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
         BlockExpression turn = Expression.Block(
             [item], Expression.Assign(item, Expression.Property(elements, nameof(IEnumerator<Value>.Current))),
             follow(scope.With(name, item)));
-        // the method exists
+        // The method exists.
         Expression next = Expression.Call(elements, typeof(IEnumerator).GetMethod(nameof(IEnumerator.MoveNext))!);
         return Expression.Block(
             [elements],

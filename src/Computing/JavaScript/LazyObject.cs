@@ -37,8 +37,7 @@ internal sealed class LazyObject : ObjectInstance
     public ReadOnlySpan<byte> Text => _json.Span;
 
     /// <summary>
-    /// Whether no member can have been changed: no nested object that was accessed has been modified or is modifiable
-    /// without notice.
+    /// Whether no member can have been changed: no array was accessed, and accessed objects are untouched themselves.
     /// </summary>
     public bool IsUntouched
     {

@@ -64,8 +64,8 @@ internal sealed class LengthGuards
     private static double ItemsOf(JsValue value) => value is JsArray array ? array.Length : 1;
 
     /// <summary>
-    /// Returns an upper bound of the length after a replacement: exact for a string pattern; for a regular expression, a
-    /// sixteenth of all possible matches is assumed.
+    /// Estimates the length after a replacement: the matches of a string are counted; for a regular expression, matches at
+    /// a sixteenth of all positions are assumed.
     /// </summary>
     private static double ReplacedLength(JsValue self, JsValue[] arguments, bool isAll)
     {

@@ -144,7 +144,7 @@ internal static class AutoIndexChoice
     /// <summary>Returns the least recently used index, which is removed to make room for another.</summary>
     internal static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
     {
-        // the maximum is reached, so there is at least one
+        // The maximum is reached, so there is at least one.
         DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!;
         return least.Index.LastUse < (now - _idle).UtcTicks ? least : throw new InvalidQueryException(
             $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make "

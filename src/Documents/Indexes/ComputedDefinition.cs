@@ -23,7 +23,7 @@ internal static class ComputedDefinition
         if (!definition.Computes)
             return new StaticIndexMapping(definition);
         if (engine is null)
-            // throws with the position of the first expression that computes
+            // Throws with the position of the first expression that computes.
             return new StaticIndexMapping(WireDefinition.WithPaths(definition));
         var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];

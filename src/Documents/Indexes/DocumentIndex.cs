@@ -209,8 +209,8 @@ internal sealed class DocumentIndex
 
     /// <summary>
     /// Builds a small in-memory index of the changes of a snapshot that a view has not processed; the caller must dispose
-    /// it. Returns null if there are more changes than <see cref="MaxTailChanges"/>, or more bytes than <see
-    /// cref="MaxTailBytes"/>. The caller must hold the index.
+    /// it. Returns null if there are more changes than <see cref="MaxTailChanges"/>, or more bytes than
+    /// <see cref="MaxTailBytes"/>. The caller must hold the index.
     /// </summary>
     /// <param name="searcher">The view.</param>
     /// <param name="snapshot">The documents.</param>

@@ -49,7 +49,7 @@ internal sealed class DocumentIndexer
             _running = Task.Run(() => RunAsync(caughtUp));
     }
 
-    /// <summary>Makes it check the definition again.</summary>
+    /// <summary>Wakes it, to add new fields and requested compound keys.</summary>
     public void Wake() => _wake.Publish(_wake.LastEtag + 1);
 
     /// <summary>
@@ -185,7 +185,7 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>Waits for a change or a new definition.</summary>
+    /// <summary>Waits for a change, or until it is woken.</summary>
     private async Task WaitAsync(long reached, long woken, CancellationToken stop)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(stop);
@@ -321,7 +321,7 @@ internal sealed class DocumentIndexer
         MappedBatch batch = _mapper.Map(Batch(0, fields), fields, pending.Etag, _index.Writer.LastEtag, stop);
         int changes = batch.Batch.Count;
         long begun = _context.TimeProvider.GetTimestamp();
-        // fields are never added to map-reduce indexes
+        // Fields are never added to map-reduce indexes.
         _index.Writer.CommitBackfill(((EntryBatch)batch.Batch).Entries, batch.Reached, stop);
         Report(changes, batch, begun);
         tell(_index.ReportFields);

@@ -141,7 +141,7 @@ public sealed class IndexContent
             {
                 if (_beginRead is null)
                     return look(searcher, null, searcher.LastEtag);
-                // opened after the view, so it contains everything the index has processed
+                // Opened after the view, so it contains everything the index has processed.
                 using DatabaseSnapshot snapshot = _beginRead();
                 using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, out _, CancellationToken.None)
                     ?? throw TooFarBehind();

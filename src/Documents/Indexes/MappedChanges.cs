@@ -49,7 +49,7 @@ internal sealed class MappedChanges : IDisposable
         : IsValue || Current.IsTombstone || (IsOwn && LeavesOut(Current.Document));
 
     /// <summary>The id of the document, or the key of the compare-exchange value.</summary>
-    public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // a value is of these
+    public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // not null at a value
 
     /// <summary>The key of the counter or time series, see <see cref="KindKey"/>.</summary>
     public ReadOnlySpan<byte> Key => Beside.Key;
@@ -58,7 +58,7 @@ internal sealed class MappedChanges : IDisposable
 
     /// <summary>When the change was made (UTC ticks).</summary>
     public long ChangedAtTicks =>
-        IsBeside ? Beside.Ticks : IsValue ? _values!.Ticks : Current.ChangedAtTicks; // a value is of these
+        IsBeside ? Beside.Ticks : IsValue ? _values!.Ticks : Current.ChangedAtTicks; // not null at a value
 
     /// <summary>Whether the change is of a document, counter or time series that the index maps.</summary>
     public bool IsOwn => IsBeside || (_beside is null && IsOfCollection);

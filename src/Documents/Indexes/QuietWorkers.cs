@@ -7,8 +7,8 @@ namespace Treepie.Indexes;
 /// seconds. There are as many threads as concurrent jobs, so callers bound their number. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Does not use tasks: completing one on a low-priority thread could start pool threads with that priority, see <see
-/// cref="QuietThread"/>.
+/// Does not use tasks: completing one on a low-priority thread could start pool threads with that priority, see
+/// <see cref="QuietThread"/>.
 /// </remarks>
 internal sealed class QuietWorkers : IDisposable
 {

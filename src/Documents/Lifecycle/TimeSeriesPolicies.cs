@@ -20,7 +20,7 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <summary>The number of due documents read at once.</summary>
     private const int DuePerRead = 64;
 
-    /// <summary>The number of series of a due document held in memory at once; the progress is stored after each.</summary>
+    /// <summary>The number of series of a due document held in memory at once. Progress is stored after each series.</summary>
     internal const int SeriesPerPiece = 256;
 
     private readonly IWriteHost _host;
@@ -110,7 +110,7 @@ public sealed class TimeSeriesPolicies : IDisposable
             List<byte[]> due = Due();
             foreach (byte[] key in due)
                 steps += await RollUpDueAsync(key, configuration, cancellationToken).ConfigureAwait(false);
-            // roll-ups written here are themselves rolled up in this run, as they would be after an interruption
+            // Roll-ups written here are themselves rolled up in this run, as they would be after an interruption.
             more = due.Count > 0;
         }
 

@@ -4,8 +4,8 @@ namespace Treepie.Indexes.Computed;
 
 /// <summary>
 /// Keys of counters and segments of time series in an index: the folded id of the document, 00, the folded name; for a
-/// segment also 00 and the time at the end of its key in the store, as 16 hexadecimal digits. No byte is FF, as <see
-/// cref="OutputKey"/> requires.
+/// segment also 00 and the time at the end of its key in the store, as 16 hexadecimal digits. No byte is FF, as
+/// <see cref="OutputKey"/> requires.
 /// </summary>
 internal static class BesideKey
 {

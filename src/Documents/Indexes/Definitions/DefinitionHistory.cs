@@ -7,7 +7,6 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// <summary>
 /// The latest definitions of each index, in the documents' environment: <c>[{"CreatedAt":…,"Definition":{…}},…]</c> by
 /// folded name, newest first. Used for display only.
 /// </summary>

@@ -36,8 +36,8 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
     {
         var definitions = new List<byte[]>();
         using Cursor? cursor = documents.FindTree(TreeNames.StaticIndexes)?.OpenCursor();
-        for (bool valid = cursor?.MoveFirst() == true; valid; valid = cursor!.MoveNext()) // it has moved
-            definitions.Add(cursor!.Value.ToArray()); // it has moved
+        for (bool valid = cursor?.MoveFirst() == true; valid; valid = cursor!.MoveNext()) // valid only with a cursor
+            definitions.Add(cursor!.Value.ToArray()); // as above
         return definitions;
     }
 

@@ -9,8 +9,8 @@ namespace Treepie.Indexes.States;
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 mapped results below it
-///      8    1 0: objects follow; 1: the reduce failed, and why follows, UTF-8
-///      9    … objects, a length in 4 bytes before each
+///      8    1 0: objects follow; 1: the reduce failed, and its error message follows, UTF-8
+///      9    … objects, each preceded by its length (4 bytes)
 /// </code>
 /// </summary>
 /// <param name="Count">The number of mapped results below it.</param>
