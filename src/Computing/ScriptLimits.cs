@@ -24,11 +24,12 @@ public sealed record ScriptLimits
     /// <summary>The maximum time of one match of a regular expression. Default: 100 ms.</summary>
     public TimeSpan MaxRegexTime { get; init; } = TimeSpan.FromMilliseconds(100);
 
-    /// <summary>How many times slower a script may be on a busy machine than it is.</summary>
+    /// <summary>The factor by which a script may be slower on a busy machine.</summary>
     internal const int BusyFactor = 10;
 
     /// <summary>
-    /// The same for a script that did not keep its times: a second try shows whether it is slow, or the machine was busy.
+    /// The limits for the second attempt of a script that exceeded a time limit, which shows whether the script is slow or
+    /// the machine was busy.
     /// </summary>
     internal ScriptLimits OfBusyMachine =>
         this with { MaxTime = MaxTime * BusyFactor, MaxRegexTime = MaxRegexTime * BusyFactor };

@@ -11,7 +11,7 @@ namespace Treepie.Computing;
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
-    /// <summary>Scripts that are kept compiled; with one more all are forgotten.</summary>
+    /// <summary>The maximum number of compiled scripts in the cache; when it is reached, the cache is cleared.</summary>
     private const int MostScripts = 256;
 
     private readonly ConcurrentDictionary<string, CompiledScript> _scripts = new(StringComparer.Ordinal);
@@ -33,7 +33,7 @@ public sealed class TextComputingEngine : ComputingEngine
 
     internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions, bool takesAnyStatements = false)
     {
-        // Clients send the same texts again and again, and engines are kept with what was compiled.
+        // Clients send the same scripts repeatedly, and engines are kept with the compiled script.
         string key = (takesAnyStatements ? "any " : "") + string.Join(
             '\0', functions.Select(static one => $"{one.Name}({string.Join(',', one.Parameters)}){one.Body}"));
         if (_scripts.TryGetValue(key, out CompiledScript? known))
@@ -54,7 +54,10 @@ public sealed class TextComputingEngine : ComputingEngine
         ? JavaScriptReduce.Compile(index, text, _limits)
         : CSharpReduce.Compile(RequireNoSources(index), text);
 
-    /// <summary>Maps in C# begin with their source; whatever else there is in front of a call of 'map' is JavaScript.</summary>
+    /// <summary>
+    /// Returns whether a map is JavaScript: maps in C# start with their source; any other text that contains a call of
+    /// <c>map</c> is JavaScript.
+    /// </summary>
     private static bool IsJavaScript(string text)
     {
         ReadOnlySpan<char> start = text.AsSpan().TrimStart();

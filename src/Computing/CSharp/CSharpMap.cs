@@ -5,7 +5,7 @@ using Treepie.Store;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>A map whose text is C#.</summary>
+/// <summary>A map in C#.</summary>
 internal sealed class CSharpMap : IndexMap
 {
     private readonly Func<Run, Value> _compiled;
@@ -40,7 +40,7 @@ internal sealed class CSharpMap : IndexMap
 
     public override bool IsSingle => _shape.IsSingle;
 
-    /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a map.</exception>
     public static CSharpMap Compile(IndexTexts index, string text)
     {
         TextSource source = TextSource.OfMap(index, text);
@@ -65,7 +65,7 @@ internal sealed class CSharpMap : IndexMap
         }
         finally
         {
-            ArrayPool<byte>.Shared.Return(held, clearArray: true); // it may be of an encrypted database
+            ArrayPool<byte>.Shared.Return(held, clearArray: true); // the database may be encrypted
         }
     }
 }

@@ -3,7 +3,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>A reduce whose text is C#.</summary>
+/// <summary>A reduce in C#.</summary>
 internal sealed class CSharpReduce : IndexReduce
 {
     private readonly Func<Run, Value> _compiled;
@@ -22,7 +22,7 @@ internal sealed class CSharpReduce : IndexReduce
 
     public override bool HasDynamicFields { get; }
 
-    /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a reduce.</exception>
     public static CSharpReduce Compile(IndexTexts index, string text)
     {
         TextSource source = TextSource.OfReduce(index, text);

@@ -6,7 +6,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Compiles calls: the words of <see cref="Vocabulary"/>.</summary>
+/// <summary>Compiles calls of the functions of <see cref="Vocabulary"/>.</summary>
 internal sealed class CallCompiler(TextCompiler compiler, TextSource source, ParameterExpression run)
 {
     public Expression Visit(InvocationExpressionSyntax call, Scope scope)
@@ -64,8 +64,8 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
     }
 
     /// <summary>
-    /// <c>LoadDocument(id, "Users")</c> or <c>LoadDocument&lt;User&gt;(id, "Users")</c>: the collection is known before any
-    /// document is.
+    /// Compiles <c>LoadDocument(id, "Users")</c> or <c>LoadDocument&lt;User&gt;(id, "Users")</c>: the collection must be a
+    /// literal.
     /// </summary>
     private Expression Load(InvocationExpressionSyntax call, SimpleNameSyntax name, Scope scope)
     {
@@ -114,7 +114,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
                         Expression: LambdaExpressionSyntax lambda
                     }
                 })
-                value = lambda; // clients write the type of a function in front of it
+                value = lambda; // clients cast functions to their type
             if (value is LambdaExpressionSyntax function)
             {
                 Expression made = compiler.Lambda(function, scope);
@@ -131,7 +131,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         return values;
     }
 
-    /// <summary>Types of elements say nothing here, but that what is nothing is left out.</summary>
+    /// <summary>Ignores type arguments of sequence methods; <c>OfType</c> only removes null and missing elements.</summary>
     private string Generic(GenericNameSyntax name, string form) =>
         name.Identifier.ValueText is "OfType" or "Cast" or "ToList" or "ToArray" or "Select" or "SelectMany" or "Where"
             or "GroupBy" or "ToDictionary" or "OrderBy" ? form

@@ -3,10 +3,12 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Values as what functions and casts want. Nothing stays nothing.</summary>
+/// <summary>
+/// Converts values to the types that functions and casts require. Null and missing remain unchanged unless noted.
+/// </summary>
 internal static class Conversions
 {
-    /// <summary>As a text; nothing is the empty one.</summary>
+    /// <summary>Converts to a string; null and missing to an empty one.</summary>
     public static string Text(Value value) => Text(value, null);
 
     public static string Text(Value value, string? format)
@@ -36,7 +38,7 @@ internal static class Conversions
         }
     }
 
-    /// <summary>A whole number for a function.</summary>
+    /// <summary>Converts to a 32-bit integer.</summary>
     public static int Int(Value value) =>
         Long(value) is >= int.MinValue and <= int.MaxValue and var number
             ? (int)number
@@ -52,10 +54,10 @@ internal static class Conversions
             && double.TryParse(value.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number
         : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
 
-    /// <summary>A number as it is; a text that says one as that.</summary>
+    /// <summary>Converts a string to a number; numbers and time spans are unchanged.</summary>
     public static Value Number(Value value) => value.IsNumber || value.Kind == ValueKind.Span ? value : Value.Of(Double(value));
 
-    /// <summary>A time; null for nothing.</summary>
+    /// <summary>Converts to a time; null and missing to null.</summary>
     public static DateTime? Time(Value value) => value.Kind switch
     {
         ValueKind.Missing or ValueKind.Null => null,
@@ -64,7 +66,7 @@ internal static class Conversions
         _ => throw new ComputingException($"{value.Describe()} is no time."),
     };
 
-    /// <summary>A value as a kind that C# has a word for; other words change nothing.</summary>
+    /// <summary>Casts a value to a C# type; unknown types leave it unchanged.</summary>
     public static Value Cast(string type, Value value)
     {
         if (value.IsNothing)
@@ -102,7 +104,7 @@ internal static class Conversions
         }
     }
 
-    /// <summary>Whether a value is of a kind that C# has a word for; null: the word is unknown.</summary>
+    /// <summary>Returns whether a value has a C# type; null if the type is unknown.</summary>
     public static bool? Is(string type, Value value) => type switch
     {
         "string" => value.Kind == ValueKind.String,

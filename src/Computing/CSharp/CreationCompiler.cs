@@ -5,10 +5,10 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Compiles what makes a new object, array, dictionary or time.</summary>
+/// <summary>Compiles creations of objects, arrays, dictionaries and times.</summary>
 internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
 {
-    /// <summary>Null where the node is none of that.</summary>
+    /// <summary>Returns null if the node is not a creation.</summary>
     public Expression? TryVisit(ExpressionSyntax node, Scope scope) => node switch
     {
         AnonymousObjectCreationExpressionSyntax made => Members(
@@ -64,7 +64,7 @@ internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
             Expression.NewArrayInit(typeof(Value), all.Select(member => compiler.Visit(member.Value, scope))));
     }
 
-    /// <summary><c>{ A = x }</c>, <c>{ ["a"] = x }</c> or <c>{ { "a", x } }</c>.</summary>
+    /// <summary>Compiles <c>{ A = x }</c>, <c>{ ["a"] = x }</c> or <c>{ { "a", x } }</c>.</summary>
     private Expression Pairs(ObjectCreationExpressionSyntax made, IEnumerable<ExpressionSyntax> initial, Scope scope)
     {
         var names = new List<Expression>();

@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>New objects, arrays and times.</summary>
+/// <summary>Creates objects, arrays, times and time spans.</summary>
 internal static class Creations
 {
     public static Value Items(Value[] items) => Value.Of(items);

@@ -3,9 +3,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>
-/// The document that is mapped: its body, its id as <c>Id</c>, and its metadata, which are put together when they are asked for.
-/// </summary>
+/// <summary>The mapped document: its body, its id as <c>Id</c>, and its metadata, which is built on first access.</summary>
 internal sealed class DocumentMembers(ReadOnlyMemory<byte> body, string id, IMapHost host) : IValueMembers
 {
     public const string Metadata = "@metadata";

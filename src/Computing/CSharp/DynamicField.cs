@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>A field whose name the document says, as a member of the object of a map.</summary>
+/// <summary>A dynamic field, as a member of an object returned by a map.</summary>
 internal sealed class DynamicField(ValueObject description) : IValueMembers
 {
     public Value Get(string name) => description.Get(name);

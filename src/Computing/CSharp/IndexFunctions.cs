@@ -3,10 +3,10 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Functions that only indexes have. Each public method is a word of the vocabulary.</summary>
+/// <summary>Functions available in indexes only. Each public method is part of the vocabulary.</summary>
 internal static class IndexFunctions
 {
-    /// <summary>Deepest that <c>Recurse</c> and <c>Hierarchy</c> go.</summary>
+    /// <summary>The maximum depth of <c>Recurse</c> and <c>Hierarchy</c>.</summary>
     private const int MaxRecursion = 1_000;
 
     public static Value Id(Run run, Value document)
@@ -76,7 +76,9 @@ internal static class IndexFunctions
 
     public static Value CreateField(Run run, Value name, Value value) => CreateField(run, name, value, Value.Missing);
 
-    /// <summary>The third argument has options: an object, or whether the value is stored.</summary>
+    /// <summary>
+    /// Creates a dynamic field; the options are an object, or a boolean that specifies whether the value is stored.
+    /// </summary>
     public static Value CreateField(Run run, Value name, Value value, Value options)
     {
         run.Step();
@@ -99,7 +101,7 @@ internal static class IndexFunctions
                     .With("Indexing", Value.Of(analyzed.IsTrue ? "Search" : "Exact"))));
     }
 
-    /// <summary>A value, what a function gives for it, what it gives for that, and so on; each once.</summary>
+    /// <summary>Returns a value and all values reached by applying a function repeatedly, each once.</summary>
     public static Value Recurse(Run run, Value start, Func<Value, Value> next)
     {
         var found = new List<Value>();
@@ -122,7 +124,7 @@ internal static class IndexFunctions
         }
     }
 
-    /// <summary>A value and everything below it in a member that has more of its kind.</summary>
+    /// <summary>Returns a value and its descendants in a recursive member.</summary>
     public static Value Hierarchy(Run run, Value start, Value member)
     {
         string name = Conversions.Text(member);
@@ -135,7 +137,7 @@ internal static class IndexFunctions
 
     public static Value AttachmentsFor(Run run, Value document) => Names(run, document, "@attachments");
 
-    /// <summary>An attachment of the document that is mapped, without its content.</summary>
+    /// <summary>Returns an attachment of the mapped document, without its content.</summary>
     public static Value LoadAttachment(Run run, Value document, Value name)
     {
         run.Step();

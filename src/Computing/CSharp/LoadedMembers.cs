@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>A document that a map has loaded: its body, its metadata, and its id as <c>Id</c>.</summary>
+/// <summary>A document loaded by a map: its body, its metadata, and its id as <c>Id</c>.</summary>
 internal sealed class LoadedMembers(ReadOnlyMemory<byte> json) : IValueMembers
 {
     private readonly JsonMembers _members = new(json);

@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Members and elements of values. What nothing has is nothing.</summary>
+/// <summary>Reads members and elements of values. Members of null or missing are missing.</summary>
 internal static class MemberAccess
 {
     public static Value Get(Value value, string name) => value.Kind switch
@@ -37,7 +37,7 @@ internal static class MemberAccess
             : Value.Missing;
     }
 
-    /// <summary>What a map of names has beside the names.</summary>
+    /// <summary>Returns a property of an object used as a dictionary.</summary>
     private static Value OfObject(Value value, string name) => name switch
     {
         "Count" => Value.Of((long)value.Members.All().Count()),

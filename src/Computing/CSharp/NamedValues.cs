@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>A dictionary that a text makes, in the order in which its names came.</summary>
+/// <summary>A dictionary created by source code, in insertion order.</summary>
 internal sealed class NamedValues(Dictionary<string, Value> values) : IValueMembers
 {
     public Value Get(string name) => values.GetValueOrDefault(name);

@@ -4,7 +4,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Operators over values. Nothing (null or missing) stays nothing in arithmetic, is smaller than nothing, and counts as false.
+/// Operators on values. With null or missing, arithmetic results in null, and order comparisons and conditions are
+/// false.
 /// </summary>
 internal static class Operators
 {
@@ -157,7 +158,7 @@ internal static class Operators
         _ => right == 0 ? throw new DivideByZeroException() : left % right,
     };
 
-    /// <summary>Null where there is no order between the two.</summary>
+    /// <summary>Compares two values; returns null if one is null or missing.</summary>
     private static int? Compare(Value left, Value right)
     {
         (left, right) = (TimeOr(left, right), TimeOr(right, left));
@@ -171,7 +172,7 @@ internal static class Operators
                 string.Create(CultureInfo.InvariantCulture, $"{left.Describe()} and {right.Describe()} have no order."));
     }
 
-    /// <summary>A text that says a time or a length of time, beside one.</summary>
+    /// <summary>Converts a string that represents a time or time span if the other operand is one.</summary>
     private static Value TimeOr(Value value, Value other) => value.Kind != ValueKind.String ? value : other.Kind switch
     {
         ValueKind.Time when TimeTexts.TryParse(value.Text, out DateTime time) => Value.Of(time),

@@ -6,8 +6,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Compiles <c>from … let … where … select</c>: each clause runs what follows it, for every element, with its name; the last adds
-/// a result. A group first collects what came so far.
+/// Compiles <c>from … let … where … select</c> to nested loops: each clause runs the following ones for every element, with
+/// its variable in scope; the last adds a result. A group clause first collects all elements.
 /// </summary>
 internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, ParameterExpression run)
 {
@@ -35,7 +35,8 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
         BlockExpression turn = Expression.Block(
             [item], Expression.Assign(item, Expression.Property(elements, nameof(IEnumerator<Value>.Current))),
             follow(scope.With(name, item)));
-        Expression next = Expression.Call(elements, typeof(IEnumerator).GetMethod(nameof(IEnumerator.MoveNext))!); // it has one
+        // The method exists.
+        Expression next = Expression.Call(elements, typeof(IEnumerator).GetMethod(nameof(IEnumerator.MoveNext))!);
         return Expression.Block(
             [elements],
             Expression.Assign(
@@ -45,7 +46,7 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
                 Expression.Call(elements, typeof(IDisposable).GetMethod(nameof(IDisposable.Dispose))!))); // as above
     }
 
-    /// <summary>The clauses of a body from one on, and what comes behind the last.</summary>
+    /// <summary>Compiles the clauses of a body from an index on, followed by <paramref name="last"/>.</summary>
     private Expression Clauses(QueryBodySyntax body, int clause, Scope scope, Func<Scope, Expression> last)
     {
         if (clause == body.Clauses.Count)
@@ -71,7 +72,9 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
         }
     }
 
-    /// <summary>The end of a body: <paramref name="rows"/> runs what it is given for every row that the clauses make.</summary>
+    /// <summary>
+    /// Compiles the end of a body; <paramref name="rows"/> runs an expression for every row that the clauses produce.
+    /// </summary>
     private Expression Finish(QueryBodySyntax body, Scope scope, Func<Func<Scope, Expression>, Expression> rows)
     {
         QueryContinuationSyntax? next = body.Continuation;

@@ -2,7 +2,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>What compiled queries call.</summary>
+/// <summary>Methods called by compiled queries.</summary>
 internal static class QueryRuntime
 {
     public static IEnumerator<Value> Elements(Run run, Value items) => run.Each(items).GetEnumerator();

@@ -4,27 +4,29 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// One run of a text over one document or group: what it is about, and how much it may do. What is counted are steps and
-/// characters, not time, so that whether a document is indexed does not depend on how busy the machine is. One thread at a time.
+/// One run of compiled code over a document or group, with its source and its limits. Limits count steps and characters, not
+/// time, so that whether a document is indexed does not depend on the load of the machine. Not thread-safe.
 /// </summary>
 internal sealed class Run(IMapHost? host, Value source)
 {
-    /// <summary>Most steps: elements visited and functions called. Some tens of milliseconds.</summary>
+    /// <summary>The maximum number of steps (elements visited and functions called): some tens of milliseconds.</summary>
     public const int MaxSteps = 1_000_000;
 
-    /// <summary>Most characters of all texts that are made or looked through.</summary>
+    /// <summary>The maximum number of characters of all strings created or scanned.</summary>
     public const long MaxCharacters = 64 * 1024 * 1024;
 
-    /// <summary>Most characters of one text.</summary>
+    /// <summary>The maximum number of characters of one string.</summary>
     public const int MaxTextLength = 16 * 1024 * 1024;
 
     private int _steps;
     private long _characters;
 
-    /// <summary>The documents that <c>docs</c> stands for: the one that is mapped; or what <c>results</c> stands for.</summary>
+    /// <summary>
+    /// The sequence that <c>docs</c> or <c>results</c> stands for: the mapped document, or the values to reduce.
+    /// </summary>
     public Value Source { get; } = source;
 
-    /// <summary>What may be looked at beside them.</summary>
+    /// <summary>What a map may read apart from its document.</summary>
     public IMapHost Host => host ?? throw new ComputingException("a reduce may not look at documents.");
 
     /// <summary>Counts a step.</summary>
@@ -34,7 +36,7 @@ internal sealed class Run(IMapHost? host, Value source)
             throw new ComputingException($"it takes more than {MaxSteps:N0} steps.");
     }
 
-    /// <summary>Counts characters that are about to be made or looked through.</summary>
+    /// <summary>Counts characters that are about to be created or scanned.</summary>
     public void Characters(long count)
     {
         Step();
@@ -45,14 +47,14 @@ internal sealed class Run(IMapHost? host, Value source)
             throw new ComputingException($"its texts have more than {MaxCharacters:N0} characters together.");
     }
 
-    /// <summary>A text that was made.</summary>
+    /// <summary>Returns a created string as a value, counting its characters.</summary>
     public Value Made(string text)
     {
         Characters(text.Length);
         return Value.Of(text);
     }
 
-    /// <summary>The elements of a value, each of which is a step.</summary>
+    /// <summary>Returns the elements of a value, counting each as a step.</summary>
     public IEnumerable<Value> Each(Value value)
     {
         Step();

@@ -2,7 +2,7 @@ using System.Linq.Expressions;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>The names that are known at a place of a text. Immutable.</summary>
+/// <summary>The variables visible at a position of the source code. Immutable.</summary>
 internal sealed class Scope
 {
     private readonly Scope? _outer;
@@ -19,7 +19,7 @@ internal sealed class Scope
 
     public static Scope Empty { get; } = new(null, "", null, null);
 
-    /// <summary>What stands in front of <c>?.</c></summary>
+    /// <summary>The value before <c>?.</c>.</summary>
     public Expression? Receiver { get; }
 
     public Scope With(string name, Expression value) => new(this, name, value, Receiver);

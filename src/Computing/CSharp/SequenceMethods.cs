@@ -4,7 +4,7 @@ using F2 = System.Func<Treepie.Computing.Values.Value, Treepie.Computing.Values.
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Methods of sequences: what a text may call on an array. Each public method is a word of the vocabulary.</summary>
+/// <summary>Methods of sequences, which can be called on arrays. Each public method is part of the vocabulary.</summary>
 internal static class SequenceMethods
 {
     public static Value Select(Run run, Value self, F1 map) => Seq(run.Each(self).Select(map));

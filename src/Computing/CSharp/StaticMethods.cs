@@ -4,7 +4,7 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Functions that belong to a type's name. Each public method is a word of the vocabulary: <c>Type_Method</c>.</summary>
+/// <summary>Static functions of types. Each public method is part of the vocabulary: <c>Type_Method</c>.</summary>
 internal static class StaticMethods
 {
     public static Value string_IsNullOrEmpty(Run run, Value text) =>
@@ -151,7 +151,9 @@ internal static class StaticMethods
     public static Value char_IsUpper(Run run, Value one) =>
         Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsUpper(only)));
 
-    /// <summary>Patterns run in linear time, so there is none that takes forever; those that need more are refused.</summary>
+    /// <summary>
+    /// Matches a pattern. Patterns run in linear time, so none can run forever; those that cannot are rejected.
+    /// </summary>
     public static Value Regex_IsMatch(Run run, Value text, Value pattern)
     {
         string input = Conversions.Text(text);
@@ -163,7 +165,7 @@ internal static class StaticMethods
     {
         string input = Conversions.Text(text), replacement = Conversions.Text(with);
         Regex regex = Linear(pattern);
-        run.Characters(input.Length + ((long)regex.Count(input) * replacement.Length * 4)); // a replacement can name groups
+        run.Characters(input.Length + ((long)regex.Count(input) * replacement.Length * 4)); // a replacement can refer to groups
         return run.Made(regex.Replace(input, replacement));
     }
 
@@ -193,7 +195,6 @@ internal static class StaticMethods
             string pattern = Conversions.Text(format);
             if (pattern.Length > 4096 || pattern.AsSpan().ContainsAnyInRange('5', '9') && pattern.Contains(','))
                 throw new ComputingException("a format is short and pads little: use PadLeft and PadRight.");
-            // values are given
             run.Characters(pattern.Length + values.Sum(static value => (long)Conversions.Text((Value)value!).Length));
             return run.Made(
                 string.Format(CultureInfo.InvariantCulture, pattern, [.. values.Select(static value => Plain((Value)value!))]));

@@ -10,23 +10,23 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Compiles the syntax tree of a text to an expression tree over <see cref="Value"/>. What it knows is a fixed vocabulary:
-/// everything else is refused, with its place, so that nothing a text says reaches the runtime. For one text.
+/// Compiles a syntax tree to an expression tree over <see cref="Value"/>. Only a fixed vocabulary is supported: everything
+/// else is rejected with its position, so that source code has no access to the runtime. Used for one source text.
 /// </summary>
 internal sealed class TextCompiler(TextSource source)
 {
-    /// <summary>Deepest nesting of expressions.</summary>
+    /// <summary>The maximum nesting of expressions.</summary>
     private const int MaxDepth = 200;
 
-    private static readonly MethodInfo _isTrue = typeof(Operators).GetMethod(nameof(Operators.IsTrue))!; // it is there
+    private static readonly MethodInfo _isTrue = typeof(Operators).GetMethod(nameof(Operators.IsTrue))!; // the method exists
     private readonly ParameterExpression _run = Expression.Parameter(typeof(Run), "run");
     private int _depth;
 
-    /// <summary>Compiles an expression of the text, in which only what the source stands for is known.</summary>
+    /// <summary>Compiles an expression in which only the source is known.</summary>
     public Func<Run, Value> Compile(ExpressionSyntax text) =>
         Expression.Lambda<Func<Run, Value>>(Visit(text, Scope.Empty), _run).Compile();
 
-    /// <summary>The value of an expression.</summary>
+    /// <summary>Compiles an expression to a value.</summary>
     public Expression Visit(ExpressionSyntax node, Scope scope)
     {
         if (++_depth > MaxDepth)
@@ -63,10 +63,10 @@ internal sealed class TextCompiler(TextSource source)
         return value;
     }
 
-    /// <summary>A condition.</summary>
+    /// <summary>Compiles a condition.</summary>
     public Expression Test(ExpressionSyntax node, Scope scope) => Expression.Call(_isTrue, Visit(node, scope));
 
-    /// <summary>A lambda as a delegate over values.</summary>
+    /// <summary>Compiles a lambda to a delegate over values.</summary>
     public Expression Lambda(ExpressionSyntax node, Scope scope)
     {
         (IReadOnlyList<ParameterSyntax> names, ExpressionSyntax? body) = node switch
@@ -81,11 +81,11 @@ internal sealed class TextCompiler(TextSource source)
             [.. names.Select(static name => Expression.Parameter(typeof(Value), name.Identifier.ValueText))];
         Scope inner = scope;
         foreach (ParameterExpression parameter in parameters)
-            inner = inner.With(parameter.Name!, parameter); // it has just been given
+            inner = inner.With(parameter.Name!, parameter); // the name was set above
         return Expression.Lambda(Visit(body, inner), parameters);
     }
 
-    /// <summary>The name that a value has by itself, as in <c>new { a.City }</c>.</summary>
+    /// <summary>Returns the implied name of a member, as in <c>new { a.City }</c>.</summary>
     public string ImpliedName(ExpressionSyntax node) => node switch
     {
         IdentifierNameSyntax name => name.Identifier.ValueText,
@@ -102,7 +102,7 @@ internal sealed class TextCompiler(TextSource source)
                 .First(one => one.Name == method && one.GetParameters().Length == arguments.Length),
             arguments);
 
-    /// <summary>The word that says a type: <c>int?</c> is <c>int</c>.</summary>
+    /// <summary>Returns the normalized name of a type: <c>int?</c> is <c>int</c>.</summary>
     public static string TypeName(TypeSyntax type) => type switch
     {
         NullableTypeSyntax nullable => TypeName(nullable.ElementType),
@@ -168,7 +168,7 @@ internal sealed class TextCompiler(TextSource source)
         return Get(Visit(member.Expression, scope), name);
     }
 
-    /// <summary>The type that an expression names; null where it is a value.</summary>
+    /// <summary>Returns the type that an expression names; null if it is a value.</summary>
     public static string? TypeOf(ExpressionSyntax node, Scope scope) => node switch
     {
         PredefinedTypeSyntax word => word.Keyword.ValueText,

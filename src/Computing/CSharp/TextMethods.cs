@@ -3,7 +3,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Methods of texts and other single values. Each public method is a word of the vocabulary. Called on nothing they give nothing.
+/// Methods of strings and other single values. Each public method is part of the vocabulary. Most return null or missing
+/// when called on null or missing.
 /// </summary>
 internal static class TextMethods
 {
@@ -12,7 +13,7 @@ internal static class TextMethods
     public static Value ToString(Run run, Value self, Value format) =>
         self.IsNothing ? self : run.Made(Conversions.Text(self, Conversions.Text(format)));
 
-    /// <summary>The content of what <c>LoadAttachment</c> gives.</summary>
+    /// <summary>Returns the content of the result of <c>LoadAttachment</c>.</summary>
     public static Value GetContentAsString(Run run, Value self) => self.IsNothing ? self
         : self.Kind == ValueKind.Object && self.Members is AttachmentMembers attachment ? run.Made(attachment.Text)
         : throw new ComputingException("'GetContentAsString' is of attachments: LoadAttachment(doc, \"notes.txt\").");
@@ -89,7 +90,7 @@ internal static class TextMethods
 
     public static Value Split(Run run, Value self, Value separator) => Split(run, self, separator, Value.Of(false));
 
-    /// <summary>The third argument says whether empty parts are left out.</summary>
+    /// <summary>Splits a string; the third argument specifies whether empty parts are removed.</summary>
     public static Value Split(Run run, Value self, Value separator, Value options)
     {
         if (self.IsNothing)
@@ -203,7 +204,7 @@ internal static class TextMethods
     public static Value ToShortDateString(Run run, Value self) =>
         ToString(run, Conversions.Cast("DateTime", self), Value.Of("MM/dd/yyyy"));
 
-    /// <summary>Gives an object that a map makes a weight.</summary>
+    /// <summary>Sets the boost of an object returned by a map.</summary>
     public static Value Boost(Run run, Value self, Value weight)
     {
         run.Step();
@@ -264,7 +265,7 @@ internal static class TextMethods
     private static char One(Value value) =>
         Conversions.Text(value) is [char only] ? only : throw new ComputingException("one character is expected.");
 
-    /// <summary>What <c>StringComparison</c> says: with case, or without.</summary>
+    /// <summary>Converts a <c>StringComparison</c> to case-sensitive or case-insensitive.</summary>
     private static StringComparison Comparison(Value ignoreCase) =>
         ignoreCase.IsTrue ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
 }

@@ -3,14 +3,14 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Runs a text and writes its results.</summary>
+/// <summary>Runs compiled source code and writes its results.</summary>
 internal static class TextResults
 {
-    /// <param name="run">What it is run over.</param>
-    /// <param name="compiled">The text.</param>
-    /// <param name="output">Takes the results.</param>
-    /// <param name="hasDynamicFields">Whether it makes fields that the document names.</param>
-    /// <exception cref="ComputationException">It fails.</exception>
+    /// <param name="run">The run with its source.</param>
+    /// <param name="compiled">The compiled code.</param>
+    /// <param name="output">Receives the results.</param>
+    /// <param name="hasDynamicFields">Whether results may have dynamic fields.</param>
+    /// <exception cref="ComputationException">The code failed.</exception>
     public static void Write(Run run, Func<Run, Value> compiled, MapOutput output, bool hasDynamicFields = false)
     {
         try
@@ -35,7 +35,7 @@ internal static class TextResults
         }
     }
 
-    /// <summary>Moves fields that the document names to where they are looked for.</summary>
+    /// <summary>Moves dynamic fields to the member in which they are expected.</summary>
     private static Value WithDynamicFields(Value result)
     {
         if (!result.Members.All().Any(static member => IsDynamic(member.Value)))

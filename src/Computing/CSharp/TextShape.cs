@@ -4,7 +4,8 @@ using Treepie.Computations;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// What a text says of its results without being run: their fields, whether they are weighed, and by what a reduce groups.
+/// What can be determined about source code without running it: the fields of its results, whether they have a boost, and by
+/// what a reduce groups.
 /// </summary>
 internal sealed class TextShape
 {
@@ -13,19 +14,19 @@ internal sealed class TextShape
 
     private TextShape(TextSource source) => _source = source;
 
-    /// <summary>Fields of the results.</summary>
+    /// <summary>The fields of the results.</summary>
     public IReadOnlyList<MappedField> Fields => _fields;
 
-    /// <summary>Whether results have a weight.</summary>
+    /// <summary>Whether results have a boost.</summary>
     public bool HasBoost { get; private set; }
 
-    /// <summary>Whether results have fields whose names the document says.</summary>
+    /// <summary>Whether results have fields whose names are determined by documents.</summary>
     public bool HasDynamicFields { get; private set; }
 
-    /// <summary>Whether a document gives at most one result.</summary>
+    /// <summary>Whether a document has at most one result.</summary>
     public bool IsSingle { get; private set; } = true;
 
-    /// <exception cref="InvalidIndexDefinitionException">It does not end with objects.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The code does not end with objects.</exception>
     public static TextShape Of(TextSource source)
     {
         var shape = new TextShape(source);
@@ -35,8 +36,8 @@ internal sealed class TextShape
         return shape;
     }
 
-    /// <summary>Members that a reduce groups by; none: all results are one group.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It does not group, or by what is no member.</exception>
+    /// <summary>Returns the members by which a reduce groups; empty if all results are one group.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The code does not group, or not by members.</exception>
     public static IReadOnlyList<string> KeysOf(TextSource source)
     {
         List<ExpressionSyntax> keys =
@@ -74,7 +75,7 @@ internal sealed class TextShape
                 + "map what is to be grouped by."),
     };
 
-    /// <summary>What the elements of a sequence are.</summary>
+    /// <summary>Reads the elements of a sequence.</summary>
     private void ReadSequence(ExpressionSyntax node)
     {
         switch (node)

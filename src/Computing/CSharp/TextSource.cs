@@ -6,16 +6,16 @@ using Treepie.Computations;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>,
+/// Parsed source code of an index, with its source of documents and error positions. Sources are <c>docs</c>,
 /// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; <c>timeSeries</c>,
-/// <c>timeSeries.Users</c> and <c>timeSeries.Users.Heart</c>, <c>counters</c> likewise; of a reduce, <c>results</c>.
+/// <c>timeSeries.Users</c> and <c>timeSeries.Users.Heart</c>, <c>counters</c> likewise; in a reduce, <c>results</c>.
 /// </summary>
 internal sealed class TextSource
 {
-    /// <summary>Longest text, in characters.</summary>
+    /// <summary>The maximum length of the source code, in characters.</summary>
     public const int MaxLength = 64 * 1024;
 
-    /// <summary>Most brackets within each other: the parser's time grows with the square of them.</summary>
+    /// <summary>The maximum nesting of brackets: the time of the parser is quadratic in it.</summary>
     private const int MaxNesting = 256;
 
     private readonly IndexTexts _index;
@@ -31,40 +31,40 @@ internal sealed class TextSource
         Text = text;
     }
 
-    /// <summary>The whole text.</summary>
+    /// <summary>The whole expression.</summary>
     public ExpressionSyntax Text { get; }
 
-    /// <summary>Collections of the source; empty: all documents.</summary>
+    /// <summary>The collections of the source; empty for all documents.</summary>
     public List<string> Collections { get; } = [];
 
-    /// <summary>What the source has.</summary>
+    /// <summary>The kind of items in the source.</summary>
     public IndexSourceType Source { get; private set; }
 
-    /// <summary>The time series or counter of the source; null: all.</summary>
+    /// <summary>The name of the time series or counter of the source; null for all.</summary>
     public string? BesideName { get; private set; }
 
-    /// <summary>Collections that documents are loaded from.</summary>
+    /// <summary>The collections from which documents are loaded.</summary>
     public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Whether it looks at compare-exchange values.</summary>
+    /// <summary>Whether it loads compare-exchange values.</summary>
     public bool LoadsCompareExchange { get; set; }
 
-    /// <summary>Whether the text takes its documents from anywhere.</summary>
+    /// <summary>Whether a source was found.</summary>
     public bool HasSource => _source is not null;
 
     /// <summary>Parses a map.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is no expression.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not an expression.</exception>
     public static TextSource OfMap(IndexTexts index, string text) => new(index, "Maps", "docs", Parse(index, "Maps", text));
 
     /// <summary>Parses a reduce.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is no expression.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not an expression.</exception>
     public static TextSource OfReduce(IndexTexts index, string text) =>
         new(index, "Reduce", "results", Parse(index, "Reduce", text));
 
     public InvalidIndexDefinitionException Refuse(SyntaxNodeOrToken node, string problem) =>
         Refuse(_index, _part, node.GetLocation(), problem);
 
-    /// <summary>Whether a node stands for the documents; there is one such place in a text.</summary>
+    /// <summary>Returns whether a node is the source, of which there must be only one.</summary>
     public bool IsSource(ExpressionSyntax node, Scope scope)
     {
         if (node == _source)
@@ -89,7 +89,7 @@ internal sealed class TextSource
     private bool IsRoot(ExpressionSyntax node) => node is IdentifierNameSyntax name && name.Identifier.ValueText == _root;
 
     /// <summary>
-    /// Reads <c>timeSeries</c> or <c>counters</c>, with names of a collection and of one of its series or counters.
+    /// Reads <c>timeSeries</c> or <c>counters</c>, with optional names of a collection and of one of its series or counters.
     /// </summary>
     private bool TryReadBeside(ExpressionSyntax node, Scope scope, out IndexSourceType source)
     {
@@ -189,7 +189,9 @@ internal sealed class TextSource
         ArrayCreationExpressionSyntax { Initializer: { } initializer } => [.. initializer.Expressions],
         _ => [node],
     };
-    /// <summary>Brackets in strings count too; no text that people write comes near.</summary>
+    /// <summary>
+    /// Limits the nesting of brackets. Brackets in strings count too, but realistic code stays far below the limit.
+    /// </summary>
     private static void RequireNesting(IndexTexts index, string part, string text)
     {
         int depth = 0;

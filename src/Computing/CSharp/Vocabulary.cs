@@ -4,24 +4,25 @@ using System.Reflection;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// The words that a text may call, and nothing else: methods of values, functions of types, and functions of indexes. A word is
-/// found by its name and the form of its arguments: <c>v</c> for a value, the number of parameters for a lambda.
+/// The functions that source code may call: methods of values, static functions of types, and functions of indexes; nothing
+/// else can be called. A function is identified by its name and the form of its arguments: <c>v</c> for a value, the number
+/// of parameters for a lambda.
 /// </summary>
 internal static class Vocabulary
 {
     /// <summary>Methods called on a value.</summary>
     public static FrozenDictionary<string, MethodInfo> Methods { get; } = Words(typeof(SequenceMethods), typeof(TextMethods));
 
-    /// <summary>Functions called by their name alone.</summary>
+    /// <summary>Functions called without a receiver.</summary>
     public static FrozenDictionary<string, MethodInfo> Functions { get; } = Words(typeof(IndexFunctions));
 
-    /// <summary>Functions of a type: <c>Math_Round</c>.</summary>
+    /// <summary>Static functions of a type: <c>Math_Round</c>.</summary>
     public static FrozenDictionary<string, MethodInfo> Statics { get; } = Words(typeof(StaticMethods));
 
-    /// <summary>The name of a word with the form of its arguments.</summary>
+    /// <summary>Returns the key of a function: its name with the form of its arguments.</summary>
     public static string Key(string name, string form) => $"{name}({form})";
 
-    /// <summary>The forms there are of a name, for messages.</summary>
+    /// <summary>Returns all names, for messages.</summary>
     public static string Names(FrozenDictionary<string, MethodInfo> words) =>
         string.Join(
             ", ",

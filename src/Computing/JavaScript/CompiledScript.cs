@@ -11,12 +11,11 @@ using Script = Treepie.Computations.Script;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// Front door of the room: functions in JavaScript, compiled once and run by Jint within limits, on engines that are kept for the
-/// next call. Thread-safe.
+/// Functions in JavaScript, compiled once and run by Jint within limits, on engines that are reused. Thread-safe.
 /// </summary>
 internal sealed class CompiledScript : Script
 {
-    /// <summary>Longest text of all functions together, in characters.</summary>
+    /// <summary>The maximum length of all functions together, in characters.</summary>
     private const int MaxCharacters = 256 * 1024;
 
     private readonly Prepared<Acornima.Ast.Script> _program;
@@ -27,14 +26,14 @@ internal sealed class CompiledScript : Script
     private CompiledScript(Prepared<Acornima.Ast.Script> program, ScriptFunction[] functions, ScriptLimits limits) =>
         (_program, _functions, _limits) = (program, functions, limits);
 
-    /// <exception cref="ScriptException">A function is no script.</exception>
+    /// <exception cref="ScriptException">A function cannot be parsed.</exception>
     public static CompiledScript Compile(IReadOnlyList<ScriptFunction> functions, ScriptLimits limits)
     {
         if (functions.Sum(static one => one.Body.Length) > MaxCharacters)
             throw new ScriptException(
                 $"The script has more than {MaxCharacters:N0} characters. Shorten it.", 1, 1, isSyntax: true);
 
-        // Each by itself first, so that a bracket too many of one does not end up in another.
+        // First parse each function separately, so that an extra bracket in one does not affect another.
         foreach (ScriptFunction function in functions)
             Prepare([function]);
         return new CompiledScript(Prepare(functions), [.. functions], limits);
@@ -45,7 +44,7 @@ internal sealed class CompiledScript : Script
     {
         if (!_idle.TryTake(out ScriptEngine? engine))
             engine = new ScriptEngine(_program, _limits);
-        // One that fails may be left in the middle of something: only others are used again.
+        // An engine whose call failed may be in an inconsistent state, so it is not reused.
         bool reusable = false;
         try
         {
@@ -108,12 +107,13 @@ internal sealed class CompiledScript : Script
     }
 
     /// <summary>
-    /// The body begins on a line of its own, so that only lines have to be counted; its first line is moved to where it stood.
+    /// Returns the source of a function. The body starts on a line of its own, so that only lines must be counted to map
+    /// positions.
     /// </summary>
     private static string TextOf(ScriptFunction function) =>
         $"function {function.Name}({string.Join(',', function.Parameters)}) {{\n{function.Body}\n}}";
 
-    /// <summary>Where a place of the program stands in the text that was given.</summary>
+    /// <summary>Converts a position in the program to one in the original text.</summary>
     private static (int Line, int Column) PlaceOf(IReadOnlyList<ScriptFunction> functions, int line, int column)
     {
         int first = 1;
@@ -122,7 +122,7 @@ internal sealed class CompiledScript : Script
             int lines = 3 + function.Body.AsSpan().Count('\n');
             if (line < first + lines)
             {
-                // A bracket too many is seen behind the body.
+                // An extra bracket is reported after the body.
                 int inBody = Math.Clamp(line - first - 1, 0, lines - 3);
                 return (function.Line + inBody, inBody == 0 ? function.Column + Math.Max(0, column) : column + 1);
             }

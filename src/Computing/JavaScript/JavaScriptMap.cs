@@ -5,9 +5,7 @@ using Treepie.Store;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>
-/// A map whose text is JavaScript: <c>map('Users', u =&gt; ({ … }))</c>.
-/// </summary>
+/// <summary>A map in JavaScript: <c>map('Users', u =&gt; ({ … }))</c>.</summary>
 internal sealed class JavaScriptMap : IndexMap
 {
     private readonly MapEngines _engines;
@@ -18,7 +16,7 @@ internal sealed class JavaScriptMap : IndexMap
     {
         Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
         _engines = new MapEngines(limits, granted => MapEngine.OfMap(texts, granted));
-        _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // it was parsed
+        _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // the script was parsed
         LoadedCollections = [.. _shape.Loaded];
         MapEngine first;
         try
@@ -53,7 +51,7 @@ internal sealed class JavaScriptMap : IndexMap
 
     public override bool HasDynamicFields => _shape.HasDynamicFields;
 
-    /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a map.</exception>
     public static JavaScriptMap Compile(IndexTexts index, string text, ScriptLimits limits) =>
         new(index, text, MapScripts.Parse(index, "Maps", text), limits);
 

@@ -4,7 +4,7 @@ using Treepie.Computations;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// A reduce whose text is JavaScript: <c>groupBy(x =&gt; ({ City: x.City })).aggregate(g =&gt; ({ City: g.key.City, N:
+/// A reduce in JavaScript: <c>groupBy(x =&gt; ({ City: x.City })).aggregate(g =&gt; ({ City: g.key.City, N:
 /// g.values.reduce((s, x) =&gt; s + x.N, 0) }))</c>.
 /// </summary>
 internal sealed class JavaScriptReduce : IndexReduce
@@ -16,7 +16,7 @@ internal sealed class JavaScriptReduce : IndexReduce
     {
         Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
         _engines = new MapEngines(limits, granted => MapEngine.OfReduce(texts, granted));
-        ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // it was parsed
+        ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // the script was parsed
         (Keys, Fields, HasDynamicFields) = (shape.Keys, shape.Fields, shape.HasDynamicFields);
         try
         {
@@ -34,7 +34,7 @@ internal sealed class JavaScriptReduce : IndexReduce
 
     public override bool HasDynamicFields { get; }
 
-    /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The text is not a reduce.</exception>
     public static JavaScriptReduce Compile(IndexTexts index, string text, ScriptLimits limits) =>
         new(index, text, MapScripts.Parse(index, "Reduce", text), limits);
 

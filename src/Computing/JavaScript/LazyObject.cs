@@ -9,8 +9,8 @@ using Jint.Runtime.Descriptors;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// A JSON object in a script, of which a member is read when it is asked for: a map reads three of fifty. Whatever asks for more
-/// than a member by its name (its names, a change) first makes an ordinary object of it.
+/// A JSON object in a script whose members are parsed when they are accessed, as maps typically use a few of many. Any
+/// operation other than reading a member by name, such as enumeration or a change, first converts it to an ordinary object.
 /// </summary>
 internal sealed class LazyObject : ObjectInstance
 {
@@ -21,8 +21,8 @@ internal sealed class LazyObject : ObjectInstance
     private bool _isOrdinary;
 
     /// <param name="engine">The engine.</param>
-    /// <param name="json">A JSON object, which does not change while the object lives.</param>
-    /// <param name="prototype">The prototype of objects.</param>
+    /// <param name="json">A JSON object, which must not change during the lifetime of this object.</param>
+    /// <param name="prototype">The prototype of ordinary objects.</param>
     public LazyObject(Engine engine, ReadOnlyMemory<byte> json, ObjectInstance? prototype)
         : base(engine)
     {
@@ -30,14 +30,14 @@ internal sealed class LazyObject : ObjectInstance
         Prototype = prototype;
     }
 
-    /// <summary>Whether the text still says all of it, but for what <see cref="Written"/> gives.</summary>
+    /// <summary>Whether the text is still valid, except for the values that <see cref="Written"/> returns.</summary>
     public bool IsText => !_isOrdinary;
 
-    /// <summary>The text.</summary>
+    /// <summary>The JSON text.</summary>
     public ReadOnlySpan<byte> Text => _json.Span;
 
     /// <summary>
-    /// Whether the members are the text's own: none of them was handed out as something that can have been changed since.
+    /// Whether no member can have been changed: no array was accessed, and accessed objects are untouched themselves.
     /// </summary>
     public bool IsUntouched
     {
@@ -95,7 +95,7 @@ internal sealed class LazyObject : ObjectInstance
         return base.PreventExtensions();
     }
 
-    /// <summary>Gives each member, in order: its name, its text, and its value where that can have been changed.</summary>
+    /// <summary>Returns each member, in order: its name, its text, and its value if that may have been changed.</summary>
     public IEnumerable<(string Name, ReadOnlyMemory<byte> Text, JsValue? Value)> Written()
     {
         foreach (Member member in Members())
@@ -105,7 +105,7 @@ internal sealed class LazyObject : ObjectInstance
 
     protected override void Initialize()
     {
-        // It has no members of its own before it is made ordinary.
+        // There are no own members before the conversion to an ordinary object.
     }
 
     private void MakeOrdinary()
@@ -125,7 +125,7 @@ internal sealed class LazyObject : ObjectInstance
         return member.Value ??= ScriptJson.Lazy(Engine, _json[member.Start..member.End], Prototype);
     }
 
-    /// <summary>The number of a member; -1 where there is none. Of several with one name the last counts.</summary>
+    /// <summary>Returns the index of a member; -1 if it does not exist. Of duplicate names, the last counts.</summary>
     private int Find(string name)
     {
         int most = Encoding.UTF8.GetMaxByteCount(name.Length);
@@ -170,7 +170,7 @@ internal sealed class LazyObject : ObjectInstance
         return _members = [.. members];
     }
 
-    /// <summary>Where a member stands in the text.</summary>
+    /// <summary>The position of a member in the text.</summary>
     private struct Member
     {
         public int NameStart { get; init; }
@@ -183,7 +183,7 @@ internal sealed class LazyObject : ObjectInstance
 
         public int End { get; set; }
 
-        /// <summary>Its value, once it was asked for.</summary>
+        /// <summary>Its value, after the first access.</summary>
         public JsValue? Value { get; set; }
 
         public readonly string NameIn(ReadOnlySpan<byte> json)

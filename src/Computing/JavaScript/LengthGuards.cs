@@ -7,7 +7,7 @@ using Jint.Runtime.Interop;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// Guards around the functions of the language that make something long at once: they look at its length before it is made.
+/// Guards around built-in functions that create long values in one call: they check the length before the value is created.
 /// </summary>
 internal sealed class LengthGuards
 {
@@ -35,10 +35,10 @@ internal sealed class LengthGuards
         Guard("Array.prototype.concat", static (self, arguments) => ItemsOf(self) + arguments.Sum(ItemsOf));
     }
 
-    /// <summary>Puts the guards into an engine.</summary>
+    /// <summary>Installs the guards in an engine.</summary>
     public static void Put(Engine engine, int maxLength) => _ = new LengthGuards(engine, maxLength);
 
-    /// <summary>Puts a look at the length of what it will make before a function of the language.</summary>
+    /// <summary>Wraps a built-in function with a check of the length of its result.</summary>
     private void Guard(string path, Func<JsValue, JsValue[], double> length)
     {
         string[] parts = path.Split('.');
@@ -64,8 +64,8 @@ internal sealed class LengthGuards
     private static double ItemsOf(JsValue value) => value is JsArray array ? array.Length : 1;
 
     /// <summary>
-    /// The most that replacing gives: of a text as many places as it has, of a regular expression a sixteenth of all there may
-    /// be.
+    /// Estimates the length after a replacement: the matches of a string are counted; for a regular expression, matches at
+    /// a sixteenth of all positions are assumed.
     /// </summary>
     private static double ReplacedLength(JsValue self, JsValue[] arguments, bool isAll)
     {
@@ -73,14 +73,14 @@ internal sealed class LengthGuards
             return 0;
         double length = text.Length, each = replacement.Length;
         if (replacement.ToString().Contains('$', StringComparison.Ordinal))
-            each *= length + 1; // each $' may stand for all that follows
+            each *= length + 1; // $' may stand for everything after the match
         if (arguments.At(0) is not JsString part)
             return length + (length * each / 16);
         double places = !isAll ? 1 : part.Length == 0 ? length + 1 : text.ToString().AsSpan().Count(part.ToString());
         return length + (places * each);
     }
 
-    /// <summary>The least that a value takes as JSON; what is behind getters is not looked at.</summary>
+    /// <summary>Returns a lower bound of the length of a value as JSON; getters are not evaluated.</summary>
     private static double TextLength(JsValue value, double most, int depth)
     {
         if (value is JsString)

@@ -7,13 +7,13 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>An engine with the scripts of one map or reduce. One thread at a time.</summary>
+/// <summary>An engine with the scripts of one map or reduce. Not thread-safe.</summary>
 internal sealed class MapEngine : IDisposable
 {
-    /// <summary>The function whose body the texts are.</summary>
+    /// <summary>The name of the function whose body consists of the source texts.</summary>
     public const string Texts = "$texts";
 
-    /// <summary>The name of all collections together.</summary>
+    /// <summary>The name that stands for all collections.</summary>
     public const string AllDocuments = "@all_docs";
 
     private readonly ScriptSandbox _sandbox;
@@ -34,19 +34,19 @@ internal sealed class MapEngine : IDisposable
         _withTimes = _sandbox.Engine.GetValue(MapPrelude.WithTimes);
     }
 
-    /// <summary>The collection whose documents it maps; empty: it has no map.</summary>
+    /// <summary>The collection whose documents it maps; empty if there is no map.</summary>
     public string Collection { get; private set; } = "";
 
-    /// <summary>What it maps.</summary>
+    /// <summary>The kind of items it maps.</summary>
     public IndexSourceType Source { get; private set; }
 
-    /// <summary>The time series or counter that it maps; null: all.</summary>
+    /// <summary>The name of the time series or counter it maps; null for all.</summary>
     public string? BesideName { get; private set; }
 
     private IMapHost Host => _host ?? throw new InvalidOperationException("documents are loaded while one is mapped.");
 
-    /// <summary>An engine of a map.</summary>
-    /// <exception cref="InvalidOperationException">The scripts define none.</exception>
+    /// <summary>Creates an engine for a map.</summary>
+    /// <exception cref="InvalidOperationException">The scripts define no map.</exception>
     public static MapEngine OfMap(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
         var engine = new MapEngine(texts, limits);
@@ -56,8 +56,8 @@ internal sealed class MapEngine : IDisposable
             : throw new InvalidOperationException("it calls no 'map': map('Orders', o => ({ … })).");
     }
 
-    /// <summary>An engine of a reduce.</summary>
-    /// <exception cref="InvalidOperationException">The scripts define none.</exception>
+    /// <summary>Creates an engine for a reduce.</summary>
+    /// <exception cref="InvalidOperationException">The scripts define no reduce.</exception>
     public static MapEngine OfReduce(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
         var engine = new MapEngine(texts, limits);
@@ -69,9 +69,9 @@ internal sealed class MapEngine : IDisposable
 
     /// <summary>Adds the results of a document.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="host">What it may look at.</param>
-    /// <param name="output">Takes the results.</param>
-    /// <param name="namesFields">Whether it may give fields whose names only the document says.</param>
+    /// <param name="host">What the map may access.</param>
+    /// <param name="output">Receives the results.</param>
+    /// <param name="namesFields">Whether the results may have dynamic fields.</param>
     public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output, bool namesFields)
     {
         _host = host;
@@ -92,7 +92,7 @@ internal sealed class MapEngine : IDisposable
         }
     }
 
-    /// <summary>Adds the results of objects of one group.</summary>
+    /// <summary>Adds the results of the objects of one group.</summary>
     public void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output, bool namesFields) => Limited(() =>
     {
         DefineAnew();
@@ -106,7 +106,7 @@ internal sealed class MapEngine : IDisposable
 
     public void Dispose() => _sandbox.Dispose();
 
-    /// <summary>Runs the texts, which call <c>map</c> or <c>groupBy</c>.</summary>
+    /// <summary>Runs the source texts, which call <c>map</c> or <c>groupBy</c>.</summary>
     private void DefineAnew()
     {
         Collection = "";

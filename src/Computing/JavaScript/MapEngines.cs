@@ -5,17 +5,17 @@ using Treepie.Computations;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// The engines of one map or reduce, one for each thread that runs it at a time. An index is a function of its documents: what
-/// goes over a limit of time is run a second time with ten times as long, so that a busy machine does not leave a document out.
+/// The engines of one map or reduce, one for each concurrent thread. An index is a function of its documents, so a run that
+/// exceeds a time limit is repeated once with ten times the limit: a busy machine must not cause a document to be omitted.
 /// Thread-safe.
 /// </summary>
-/// <param name="limits">Limits of the scripts.</param>
-/// <param name="make">Makes an engine.</param>
+/// <param name="limits">The limits of the scripts.</param>
+/// <param name="make">Creates an engine.</param>
 internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngine> make)
 {
     private readonly ConcurrentBag<MapEngine> _idle = [];
 
-    /// <summary>Makes the first engine, which shows whether the scripts are any.</summary>
+    /// <summary>Creates the first engine, which validates the scripts.</summary>
     public MapEngine MakeFirst()
     {
         try
@@ -30,8 +30,8 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
         }
     }
 
-    /// <summary>Runs one, and tells what a script does wrong as an error of its document or group.</summary>
-    /// <exception cref="ComputationException">The script failed, or went over a limit.</exception>
+    /// <summary>Runs an engine, and reports script errors as errors of the document or group.</summary>
+    /// <exception cref="ComputationException">The script failed or exceeded a limit.</exception>
     public void Run(MapOutput output, Action<MapEngine> run)
     {
         long before = output.WrittenBytes;
@@ -41,7 +41,7 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
             {
                 MapEngine engine = _idle.TryTake(out MapEngine? idle) ? idle : make(limits);
                 run(engine);
-                _idle.Add(engine); // one that failed goes: it may be left in the middle of something
+                _idle.Add(engine); // a failed engine is not reused, as it may be in an inconsistent state
             }
             catch (Exception error) when (IsOfTime(error) && output.WrittenBytes == before)
             {

@@ -1,8 +1,8 @@
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// What is done to an engine before it runs maps: a map is a function of its document, so there is no clock and no randomness,
-/// and it has the functions that only maps have.
+/// The script that prepares an engine for maps: removes the clock and randomness, as a map is a function of its document,
+/// and defines the functions that only maps have.
 /// </summary>
 internal static class MapPrelude
 {
@@ -12,10 +12,10 @@ internal static class MapPrelude
     /// <summary>The object whose <c>map</c> maps counters.</summary>
     public const string Counters = "counters";
 
-    /// <summary>Makes times of the texts of a segment.</summary>
+    /// <summary>The function that converts the times of a segment to dates.</summary>
     public const string WithTimes = "$withTimes";
 
-    /// <summary>Moves fields that the document names to where they are looked for.</summary>
+    /// <summary>The function that moves dynamic fields to the member in which they are expected.</summary>
     public const string WithFields = "$withFields";
 
     public const string Text = """

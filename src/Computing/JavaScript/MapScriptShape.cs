@@ -3,7 +3,9 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What a map in JavaScript says of its results without being run: their fields, and what it looks at.</summary>
+/// <summary>
+/// What can be determined about a map in JavaScript without running it: the fields of its results, and what it loads.
+/// </summary>
 internal sealed class MapScriptShape
 {
     private readonly IndexTexts _index;
@@ -11,10 +13,10 @@ internal sealed class MapScriptShape
 
     private MapScriptShape(IndexTexts index) => _index = index;
 
-    /// <summary>Fields of the results, as far as objects are written out where they are returned.</summary>
+    /// <summary>The fields of the results, as far as returned objects are written as literals.</summary>
     public IReadOnlyList<MappedField> Fields => _fields;
 
-    /// <summary>Collections that documents are loaded from.</summary>
+    /// <summary>The collections from which documents are loaded.</summary>
     public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
 
     public bool LoadsCompareExchange { get; private set; }
@@ -23,7 +25,7 @@ internal sealed class MapScriptShape
 
     public bool HasDynamicFields { get; private set; }
 
-    /// <exception cref="InvalidIndexDefinitionException">It loads from a collection that is not named.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">It loads from a collection that is not a literal.</exception>
     public static MapScriptShape Of(IndexTexts index, IEnumerable<Node> scripts)
     {
         var shape = new MapScriptShape(index);
@@ -32,7 +34,7 @@ internal sealed class MapScriptShape
         return shape;
     }
 
-    /// <summary>Fields of what a function returns.</summary>
+    /// <summary>Returns the fields of the results of a function.</summary>
     public static IReadOnlyList<MappedField> ResultsOf(IndexTexts index, IFunction function)
     {
         var shape = new MapScriptShape(index);
@@ -98,7 +100,7 @@ internal sealed class MapScriptShape
             ReadReturns(function.Body);
     }
 
-    /// <summary>What a function returns; functions inside it return to it.</summary>
+    /// <summary>Reads the return values of a function, excluding those of nested functions.</summary>
     private void ReadReturns(Node node)
     {
         if (node is ReturnStatement { Argument: { } result })
@@ -142,7 +144,7 @@ internal sealed class MapScriptShape
                     }
                 }, Arguments: [IFunction inner]
             }:
-                ReadFunction(inner); // an object of each element
+                ReadFunction(inner); // one object per element
                 break;
             case CallExpression
             {
@@ -160,7 +162,7 @@ internal sealed class MapScriptShape
         }
     }
 
-    /// <summary>Whether a value is made of fields whose names documents say.</summary>
+    /// <summary>Returns whether a value contains dynamic fields.</summary>
     private static bool NamesFields(Node value) =>
         value is CallExpression { Callee: Identifier { Name: "createField" } }
             || value.ChildNodes.Any(static child => child is not null && NamesFields(child));

@@ -4,26 +4,27 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What maps and reduces in JavaScript share: how their texts are parsed, and their results written.</summary>
+/// <summary>Shared by maps and reduces in JavaScript: parsing and error messages.</summary>
 internal static class MapScripts
 {
-    /// <summary>Longest text, in characters.</summary>
+    /// <summary>The maximum length of a source text, in characters.</summary>
     private const int MaxLength = 64 * 1024;
 
-    /// <summary>The additional sources in the order of their names, and then the text.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">One cannot be read.</exception>
+    /// <summary>Parses the additional sources, ordered by name, followed by the text.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A source cannot be parsed.</exception>
     public static IReadOnlyList<Prepared<Acornima.Ast.Script>> Parse(IndexTexts index, string part, string text) =>
         [.. Sources(index).Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
 
     /// <summary>
-    /// All texts as the body of one function, which an engine calls anew for each document: what a text keeps outside of the
-    /// functions that it gives to <c>map</c> and <c>groupBy</c> is gone then, so that no document's entry depends on another.
+    /// Combines all sources into the body of one function, which an engine calls anew for each document: state outside the
+    /// functions passed to <c>map</c> and <c>groupBy</c> does not survive, so no document's entry depends on another
+    /// document.
     /// </summary>
     public static Prepared<Acornima.Ast.Script> AsFunction(string name, IndexTexts index, string text) => Engine.PrepareScript(
         $"function {name}() {{\n{string.Join("\n;\n", [.. Sources(index).Select(static source => source.Value), text])}\n}}",
         strict: true);
 
-    /// <summary>What is said of an error that a script made; null where it is none of a script.</summary>
+    /// <summary>Returns the message of an error caused by a script; null for other errors.</summary>
     public static string? MessageOf(Exception error, ScriptLimits limits) =>
         ScriptSandbox.LimitOf(error, limits)
         ?? (error is JintException or ScriptException or InvalidOperationException ? error.Message : null);

@@ -3,15 +3,15 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What a reduce in JavaScript says without being run.</summary>
+/// <summary>What can be determined about a reduce in JavaScript without running it.</summary>
 /// <param name="Keys">The members by which it groups.</param>
 /// <param name="Fields">The fields of its results.</param>
-/// <param name="HasDynamicFields">Whether its results also have fields made by <c>createField</c>.</param>
+/// <param name="HasDynamicFields">Whether its results also have fields created by <c>createField</c>.</param>
 internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyList<MappedField> Fields, bool HasDynamicFields)
 {
     private const string Form = "a reduce is 'groupBy(x => ({ City: x.City })).aggregate(g => ({ City: g.key.City, … }))'";
 
-    /// <exception cref="InvalidIndexDefinitionException">It has another form.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The script does not have the form of a reduce.</exception>
     public static ReduceScriptShape Of(IndexTexts index, Acornima.Ast.Script script)
     {
         if (script.Body is not [ExpressionStatement

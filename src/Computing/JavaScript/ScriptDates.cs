@@ -2,10 +2,10 @@ using System.Globalization;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>Dates of scripts as texts.</summary>
+/// <summary>Formats dates of scripts.</summary>
 internal static class ScriptDates
 {
-    /// <summary>As documents have them: seven digits of a second, and <c>Z</c>.</summary>
+    /// <summary>Returns the format used in documents: seven fractional digits, and <c>Z</c>.</summary>
     public static string Format(DateTime time) =>
         time.ToUniversalTime().ToString("yyyy'-'MM'-'dd'T'HH':'mm':'ss'.'fffffff'Z'", CultureInfo.InvariantCulture);
 }

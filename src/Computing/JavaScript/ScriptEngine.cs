@@ -6,10 +6,10 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>One engine with the functions of a patch or query in it, for one caller at a time.</summary>
+/// <summary>An engine with the functions of a patch or query. Not thread-safe.</summary>
 internal sealed class ScriptEngine : IDisposable
 {
-    /// <summary>Longest result, in bytes: the longest document that a database takes by default.</summary>
+    /// <summary>The maximum size of a result, in bytes: the default maximum size of a document.</summary>
     private const int MaxResultBytes = 32 << 20;
 
     private readonly ScriptSandbox _sandbox;
@@ -20,7 +20,7 @@ internal sealed class ScriptEngine : IDisposable
         ScriptFunctions? functions = null;
         _sandbox = new ScriptSandbox(
             limits, engine => functions = new ScriptFunctions(engine, limits.MaxLength), prelude: "", [program]);
-        _functions = functions!; // the sandbox has called what makes them
+        _functions = functions!; // set by the constructor of the sandbox
     }
 
     public void Dispose() => _sandbox.Dispose();

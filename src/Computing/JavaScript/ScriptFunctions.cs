@@ -8,10 +8,10 @@ using static Treepie.Computing.JavaScript.SharedFunctions;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>The functions of patches and queries: what they may look at and do.</summary>
+/// <summary>The functions of patches and queries that read and change data.</summary>
 internal sealed class ScriptFunctions
 {
-    /// <summary>Most documents of one call of <c>load</c>.</summary>
+    /// <summary>The maximum number of documents loaded by one call of <c>load</c>.</summary>
     private const uint MaxLoaded = 4_096;
 
     private readonly Engine _engine;
@@ -113,7 +113,7 @@ internal sealed class ScriptFunctions
         return JsValue.Undefined;
     }
 
-    /// <summary>Writes the time into the metadata of a document; that of the patched one is stored with it.</summary>
+    /// <summary>Writes the time into the metadata of a document; that of the patched document is stored with it.</summary>
     private static JsValue ArchiveAt(JsValue[] arguments)
     {
         if (arguments.At(0) is not ObjectInstance document || document.Get("@metadata") is not ObjectInstance metadata)
@@ -128,7 +128,7 @@ internal sealed class ScriptFunctions
 
     private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : ScriptJson.Parse(_engine, json);
 
-    /// <summary>An id, or that of a document.</summary>
+    /// <summary>Returns an id, given as such or as a document.</summary>
     private static string IdText(JsValue value, string function) =>
         (value is JsString ? value : IdOf(value)) is JsString id
             ? id.ToString()

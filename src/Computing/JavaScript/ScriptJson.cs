@@ -10,15 +10,15 @@ using Jint.Runtime;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// JSON as values of a script, and back. A number that is what it was keeps its spelling: 1.0 stays 1.0, and a long beyond 2^53
-/// stays exact.
+/// Converts JSON to values of a script and back. An unchanged number keeps its text form: 1.0 stays 1.0, and a long beyond
+/// 2^53 stays exact.
 /// </summary>
 internal static class ScriptJson
 {
-    /// <summary>Deepest value; what refers to itself has no end.</summary>
+    /// <summary>The maximum depth of a value; a circular reference exceeds it.</summary>
     public const int MaxDepth = 128;
 
-    /// <summary>From here on a script writes a whole number with an exponent, too.</summary>
+    /// <summary>From this value on, scripts also write integers with an exponent.</summary>
     private const double MostWritten = 1e21;
 
     private static readonly JsonWriterOptions _options = new()
@@ -27,17 +27,17 @@ internal static class ScriptJson
         SkipValidation = true
     };
 
-    /// <summary>How documents are read.</summary>
+    /// <summary>The options for reading documents.</summary>
     public static JsonDocumentOptions Reading { get; } = new() { MaxDepth = 1_024 };
 
-    /// <summary>Makes a value of a script of JSON.</summary>
+    /// <summary>Converts JSON to a value of a script.</summary>
     public static JsValue Parse(Engine engine, ReadOnlyMemory<byte> json)
     {
         using var document = JsonDocument.Parse(json, Reading);
         return Read(engine, document.RootElement);
     }
 
-    /// <summary>Makes a value of a script of JSON; members of objects are read when they are asked for.</summary>
+    /// <summary>Converts JSON to a value of a script; members of objects are parsed when they are accessed.</summary>
     public static JsValue Lazy(Engine engine, ReadOnlyMemory<byte> json, ObjectInstance? prototype)
     {
         if (json.Span[0] == (byte)'{')
@@ -57,7 +57,7 @@ internal static class ScriptJson
         return new JsArray(engine, [.. items]);
     }
 
-    /// <summary>A text, number, boolean or null.</summary>
+    /// <summary>Converts a string, number, boolean or null.</summary>
     private static JsValue Plain(ReadOnlySpan<byte> json)
     {
         var reader = new Utf8JsonReader(json);
@@ -72,7 +72,7 @@ internal static class ScriptJson
         };
     }
 
-    /// <summary>Makes a value of a script.</summary>
+    /// <summary>Converts a JSON element to a value of a script.</summary>
     public static JsValue Read(Engine engine, JsonElement json)
     {
         switch (json.ValueKind)
@@ -103,10 +103,10 @@ internal static class ScriptJson
 
     /// <summary>Writes a value; nothing for <c>undefined</c> and functions.</summary>
     /// <param name="value">The value.</param>
-    /// <param name="original">What stood at its place before the script; undefined where nothing did.</param>
-    /// <param name="output">Takes the JSON.</param>
-    /// <param name="mostBytes">Most bytes of it.</param>
-    /// <exception cref="ScriptException">It has too many bytes or levels.</exception>
+    /// <param name="original">The value at this position before the script ran; undefined if there was none.</param>
+    /// <param name="output">Receives the JSON.</param>
+    /// <param name="mostBytes">The maximum size of the output, in bytes.</param>
+    /// <exception cref="ScriptException">The value is too large or too deep.</exception>
     public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, int mostBytes)
     {
         if (IsNothing(value))
@@ -175,7 +175,7 @@ internal static class ScriptJson
         json.WriteEndArray();
     }
 
-    /// <summary>Writes what no script has changed as it stands.</summary>
+    /// <summary>Writes the parts that the script has not changed as they are.</summary>
     private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, int mostBytes)
     {
         if (made.IsUntouched)

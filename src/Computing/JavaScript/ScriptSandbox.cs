@@ -6,19 +6,19 @@ using Jint.Runtime;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// An engine with programs in it that no call can leave: its limits, the functions that all scripts have, and nothing that can be
-/// changed. Every script of the database runs in one, be it of a patch, a query or an index. One caller at a time.
+/// An isolated engine with programs: limited, with the functions that all scripts have, and with frozen globals. Every
+/// script of the database runs in one, whether from a patch, a query or an index. Not thread-safe.
 /// </summary>
 internal sealed class ScriptSandbox : IDisposable
 {
-    /// <summary>What takes as much memory or time as it likes in one call, or changes while nothing else does.</summary>
+    /// <summary>Removes globals that can use unlimited memory or time in one call, or change asynchronously.</summary>
     private const string Remove = """
         for (const name of ['BigInt', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Atomics', 'BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array',
             'Int8Array', 'Int16Array', 'Int32Array', 'Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array', 'ShadowRealm', 'WeakRef', 'FinalizationRegistry'])
             delete globalThis[name];
         """;
 
-    /// <summary>What one document's call leaves behind must not meet the next.</summary>
+    /// <summary>Freezes globals, so that a call cannot leave state behind for the next one.</summary>
     private const string Freeze = """
         (() => {
             for (const name of Object.getOwnPropertyNames(globalThis)) {
@@ -38,10 +38,10 @@ internal sealed class ScriptSandbox : IDisposable
     private readonly OperationDeadlineConstraint _deadline = new();
     private readonly ScriptLimits _limits;
 
-    /// <param name="limits">Limits of the programs, and of each call later.</param>
-    /// <param name="define">Defines the functions of the purpose.</param>
-    /// <param name="prelude">A program that is run before the others, where the language can still be changed.</param>
-    /// <param name="programs">Declarations of functions, whose bodies run in calls alone.</param>
+    /// <param name="limits">The limits of the programs and of each call.</param>
+    /// <param name="define">Defines the functions for the purpose of the engine.</param>
+    /// <param name="prelude">A program that runs before the others, while globals can still be changed.</param>
+    /// <param name="programs">Function declarations, whose bodies run in calls only.</param>
     /// <exception cref="JintException">A program failed.</exception>
     public ScriptSandbox(
         ScriptLimits limits, Action<Engine> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
@@ -59,14 +59,14 @@ internal sealed class ScriptSandbox : IDisposable
             options.Constraints.RegexTimeout = limits.MaxRegexTime;
             options.Host.StringCompilationAllowed = false;
             options.Culture = CultureInfo.InvariantCulture;
-            options.TimeZone = TimeZoneInfo.Utc; // what a script gives does not depend on the machine
+            options.TimeZone = TimeZoneInfo.Utc; // results must not depend on the machine
         });
         LengthGuards.Put(Engine, limits.MaxLength);
         SharedFunctions.Put(Engine, limits);
         define(Engine);
         try
         {
-            // Without a deadline: nothing of the user runs here, and the first engine of a process is slow to be made.
+            // Runs without a deadline, as no user code runs here and creating the first engine of a process is slow.
             Engine.Execute(Remove);
             Engine.Execute(prelude);
             foreach (Prepared<Acornima.Ast.Script> program in programs)
@@ -83,15 +83,15 @@ internal sealed class ScriptSandbox : IDisposable
     /// <summary>The engine.</summary>
     public Engine Engine { get; }
 
-    /// <summary>Begins the time that calls have until <see cref="End"/>.</summary>
+    /// <summary>Starts the time limit of calls, until <see cref="End"/>.</summary>
     public void Begin(CancellationToken cancellationToken) => _deadline.Begin(_limits.MaxTime, cancellationToken);
 
-    /// <summary>Ends what was begun.</summary>
+    /// <summary>Ends the time limit.</summary>
     public void End() => _deadline.End();
 
     public void Dispose() => Engine.Dispose();
 
-    /// <summary>What is said where a limit ended a script; null where it was something else.</summary>
+    /// <summary>Returns a message if a limit ended a script; null for other errors.</summary>
     public static string? LimitOf(Exception error, ScriptLimits limits) => error switch
     {
         StatementsCountOverflowException =>

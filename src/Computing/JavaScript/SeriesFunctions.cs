@@ -9,15 +9,18 @@ using static Treepie.Computing.JavaScript.SharedFunctions;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What <c>timeseries(document, name)</c> gives: the entries of one time series, to be read and changed.</summary>
+/// <summary>
+/// Creates the result of <c>timeseries(document, name)</c>, through which a script reads and changes the entries of a time
+/// series.
+/// </summary>
 internal static class SeriesFunctions
 {
-    /// <summary>Makes it.</summary>
+    /// <summary>Creates the object.</summary>
     /// <param name="engine">The engine.</param>
-    /// <param name="host">What scripts run for.</param>
+    /// <param name="host">The host of the script.</param>
     /// <param name="id">The document.</param>
     /// <param name="name">The time series.</param>
-    /// <param name="mostEntries">Most entries of one reading.</param>
+    /// <param name="mostEntries">The maximum number of entries returned by one call of <c>get</c>.</param>
     public static JsObject Make(Engine engine, IScriptHost host, string id, string name, int mostEntries)
     {
         var series = new JsObject(engine);

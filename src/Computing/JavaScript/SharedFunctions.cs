@@ -9,10 +9,12 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>Functions that all scripts have: of patches, queries and indexes. They depend on their arguments alone.</summary>
+/// <summary>
+/// Functions available to all scripts, in patches, queries and indexes. Their results depend on their arguments only.
+/// </summary>
 internal static class SharedFunctions
 {
-    /// <summary>Puts the functions into an engine.</summary>
+    /// <summary>Defines the functions in an engine.</summary>
     public static void Put(Engine engine, ScriptLimits limits)
     {
         Define(engine, "id", 1, static arguments => IdOf(arguments.At(0)));
@@ -42,14 +44,14 @@ internal static class SharedFunctions
         engine.SetValue("spatial", spatial);
     }
 
-    /// <summary>The id of a document; null where it has none.</summary>
+    /// <summary>Returns the id of a document; null if it has none.</summary>
     public static JsValue IdOf(JsValue document) =>
         document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get("@id") is JsString id
             ? id
             : JsValue.Null;
 
-    /// <summary>An argument that is a string.</summary>
-    /// <exception cref="ScriptException">It is none.</exception>
+    /// <summary>Returns an argument that must be a string.</summary>
+    /// <exception cref="ScriptException">The argument is not a string.</exception>
     public static string Text(JsValue value, string function, string what) =>
         value is JsString text
             ? text.ToString()
@@ -68,21 +70,21 @@ internal static class SharedFunctions
             ? new JsDate(engine, time)
             : JsValue.Null;
 
-    /// <summary>What the metadata of a document names; an empty array where it names nothing.</summary>
+    /// <summary>Returns an array in the metadata of a document; an empty one if there is none.</summary>
     private static JsArray NamesIn(Engine engine, JsValue document, string key) =>
         document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get(key) is JsArray names
             ? names
             : new JsArray(engine, 0);
 
-    /// <exception cref="ScriptException">It is no number of milliseconds that a time span has.</exception>
+    /// <exception cref="ScriptException">The value is not a number of milliseconds in the range of a time span.</exception>
     private static string TimeSpanText(JsValue value) =>
         value is JsNumber && Math.Abs(value.AsNumber()) < TimeSpan.MaxValue.TotalMilliseconds
             ? TimeSpan.FromMilliseconds(value.AsNumber()).ToString("c", CultureInfo.InvariantCulture)
             : throw new ScriptException(
                 "'convertJsTimeToTimeSpanString' wants a number of milliseconds: convertJsTimeToTimeSpanString(end - start).");
 
-    /// <summary>Along the surface of a sphere; null where a place is none.</summary>
-    /// <exception cref="ScriptException">The unit is none.</exception>
+    /// <summary>Returns the distance along the surface of a sphere; null if a coordinate is not a number.</summary>
+    /// <exception cref="ScriptException">The unit is unknown.</exception>
     private static JsValue Distance(JsValue[] arguments)
     {
         double perUnit = arguments.At(4).IsUndefined()

@@ -2,9 +2,9 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.Values;
 
-/// <summary>A computation fails over the values it is given.</summary>
+/// <summary>A computation that failed because of its values.</summary>
 internal sealed class ComputingException(string message) : Exception(message)
 {
-    /// <summary>As the engine of indexes expects it.</summary>
+    /// <summary>Converts it to the exception that indexes expect.</summary>
     public ComputationException AsComputation() => new(Message, this);
 }

@@ -3,9 +3,9 @@ namespace Treepie.Computing.Values;
 /// <summary>The members of an object.</summary>
 internal interface IValueMembers
 {
-    /// <summary>A member; missing where there is none.</summary>
+    /// <summary>Returns a member; missing if it does not exist.</summary>
     Value Get(string name);
 
-    /// <summary>All members, in their order.</summary>
+    /// <summary>Returns all members, in order.</summary>
     IEnumerable<KeyValuePair<string, Value>> All();
 }

@@ -3,7 +3,7 @@ using System.Text.Json;
 
 namespace Treepie.Computing.Values;
 
-/// <summary>A JSON array that is read when it is asked.</summary>
+/// <summary>A JSON array that is parsed on access.</summary>
 internal sealed class JsonItems(ReadOnlyMemory<byte> json) : IEnumerable<Value>
 {
     private List<Value>? _items;

@@ -4,8 +4,8 @@ using System.Text.Json;
 namespace Treepie.Computing.Values;
 
 /// <summary>
-/// A JSON object that is read when it is asked: what nobody asks about is skipped, not parsed. Lives as long as its bytes stay as
-/// they are. Not thread-safe.
+/// A JSON object that is parsed on access: values that are not accessed are skipped. Valid while its bytes are unchanged.
+/// Not thread-safe.
 /// </summary>
 internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
 {

@@ -6,13 +6,13 @@ using System.Text.Json;
 
 namespace Treepie.Computing.Values;
 
-/// <summary>Values from JSON, and to JSON.</summary>
+/// <summary>Converts values from and to JSON.</summary>
 internal static class JsonValues
 {
-    /// <summary>Deepest nesting of what is written.</summary>
+    /// <summary>The maximum depth of values that are written.</summary>
     public const int MaxDepth = 128;
 
-    /// <summary>Most bytes of one value that is written.</summary>
+    /// <summary>The maximum size of a value that is written, in bytes.</summary>
     private const int MaxBytes = 16 * 1024 * 1024;
 
     private static readonly JsonWriterOptions _writing = new()
@@ -23,7 +23,7 @@ internal static class JsonValues
 
     public static JsonReaderOptions Options => new() { MaxDepth = 1024 };
 
-    /// <summary>The value of a JSON text, which is valid and without space around it.</summary>
+    /// <summary>Reads JSON, which must be valid and have no surrounding white space.</summary>
     public static Value Read(ReadOnlyMemory<byte> json)
     {
         switch (json.Span[0])
@@ -45,7 +45,7 @@ internal static class JsonValues
         }
     }
 
-    /// <summary>Writes an object of a map. Members that are missing are left out, what is no JSON number is null.</summary>
+    /// <summary>Writes a result. Missing members are omitted; numbers that JSON cannot represent become null.</summary>
     public static void Write(Value value, IBufferWriter<byte> output)
     {
         using var json = new Utf8JsonWriter(output, _writing);
@@ -114,7 +114,7 @@ internal static class JsonValues
         }
     }
 
-    /// <summary>Writes the shortest form: what is computed as <c>2.0</c> is <c>2</c>.</summary>
+    /// <summary>Writes the shortest form: a computed <c>2.0</c> becomes <c>2</c>.</summary>
     private static void WriteDouble(Utf8JsonWriter json, double value)
     {
         if (value == Math.Truncate(value) && Math.Abs(value) < 1L << 53)
@@ -123,7 +123,7 @@ internal static class JsonValues
             json.WriteNumberValue(value);
     }
 
-    /// <summary>Returns the text of a JSON string, given with its quotes.</summary>
+    /// <summary>Returns the content of a JSON string, given with its quotes.</summary>
     public static string ReadText(ReadOnlySpan<byte> json)
     {
         ReadOnlySpan<byte> inside = json[1..^1];

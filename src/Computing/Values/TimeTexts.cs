@@ -2,12 +2,12 @@ using System.Globalization;
 
 namespace Treepie.Computing.Values;
 
-/// <summary>Times as texts of JSON.</summary>
+/// <summary>Reads and writes times as JSON strings.</summary>
 internal static class TimeTexts
 {
     /// <summary>
-    /// Reads a time; without a zone it stays without one, and one of a zone becomes UTC, so that no answer depends on where the
-    /// program runs.
+    /// Parses a time. Without a zone it stays without one, and with a zone it is converted to UTC, so that results do not
+    /// depend on the time zone of the machine.
     /// </summary>
     public static bool TryParse(string text, out DateTime time)
     {

@@ -3,9 +3,9 @@ using System.Globalization;
 namespace Treepie.Computing.Values;
 
 /// <summary>
-/// The one value that computations are over: what JSON has, and times. A number of a document keeps its spelling. Two values are
-/// equal when they say the same: numbers of any kind by what they are worth, texts by their characters, arrays and objects by
-/// what is in them; null and missing are equal.
+/// The value type of computations: JSON values, times and time spans. A number from a document keeps its text form. Values
+/// are equal if they represent the same: numbers of any kind by value, strings by their characters, arrays and objects by
+/// their contents; null and missing are equal.
 /// </summary>
 internal readonly struct Value : IEquatable<Value>
 {
@@ -39,18 +39,18 @@ internal readonly struct Value : IEquatable<Value>
 
     public long Long => _bits;
 
-    /// <summary>How a number of a document is spelled, where that says more than its value.</summary>
+    /// <summary>The text form of a number in a document, if it is more precise than the value.</summary>
     public string? Spelling => Kind == ValueKind.Double ? _reference as string : null;
 
-    public string Text => (string)_reference!; // of a string
+    public string Text => (string)_reference!; // a string
 
     public DateTime Time => DateTime.FromBinary(_bits);
 
     public TimeSpan Span => new(_bits);
 
-    public IEnumerable<Value> Items => (IEnumerable<Value>)_reference!; // of an array
+    public IEnumerable<Value> Items => (IEnumerable<Value>)_reference!; // an array
 
-    public IValueMembers Members => (IValueMembers)_reference!; // of an object
+    public IValueMembers Members => (IValueMembers)_reference!; // an object
 
     public static Value Of(bool value) => value ? True : False;
 
@@ -71,7 +71,7 @@ internal readonly struct Value : IEquatable<Value>
 
     public static Value Of(IValueMembers members) => new(ValueKind.Object, 0, members);
 
-    /// <summary>The number as a double.</summary>
+    /// <summary>Returns the number as a double.</summary>
     public double AsDouble() => Kind switch
     {
         ValueKind.Long => _bits,
@@ -79,7 +79,7 @@ internal readonly struct Value : IEquatable<Value>
         _ => (double)(decimal)_reference!, // a decimal
     };
 
-    /// <summary>The number as a decimal, from its spelling where it has one.</summary>
+    /// <summary>Returns the number as a decimal, from its text form if it has one.</summary>
     public decimal AsDecimal()
     {
         try
@@ -101,7 +101,7 @@ internal readonly struct Value : IEquatable<Value>
     }
 
     /// <summary>
-    /// The elements; of nothing there are none, those of an object are its members as <c>Key</c> and <c>Value</c>.
+    /// Returns the elements: none for null or missing; for an object its members as <c>Key</c> and <c>Value</c>.
     /// </summary>
     public IEnumerable<Value> Elements() => Kind switch
     {
@@ -112,7 +112,7 @@ internal readonly struct Value : IEquatable<Value>
         _ => throw new ComputingException($"{Describe()} has no elements: an array is expected."),
     };
 
-    /// <summary>What it is, for messages.</summary>
+    /// <summary>Describes the value, for messages.</summary>
     public string Describe() => Kind switch
     {
         ValueKind.Missing or ValueKind.Null => "null",

@@ -1,9 +1,9 @@
 namespace Treepie.Computing.Values;
 
-/// <summary>What a <see cref="Value"/> is.</summary>
+/// <summary>The kind of a <see cref="Value"/>.</summary>
 internal enum ValueKind : byte
 {
-    /// <summary>Nothing is there.</summary>
+    /// <summary>No value.</summary>
     Missing,
 
     /// <summary>An explicit null.</summary>
@@ -12,7 +12,7 @@ internal enum ValueKind : byte
     /// <summary>true or false.</summary>
     Boolean,
 
-    /// <summary>A whole number of 64 bits.</summary>
+    /// <summary>A 64-bit integer.</summary>
     Long,
 
     /// <summary>A binary floating-point number.</summary>
@@ -21,18 +21,18 @@ internal enum ValueKind : byte
     /// <summary>A decimal number.</summary>
     Decimal,
 
-    /// <summary>A text.</summary>
+    /// <summary>A string.</summary>
     String,
 
-    /// <summary>A point in time; as JSON a text.</summary>
+    /// <summary>A point in time; a string in JSON.</summary>
     Time,
 
-    /// <summary>A length of time; as JSON a text.</summary>
+    /// <summary>A time span; a string in JSON.</summary>
     Span,
 
-    /// <summary>Values one after the other.</summary>
+    /// <summary>A sequence of values.</summary>
     Array,
 
-    /// <summary>Members with names.</summary>
+    /// <summary>An object with named members.</summary>
     Object,
 }

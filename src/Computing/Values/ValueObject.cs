@@ -1,11 +1,11 @@
 namespace Treepie.Computing.Values;
 
-/// <summary>An object that a computation makes. Few members: they are searched one by one.</summary>
+/// <summary>An object created by a computation. It has few members, which are searched linearly.</summary>
 internal sealed class ValueObject : IValueMembers
 {
     private readonly List<KeyValuePair<string, Value>> _members = [];
 
-    /// <summary>Adds a member, or gives it another value.</summary>
+    /// <summary>Adds a member, or replaces its value.</summary>
     public ValueObject With(string name, Value value)
     {
         int place = 0;

@@ -1,6 +1,8 @@
 namespace Treepie.Computing.Values;
 
-/// <summary>The order of values: nothing, booleans, numbers, times, texts; what has no order stands last, as equal.</summary>
+/// <summary>
+/// The order of values: null or missing, booleans, numbers, times, time spans, strings; all others come last and are equal.
+/// </summary>
 internal sealed class ValueOrder : IComparer<Value>
 {
     public static ValueOrder Instance { get; } = new();
@@ -27,7 +29,7 @@ internal sealed class ValueOrder : IComparer<Value>
             return x.Long.CompareTo(y.Long);
         if (x.Kind == ValueKind.Double || y.Kind == ValueKind.Double)
         {
-            // A long is not rounded where it matters.
+            // Compare exactly where the conversion of a long to a double could lose digits.
             double left = x.AsDouble(), right = y.AsDouble();
             if (left != right
                 || Math.Abs(left) < 1L << 53

@@ -1,6 +1,6 @@
 namespace Treepie.Computations;
 
-/// <summary>A computation fails for the document or group that it is run over; others are not concerned.</summary>
+/// <summary>The failure of a computation for one document or group; others are not affected.</summary>
 internal sealed class ComputationException : Exception
 {
     public ComputationException(string message)

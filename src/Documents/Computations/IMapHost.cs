@@ -1,32 +1,33 @@
 namespace Treepie.Computations;
 
 /// <summary>
-/// What a map may look at beside its document. Whatever it is asked is noted, so that the document is mapped again when the
-/// answer changes.
+/// What a map may read apart from its document. All reads are recorded, so that the document is mapped again when a result
+/// changes.
 /// </summary>
 internal interface IMapHost
 {
     /// <summary>
-    /// A document of a collection as JSON, with <c>@metadata</c>; null where there is none, or it is of another collection.
+    /// Returns a document of a collection as JSON, with <c>@metadata</c>; null if it does not exist or is in another
+    /// collection.
     /// </summary>
     byte[]? Load(string id, string collection);
 
-    /// <summary>The value of a compare-exchange key as JSON; null where there is none.</summary>
+    /// <summary>Returns the value of a compare-exchange key as JSON; null if it does not exist.</summary>
     byte[]? CompareExchange(string key);
 
     /// <summary>
-    /// Name, type, hash and size of an attachment of the document that is mapped, as JSON; null where there is none.
+    /// Returns name, type, hash and size of an attachment of the mapped document, as JSON; null if it does not exist.
     /// </summary>
-    /// <exception cref="ComputationException">It is of another document.</exception>
+    /// <exception cref="ComputationException">The attachment is of another document.</exception>
     byte[]? Attachment(string id, string name);
 
-    /// <summary>The content of an attachment of the document that is mapped, as text; null where there is none.</summary>
-    /// <exception cref="ComputationException">It is of another document, or too long.</exception>
+    /// <summary>Returns the content of an attachment of the mapped document, as text; null if it does not exist.</summary>
+    /// <exception cref="ComputationException">The attachment is of another document, or too large.</exception>
     string? AttachmentText(string id, string name);
 
-    /// <summary>The time series or counter that is mapped; null: a document is.</summary>
+    /// <summary>The name of the time series or counter that is mapped; null if a document is.</summary>
     string? BesideName => null;
 
-    /// <summary>The document that is mapped, as JSON with the whole <c>@metadata</c> that clients see.</summary>
+    /// <summary>Returns the mapped document as JSON, with the complete <c>@metadata</c> that clients see.</summary>
     byte[] WholeDocument();
 }

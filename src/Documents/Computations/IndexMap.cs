@@ -8,13 +8,13 @@ namespace Treepie.Computations;
 /// </summary>
 internal abstract class IndexMap
 {
-    /// <summary>Collections whose documents it maps; empty: all documents.</summary>
+    /// <summary>The collections whose documents it maps; empty for all documents.</summary>
     public abstract IReadOnlyList<string> Collections { get; }
 
-    /// <summary>What it maps.</summary>
+    /// <summary>The kind of items it maps.</summary>
     public virtual IndexSourceType Source => IndexSourceType.Documents;
 
-    /// <summary>The kind of what it maps beside documents; null: it maps documents.</summary>
+    /// <summary>The kind of items it maps instead of documents; null if it maps documents.</summary>
     public Kind? KindBeside => Source switch
     {
         IndexSourceType.TimeSeries => Kind.TimeSeries,
@@ -22,40 +22,43 @@ internal abstract class IndexMap
         _ => null,
     };
 
-    /// <summary>The time series or counter that it maps, where it maps these; null: those of every name.</summary>
+    /// <summary>The name of the time series or counter it maps; null for all names, or if it maps documents.</summary>
     public virtual string? BesideName => null;
 
-    /// <summary>Fields of its objects as far as the text names them, with what the text says of each.</summary>
+    /// <summary>The fields of its objects as far as they are known from the source text.</summary>
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
-    /// <summary>Collections that it loads documents from.</summary>
+    /// <summary>The collections from which it loads documents.</summary>
     public virtual IReadOnlyList<string> LoadedCollections => [];
 
-    /// <summary>Whether it looks at compare-exchange values.</summary>
+    /// <summary>Whether it loads compare-exchange values.</summary>
     public virtual bool LoadsCompareExchange => false;
 
-    /// <summary>Whether it gives its objects a weight, as the number <see cref="MappedField.Boost"/>.</summary>
+    /// <summary>Whether it sets a boost on its objects, as the number <see cref="MappedField.Boost"/>.</summary>
     public virtual bool HasBoost => false;
 
-    /// <summary>Whether it makes fields whose names only the documents say, see <see cref="MappedField.Dynamic"/>.</summary>
+    /// <summary>
+    /// Whether it creates fields whose names are determined by documents, see <see cref="MappedField.Dynamic"/>.
+    /// </summary>
     public virtual bool HasDynamicFields => false;
 
-    /// <summary>Whether no document gives more than one object.</summary>
+    /// <summary>Whether it returns at most one object for each document.</summary>
     public virtual bool IsSingle => false;
 
     /// <summary>
-    /// Whether it maps documents of a collection, or the time series or counter of that name of such documents.
+    /// Returns whether it maps documents of a collection, or the time series or counter of a name in such documents.
     /// </summary>
     /// <param name="collection">The collection.</param>
-    /// <param name="besideName">The time series or counter; null: it is a document.</param>
+    /// <param name="besideName">The time series or counter; null for a document.</param>
     public virtual bool Covers(string collection, string? besideName) =>
         (Collections.Count == 0 || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase))
             && (BesideName is null || string.Equals(BesideName, besideName, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>Adds the objects of a document, or of what lies beside one, shown as a document.</summary>
+    /// <summary>Adds the objects of a document, or of a counter or time series presented as a document.</summary>
     /// <param name="document">The document.</param>
-    /// <param name="host">What it may look at beside the document. One caller at a time.</param>
-    /// <param name="output">Takes the objects. One caller at a time.</param>
-    /// <exception cref="ComputationException">It fails for this document; what it has added is to be forgotten.</exception>
+    /// <param name="host">What it may read apart from the document. Not used concurrently.</param>
+    /// <param name="output">Receives the objects. Not used concurrently.</param>
+    /// <exception cref="ComputationException">The map fails for this document; the caller must discard its
+    /// output.</exception>
     public abstract void Map(Document document, IMapHost host, MapOutput output);
 }

@@ -1,14 +1,14 @@
 namespace Treepie.Computations;
 
 /// <summary>
-/// The reduce of an index: makes of objects that have the same values in its keys objects of the same form. Thread-safe.
+/// The reduce of an index: combines objects that have the same key into objects with the same members. Thread-safe.
 /// </summary>
 internal abstract class IndexReduce
 {
-    /// <summary>Members whose values together are the key of a group, in the order of the text.</summary>
+    /// <summary>The members whose values form the key of a group, in the order of the source text.</summary>
     public abstract IReadOnlyList<string> Keys { get; }
 
-    /// <summary>Fields of its objects.</summary>
+    /// <summary>The fields of the results.</summary>
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
@@ -24,7 +24,8 @@ internal abstract class IndexReduce
 
     /// <summary>Reduces objects of one key, which may be results of earlier reduces.</summary>
     /// <param name="values">JSON objects, one or more.</param>
-    /// <param name="output">Takes the results.</param>
-    /// <exception cref="ComputationException">It fails for this group; what it has added is to be forgotten.</exception>
+    /// <param name="output">Receives the results.</param>
+    /// <exception cref="ComputationException">The reduce fails for this group; the caller must discard its
+    /// output.</exception>
     public abstract void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output);
 }

@@ -2,13 +2,13 @@ using System.Buffers;
 
 namespace Treepie.Computations;
 
-/// <summary>Takes JSON objects, one after the other, and keeps its memory for the next document. Not thread-safe.</summary>
+/// <summary>Receives JSON objects, one after the other. Its buffer is reused for the next document. Not thread-safe.</summary>
 internal sealed class MapOutput
 {
-    /// <summary>Most objects of one document.</summary>
+    /// <summary>The maximum number of objects of one document.</summary>
     public const int MaxObjects = 32 * 1024;
 
-    /// <summary>Most bytes of all objects of one document.</summary>
+    /// <summary>The maximum size of all objects of one document, in bytes.</summary>
     public const int MaxBytes = 16 * 1024 * 1024;
 
     private const int KeptBytes = 1024 * 1024;
@@ -16,20 +16,20 @@ internal sealed class MapOutput
     private readonly List<int> _ends = [];
     private ArrayBufferWriter<byte> _buffer = new();
 
-    /// <summary>Takes the bytes of the object that is being written.</summary>
+    /// <summary>The buffer for the current object.</summary>
     public IBufferWriter<byte> Buffer => _buffer;
 
-    /// <summary>Bytes of all objects so far, and of the one that is being written.</summary>
+    /// <summary>The size of all objects so far, including the current one, in bytes.</summary>
     public long WrittenBytes => _buffer.WrittenCount;
 
-    /// <summary>Objects so far.</summary>
+    /// <summary>The number of objects so far.</summary>
     public int Count => _ends.Count;
 
-    /// <summary>An object; valid until something is added or cleared.</summary>
+    /// <summary>Returns an object; valid until something is added or cleared.</summary>
     public ReadOnlyMemory<byte> this[int index] => _buffer.WrittenMemory[(index == 0 ? 0 : _ends[index - 1]).._ends[index]];
 
-    /// <summary>Ends the object that was written into <see cref="Buffer"/>.</summary>
-    /// <exception cref="ComputationException">It is one too many, or all are too long.</exception>
+    /// <summary>Ends the object written into <see cref="Buffer"/>.</summary>
+    /// <exception cref="ComputationException">The number or total size of the objects exceeds the limit.</exception>
     public void EndObject()
     {
         if (_ends.Count == MaxObjects)
@@ -39,7 +39,7 @@ internal sealed class MapOutput
         _ends.Add(_buffer.WrittenCount);
     }
 
-    /// <summary>Forgets all objects.</summary>
+    /// <summary>Removes all objects.</summary>
     public void Clear()
     {
         _ends.Clear();

@@ -182,7 +182,7 @@ internal sealed class ExpressionText(SessionOptions session)
 
     private string OfMember(MemberExpression node)
     {
-        // a member of a type, or of a variable, is a value
+        // A static member, or a member of a captured variable, is a value.
         Expression owner = node.Expression!;
         Type type = owner.Type;
         if (Nullable.GetUnderlyingType(type) is not null)
@@ -236,10 +236,10 @@ internal sealed class ExpressionText(SessionOptions session)
             return $"{Of(self)}.{method.Name}({List(call.Arguments)})";
         if (method.IsDefined(typeof(ExtensionAttribute)))
             return $"{Of(call.Arguments[0])}.{method.Name}({List(call.Arguments.Skip(1).Where(static one => !IsComparer(one)))})";
-        return $"{CSharpNameOf(method.DeclaringType!)}.{method.Name}({List(call.Arguments)})"; // a method has a type
+        return $"{CSharpNameOf(method.DeclaringType!)}.{method.Name}({List(call.Arguments)})"; // a method has a declaring type
     }
 
-    /// <summary>Returns whether a node is the comparer that the compiler adds to methods of spans.</summary>
+    /// <summary>Returns whether a node is the comparer that the compiler adds to methods on spans.</summary>
     private static bool IsComparer(Expression node) =>
         node is ConstantExpression { Value: null } or DefaultExpression
             && node.Type.Name.StartsWith("IEqualityComparer", StringComparison.Ordinal);
@@ -340,7 +340,7 @@ internal sealed class ExpressionText(SessionOptions session)
         private static NotSupportedException Changes(Expression node) => Refusal.Of(
             node, "An index is a function of its documents: what has another value each time has no place in it.");
 
-        // a method of indexes has no value
+        // A method of index classes has no value.
         protected override Expression VisitMethodCall(MethodCallExpression node)
         {
             if (node.Method.Name is "NewGuid" or "CreateVersion7" or "Next" or "NextDouble")

@@ -45,12 +45,12 @@ internal sealed class LiteralText(JsonSerializerOptions json)
         _ => Written(node, value),
     };
 
-    /// <summary>Returns whether values of an enumeration are stored as texts.</summary>
+    /// <summary>Returns whether values of an enumeration are stored as strings.</summary>
     public bool IsText(Type type) =>
         json.TryGetTypeInfo(type, out JsonTypeInfo? known)
             && JsonSerializer.SerializeToElement(Interpreter.DefaultOf(type), known).ValueKind == JsonValueKind.String;
 
-    /// <summary>Returns a text in quotes.</summary>
+    /// <summary>Returns a quoted string.</summary>
     public static string Quoted(string text)
     {
         var quoted = new StringBuilder("\"");
@@ -70,7 +70,7 @@ internal sealed class LiteralText(JsonSerializerOptions json)
     private string OfItems(Expression node, object?[] items) =>
         items.Length == 0 ? "new object[0]" : $"new[] {{ {string.Join(", ", items.Select(item => Of(node, item)))} }}";
 
-    /// <summary>Converts a value that the serializer writes as a text or a number.</summary>
+    /// <summary>Converts a value that the serializer writes as a string or a number.</summary>
     private string Written(Expression node, object value)
     {
         if (!json.TryGetTypeInfo(value.GetType(), out JsonTypeInfo? type))
@@ -79,7 +79,7 @@ internal sealed class LiteralText(JsonSerializerOptions json)
         return written.ValueKind switch
         {
             JsonValueKind.String when value is DateTime or DateTimeOffset => $"DateTime.Parse({Quoted(written.GetString()!)})",
-            JsonValueKind.String => Quoted(written.GetString()!), // it is one
+            JsonValueKind.String => Quoted(written.GetString()!), // it is a string
             JsonValueKind.Number => written.GetRawText(),
             JsonValueKind.True => "true",
             JsonValueKind.False => "false",

@@ -5,30 +5,33 @@ using Treepie.Storage;
 
 namespace Treepie.Indexes;
 
-/// <summary>Which index answers a query that names none.</summary>
+/// <summary>Chooses the index for a query that names none.</summary>
 internal static class AutoIndexChoice
 {
     /// <summary>
-    /// Fields that no document has, of which so many are kept, those used last: somebody may ask for what will be there.
+    /// The number of fields without values in any document that are kept, most recently used first: documents may get them
+    /// later.
     /// </summary>
     private const int KeptEmptyFields = 32;
 
     /// <summary>
-    /// Fields that nobody needs, with which an index is not widened but built anew without them: so many that few widenings cost
-    /// a building.
+    /// The number of unneeded fields from which an index is rebuilt without them instead of being widened. Large enough that
+    /// a rebuild is rare compared with widening.
     /// </summary>
     private const int ManyUnneeded = 32;
 
-    /// <summary>With as many indexes as there may be, one that was not used for so long goes.</summary>
+    /// <summary>
+    /// When the maximum number of indexes is reached, an index that has been unused for this long may be removed.
+    /// </summary>
     private static readonly TimeSpan _idle = TimeSpan.FromHours(1);
 
-    /// <summary>Which index answers, and what is done for it.</summary>
-    /// <param name="indexers">All that answer.</param>
-    /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
-    /// <param name="fields">Fields of the query.</param>
-    /// <param name="options">Limits.</param>
-    /// <param name="now">The time.</param>
-    /// <exception cref="InvalidQueryException">There would be more indexes, or fields, than there may be.</exception>
+    /// <summary>Decides which index answers a query, and what must be created, widened or removed.</summary>
+    /// <param name="indexers">All indexes that answer queries.</param>
+    /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
+    /// <param name="fields">The fields of the query.</param>
+    /// <param name="options">The limits.</param>
+    /// <param name="now">The current time.</param>
+    /// <exception cref="InvalidQueryException">The maximum number of indexes or fields would be exceeded.</exception>
     public static AutoIndexStep Decide(
         IReadOnlyCollection<DocumentIndexer> indexers, string collection, IReadOnlyList<AutoIndexField> fields,
         IndexingOptions options, DateTimeOffset now)
@@ -47,7 +50,7 @@ internal static class AutoIndexChoice
             && (given.Index.Definition.Fields.Count - needed.Count >= ManyUnneeded
                 || (roomy is null && needed.Count + fields.Count <= AutoIndexDefinition.MaxFields)))
         {
-            // The index it is built beside goes when it has caught up.
+            // The existing index is removed when the new one has caught up.
             return new AutoIndexStep(null, new AutoIndexDefinition(collection, needed).Merge(fields), retired);
         }
 
@@ -59,17 +62,17 @@ internal static class AutoIndexChoice
         return new AutoIndexStep(null, new AutoIndexDefinition(collection, fields).Merge([]), retired);
     }
 
-    /// <summary>Notes that a query uses fields of an index. In the lock of the catalogue.</summary>
+    /// <summary>Records that a query uses fields of an index. Requires the lock of the catalogue.</summary>
     public static void NoteUse(DocumentIndex index, IReadOnlyList<AutoIndexField> fields, DateTimeOffset now)
     {
-        index.NoteUse(-1, now); // a query may be about no field
+        index.NoteUse(-1, now); // the query may use no fields
         for (int i = 0; i < fields.Count; i++)
             index.NoteUse(((AutoIndexDefinition)index.Definition).PositionOf(fields[i]), now);
     }
 
     /// <summary>
-    /// The fields of an auto-index that are needed: those it is being given, those that a document has and a query has used
-    /// within the retention, and of those that no document has the last used. In the lock of the catalogue.
+    /// Returns the fields of an auto-index that are needed: those still being added, those that have values and were used
+    /// within the retention, and the most recently used ones without values. Requires the lock of the catalogue.
     /// </summary>
     public static IReadOnlyList<AutoIndexField> Needed(DocumentIndex index, IndexingOptions options, DateTimeOffset now)
     {
@@ -91,7 +94,7 @@ internal static class AutoIndexChoice
         }
         catch (CorruptionException)
         {
-            return fields; // the next query of it says so, and has it built again
+            return fields; // the next query reports the corruption and has the index rebuilt
         }
         finally
         {
@@ -100,8 +103,8 @@ internal static class AutoIndexChoice
     }
 
     /// <summary>
-    /// The index that has all fields, is complete, and has the most in it; and of those of the collection that have room for the
-    /// fields they lack the one that is being built, or the widest; and the widest of all.
+    /// Returns the best complete match (has all fields; caught up and widest preferred), the best index of the collection
+    /// that has room for its missing fields (one still being built, or the widest), and the widest index of the collection.
     /// </summary>
     private static (DocumentIndexer? Best, DocumentIndexer? Roomy, DocumentIndexer? Widest) Of(
         IEnumerable<DocumentIndexer> indexers, string collection, IReadOnlyList<AutoIndexField> fields)
@@ -138,10 +141,11 @@ internal static class AutoIndexChoice
     internal static IEnumerable<DocumentIndexer> Auto(IEnumerable<DocumentIndexer> indexers) =>
         indexers.Where(indexer => indexer.Index.Definition.IsMadeByQueries);
 
-    /// <summary>The index that gives way to another.</summary>
+    /// <summary>Returns the least recently used index, which is removed to make room for another.</summary>
     internal static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
     {
-        DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!; // there are as many as there may be
+        // The maximum is reached, so there is at least one.
+        DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!;
         return least.Index.LastUse < (now - _idle).UtcTicks ? least : throw new InvalidQueryException(
             $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make "
             + $"(IndexingOptions.MaxAutoIndexes), all of them used within the last hour. "
@@ -150,8 +154,8 @@ internal static class AutoIndexChoice
     }
 
     /// <summary>
-    /// Indexes that are needed no more, as one that queries made has caught up which has all they are needed for. In the lock of
-    /// the catalogue.
+    /// Returns the auto-indexes that are no longer needed because an auto-index that has caught up covers them. Requires the
+    /// lock of the catalogue.
     /// </summary>
     public static IEnumerable<DocumentIndex> Superseded(
         DocumentIndex index, IReadOnlyList<DocumentIndex> indexes, IndexingOptions options,
@@ -168,7 +172,8 @@ internal static class AutoIndexChoice
         };
 
     /// <summary>
-    /// What <see cref="Decide"/> would choose, first, and every other index of the collection with why it is not chosen.
+    /// Returns the index that <see cref="Decide"/> would choose, first, and every other index of the collection with the
+    /// reason why it is not chosen.
     /// </summary>
     public static IReadOnlyList<IndexChoice> Explain(
         IEnumerable<DocumentIndex> indexes, string collection, IReadOnlyList<AutoIndexField> fields)

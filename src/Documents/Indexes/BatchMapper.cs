@@ -5,9 +5,9 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Turns changes of documents into batches of an index, on one thread or on several. What a batch holds, and where it ends, is
-/// the same whatever their number: the log is cut into pieces by its content alone, each thread maps whole pieces, and the pieces
-/// are put together in their order. Used by one caller at a time; memory is kept from batch to batch until it is released.
+/// Maps changes of documents to batches of an index, on one or several threads. The contents and the end of a batch do not
+/// depend on the number of threads: the log is cut into ranges by its content alone, each thread maps whole ranges, and
+/// their results are appended in order. Not thread-safe. Keeps its buffers between batches until <see cref="Release"/>.
 /// </summary>
 internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
 {
@@ -15,12 +15,12 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     private FieldRange _fields;
     private IndexWriter? _writer;
 
-    /// <summary>Maps the changes behind an etag, up to another one or the last there is, until the batch is full.</summary>
+    /// <summary>Maps the changes after an etag, up to another etag or the end of the log, until the batch is full.</summary>
     /// <param name="batch">An empty batch.</param>
-    /// <param name="fields">The fields to be mapped.</param>
-    /// <param name="afterEtag">Where to begin.</param>
-    /// <param name="untilEtag">Where to end.</param>
-    /// <param name="stop">Gives it up.</param>
+    /// <param name="fields">The fields to map.</param>
+    /// <param name="afterEtag">The etag after which to start.</param>
+    /// <param name="untilEtag">The last etag to map.</param>
+    /// <param name="stop">Cancels the mapping.</param>
     public MappedBatch Map(MapBatch batch, FieldRange fields, long afterEtag, long untilEtag, CancellationToken stop)
     {
         if (_fields != fields || _writer != index.Writer)
@@ -30,7 +30,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         using DatabaseSnapshot snapshot = context.BeginRead();
         using MappedChanges feed = index.Changes(snapshot, afterEtag);
 
-        // The first vector of all says how many numbers the others have: until then they come one after the other.
+        // The first vector determines the number of dimensions: until then, changes are mapped sequentially.
         bool isAlone = context.Options.Mappers == 1 || index.Writer.AreDimensionsOpen || index.Definition.HasReferences;
         bool isComplete = isAlone
             ? MapAlone(batch, snapshot, feed, afterEtag, untilEtag, begun, out long reached, stop)
@@ -40,7 +40,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
             context.TimeProvider.GetTimestamp());
     }
 
-    /// <summary>Whether there is more than can be mapped and written at once without anybody noticing.</summary>
+    /// <summary>
+    /// Returns whether there are more changes than can be mapped and written at once without a noticeable delay.
+    /// </summary>
     public bool IsMuch(long afterEtag)
     {
         const int Few = 64;
@@ -57,7 +59,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         return false;
     }
 
-    /// <summary>Gives up the memory that is kept.</summary>
+    /// <summary>Releases the buffers.</summary>
     public void Release() => _free.Clear();
 
     private bool MapAlone(
@@ -122,8 +124,8 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         }
         finally
         {
-            // What was mapped too much is mapped again for the next batch; everybody is waited for, as they read what this one
-            // opened.
+            // Ranges mapped beyond the end of this batch are mapped again for the next one. Wait for all jobs, as they read
+            // the snapshots opened here.
             enough.Cancel();
             foreach ((_, Mapper mapper, QuietJob<bool> job) in atWork)
             {
@@ -133,7 +135,7 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         }
     }
 
-    /// <summary>Cuts off the next piece of the log; false at its end.</summary>
+    /// <summary>Cuts off the next range of the log; returns false at the end.</summary>
     private static bool TryCut(
         DatabaseSnapshot snapshot, MappedChanges feed, ref long afterEtag, long untilEtag, out ChangeRange range)
     {
@@ -164,13 +166,13 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
             || batch.Count >= context.Options.MaxBatchChanges
             || context.TimeProvider.GetElapsedTime(begun) >= context.Options.MaxBatchTime;
 
-    /// <summary>What one thread maps with.</summary>
+    /// <summary>The buffers of one mapping thread.</summary>
     private sealed class Mapper(DocumentIndex index, MapBatch batch)
     {
-        /// <summary>What the piece mapped last has become.</summary>
+        /// <summary>The result of the last range mapped.</summary>
         public MapBatch Batch { get; } = batch;
 
-        /// <summary>Maps a piece, and ends the snapshot.</summary>
+        /// <summary>Maps a range and disposes the snapshot.</summary>
         public bool Map(DatabaseSnapshot snapshot, ChangeRange range, CancellationToken stop)
         {
             using (snapshot)
@@ -191,13 +193,13 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     }
 }
 
-/// <summary>Fields of an index from a place on up to another.</summary>
+/// <summary>A range of fields of an index, from the first up to but not including the end.</summary>
 internal readonly record struct FieldRange(int First, int End);
 
-/// <summary>A batch that was mapped.</summary>
-/// <param name="Batch">What is to be committed.</param>
-/// <param name="Reached">It has all changes up to this etag.</param>
-/// <param name="IsComplete">Whether there were no more.</param>
-/// <param name="Begun">When it was begun, by the clock's timestamp.</param>
-/// <param name="Ended">When all of it was mapped, by the same.</param>
+/// <summary>A mapped batch.</summary>
+/// <param name="Batch">The changes to commit.</param>
+/// <param name="Reached">The etag up to which the batch has all changes.</param>
+/// <param name="IsComplete">Whether there were no further changes.</param>
+/// <param name="Begun">When mapping started, as a timestamp of the clock.</param>
+/// <param name="Ended">When mapping ended, as a timestamp of the clock.</param>
 internal sealed record MappedBatch(MapBatch Batch, long Reached, bool IsComplete, long Begun, long Ended);

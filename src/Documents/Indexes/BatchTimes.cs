@@ -1,8 +1,8 @@
 namespace Treepie.Indexes;
 
-/// <summary>Moments of a batch, by the clock's timestamp.</summary>
-/// <param name="Begun">Mapping was begun.</param>
-/// <param name="Mapped">Mapping had ended.</param>
-/// <param name="CommitBegun">Committing was begun.</param>
-/// <param name="Ended">It was committed.</param>
+/// <summary>Times of a batch, as timestamps of the clock.</summary>
+/// <param name="Begun">When mapping started.</param>
+/// <param name="Mapped">When mapping ended.</param>
+/// <param name="CommitBegun">When committing started.</param>
+/// <param name="Ended">When the batch was committed.</param>
 internal readonly record struct BatchTimes(long Begun, long Mapped, long CommitBegun, long Ended);

@@ -1,26 +1,26 @@
 namespace Treepie.Indexes;
 
-/// <summary>A piece of the log of changes that one thread maps.</summary>
-/// <param name="AfterEtag">It begins behind this etag.</param>
-/// <param name="LastEtag">Its last change.</param>
+/// <summary>A range of the change log that is mapped by one thread.</summary>
+/// <param name="AfterEtag">The etag after which the range starts.</param>
+/// <param name="LastEtag">The etag of its last change.</param>
 internal readonly record struct ChangeRange(long AfterEtag, long LastEtag);
 
 /// <summary>
-/// Says where pieces of the log end: after so many changes or bytes of documents. Batches end only there, so where they end
-/// follows from the documents, not from who maps them.
+/// Determines where ranges of the log end: after a maximum of changes or bytes of documents. Batches end only at the end of
+/// a range, so their ends depend on the documents only, not on the threads that map them.
 /// </summary>
 internal struct RangeCut
 {
-    /// <summary>Most changes of a piece: some milliseconds of work.</summary>
+    /// <summary>The maximum number of changes in a range: a few milliseconds of work.</summary>
     public const int MaxChanges = 128;
 
-    /// <summary>Bytes of documents after which it ends.</summary>
+    /// <summary>The number of bytes of documents after which a range ends.</summary>
     public const int MaxBytes = 256 * 1024;
 
     private int _changes;
     private long _bytes;
 
-    /// <summary>Takes the change that a feed stands on; true if it is the last of its piece.</summary>
+    /// <summary>Adds the current change of a feed; returns true if it is the last of its range.</summary>
     public bool Takes(MappedChanges feed)
     {
         _changes++;

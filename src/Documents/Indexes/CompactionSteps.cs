@@ -2,12 +2,17 @@ using Treepie.Storage;
 
 namespace Treepie.Indexes;
 
-/// <summary>Tells one watcher of the shrinking of several stores, each by its name, and adds up the pages that moved.</summary>
+/// <summary>
+/// Reports the progress of compacting several stores to one observer, by store name and with the accumulated number of moved
+/// pages.
+/// </summary>
 internal sealed class CompactionSteps(IProgress<CompactionProgress>? progress)
 {
     private long _movedPages;
 
-    /// <summary>Shrinks a store, with its progress, if anybody watches, as the argument.</summary>
+    /// <summary>
+    /// Shrinks a store; <paramref name="shrink"/> receives the progress to report to, or null if there is no observer.
+    /// </summary>
     public CompactedStore Run(string store, Func<IProgress<ShrinkProgress>?, ShrinkReport> shrink)
     {
         ShrinkReport report = shrink(progress is null ? null : new Step(store, _movedPages, progress));

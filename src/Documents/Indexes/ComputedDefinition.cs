@@ -8,22 +8,22 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.
+/// Compiles the maps and the reduce of a definition that computes, and completes it with their collections and fields.
 /// </summary>
 internal static class ComputedDefinition
 {
-    /// <summary>The member that usually takes what <c>CreateField</c> returns.</summary>
+    /// <summary>The member to which the result of <c>CreateField</c> is usually assigned.</summary>
     private const string PlaceOfDynamicFields = "_";
 
-    /// <summary>The mapping of a definition, compiled where it computes.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
-    /// with.</exception>
+    /// <summary>Returns the mapping of a definition, compiled if it computes.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map or the reduce cannot be compiled, or there is no engine to
+    /// compile it.</exception>
     public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine)
     {
         if (!definition.Computes)
             return new StaticIndexMapping(definition);
         if (engine is null)
-            // refuses with the place where it begins to compute
+            // Throws with the position of the first expression that computes.
             return new StaticIndexMapping(WireDefinition.WithPaths(definition));
         var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
@@ -48,8 +48,10 @@ internal static class ComputedDefinition
         return new StaticIndexMapping(Complete(definition, map), map);
     }
 
-    /// <summary>As <see cref="Compile"/>, of a definition that is put: it can be built, with analyzers that there are.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It cannot.</exception>
+    /// <summary>
+    /// As <see cref="Compile"/>, for a submitted definition: also checks that it can be built with the available analyzers.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public static StaticIndexMapping Require(IndexDefinition definition, IndexingContext context)
     {
         StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
@@ -62,7 +64,8 @@ internal static class ComputedDefinition
     }
 
     /// <summary>
-    /// As <see cref="Compile"/>, of a definition of a backup: what cannot be compiled here is kept, and the index says so.
+    /// As <see cref="Compile"/>, for a definition from a backup: one that cannot be compiled here is kept, and the index
+    /// reports the error.
     /// </summary>
     public static StaticIndexMapping CompileOrKeep(StaticIndexMapping mapping, ComputingEngine? engine)
     {
@@ -77,9 +80,9 @@ internal static class ComputedDefinition
         }
     }
 
-    /// <summary>A mapping that can be run: what computes is compiled, if it is not yet.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
-    /// with.</exception>
+    /// <summary>Returns a mapping that can be run: one that computes is compiled if it has not been yet.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map or the reduce cannot be compiled, or there is no engine to
+    /// compile it.</exception>
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
         mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null } byHand
             ? Compile(definition, engine).WithAnalyzers(byHand.Analyzers).With(byHand.DynamicFields)
@@ -87,7 +90,7 @@ internal static class ComputedDefinition
 
     private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
     {
-        // What is reduced may be reduced again, so a reduce gives what maps give.
+        // Results are reduced again, so a reduce must return the fields that maps return.
         HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)],
             reduced = [.. reduce.Fields.Select(field => field.Name)];
         if (map.HasDynamicFields && !reduce.HasDynamicFields)
@@ -96,7 +99,7 @@ internal static class ComputedDefinition
                 "its map makes fields with CreateField and its reduce does not: only fields of the reduce are indexed. Let the map "
                     + "give names and values as ordinary members, and call CreateField in the reduce.");
         if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
-            mapped.Remove(PlaceOfDynamicFields); // stands there so that both give objects of one type
+            mapped.Remove(PlaceOfDynamicFields); // present only so that map and reduce return objects of the same type
         if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
@@ -149,7 +152,7 @@ internal static class ComputedDefinition
         };
     }
 
-    /// <summary>The path of a member of the object; null where there is none.</summary>
+    /// <summary>Returns the path of a member of the mapped object; null if the name is not valid.</summary>
     private static string? PathOf(string name)
     {
         bool isPlain = name.Length > 0 && name.All(static one => char.IsLetterOrDigit(one) || one == '_');

@@ -16,24 +16,25 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// One index: its store, and who holds it. Queries hold a lease while they read; the files go when the last holder is gone.
-/// Thread-safe.
+/// An index: its store and its holders. Queries hold a lease while they read; the files are deleted after the last holder
+/// has released it. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) nobody gets a lease after <see cref="Close"/>; (2) the store is open while anybody holds it; (3) files are
-/// deleted only after their definition, and only when the store is closed; (4) a definition that takes the place of another
-/// begins with its fields.
+/// Invariants: (1) nobody gets a lease after <see cref="Close"/>; (2) the store is open while anybody holds it; (3) files
+/// are deleted only after their definition, and only when the store is closed; (4) a definition that replaces another starts
+/// with the fields of the latter.
 /// </remarks>
 internal sealed class DocumentIndex
 {
     /// <summary>
-    /// Most changes of a tail: what is indexed in some hundred milliseconds, which a query can wait for itself.
+    /// The maximum number of changes in a tail: what can be indexed in a few hundred milliseconds, so that a query can wait
+    /// for it.
     /// </summary>
     public const int MaxTailChanges = 16 * 1024;
 
     /// <summary>
-    /// Most bytes of a tail's terms and vectors. Vectors of a tail are compared one by one, so the work of finding neighbours
-    /// does not count.
+    /// The maximum size of a tail's terms and vectors, in bytes. The vectors of a tail are compared one by one, so building
+    /// a neighbor graph does not count.
     /// </summary>
     public const long MaxTailBytes = 32 * 1024 * 1024;
 
@@ -66,37 +67,39 @@ internal sealed class DocumentIndex
                 WantCompound(new CompoundKey(equal.SchemaName, order.SchemaName, CompoundOrder.Text));
     }
 
-    /// <summary>What is wanted; while it is widened, its writer has not all of the fields yet.</summary>
+    /// <summary>
+    /// The requested definition; while the index is being widened, its writer does not have all of the fields yet.
+    /// </summary>
     public IndexMapping Definition => _definition;
 
     public string Name => Definition.Name;
 
-    /// <summary>Name of its folder.</summary>
+    /// <summary>The name of its folder.</summary>
     public string Folder => _directory.Name;
 
-    /// <summary>The collection its documents are in; null: several, or all.</summary>
+    /// <summary>The only collection it covers; null if it covers several or all.</summary>
     public string? Collection => Definition.OnlyCollection;
 
     public StorageEnvironment Store { get; }
 
-    /// <summary>Of the thread that indexes.</summary>
+    /// <summary>The writer; used only by the indexing thread.</summary>
     public IndexWriter Writer { get; private set; }
 
-    /// <summary>How far it is and what went wrong.</summary>
+    /// <summary>Its progress and errors.</summary>
     public IndexProgress Progress { get; }
 
-    /// <summary>Completes when nobody holds it any more and its store is closed.</summary>
+    /// <summary>Completes when the last holder has released it and its store is closed.</summary>
     public Task Released => _released.Task;
 
-    /// <summary>Fields that every entry has, from the first on.</summary>
+    /// <summary>The number of fields, counted from the first, that all entries have.</summary>
     private int CompleteFields => Writer.Pending?.FirstField ?? Writer.Schema.Fields.Count;
 
-    /// <summary>Called when a query wants a compound key; may be called on any thread.</summary>
+    /// <summary>Called on any thread when a query requests a compound key.</summary>
     public Action? CompoundWanted { get; set; }
 
     /// <summary>
-    /// Notes that a query would be much cheaper with a compound key. Each is noted once while the index is open, and not more
-    /// than there may be.
+    /// Records that a query would be much cheaper with a compound key. Each key is recorded once while the index is open, up
+    /// to the maximum number of compound keys.
     /// </summary>
     public void WantCompound(CompoundKey key)
     {
@@ -110,14 +113,14 @@ internal sealed class DocumentIndex
         CompoundWanted?.Invoke();
     }
 
-    /// <summary>The next compound key that a query wanted.</summary>
+    /// <summary>Takes the next compound key requested by a query.</summary>
     public bool TryTakeWantedCompound([NotNullWhen(true)] out CompoundKey? key)
     {
         lock (_lock)
             return _wantedCompounds.TryDequeue(out key);
     }
 
-    /// <summary>Makes a new index.</summary>
+    /// <summary>Creates a new index.</summary>
     public static DocumentIndex Create(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
     {
         DocumentIndex index = OpenStore(definition, directory, analyzers);
@@ -126,12 +129,12 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>
-    /// Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again; so is one that has
-    /// seen what these documents have not, as they were put back to an earlier state.
+    /// Opens an index. It is cleared, to be rebuilt, if its store is damaged, belongs to other documents, or has indexed
+    /// later etags than the documents have because they were restored to an earlier state.
     /// </summary>
-    /// <param name="definition">What is wanted.</param>
-    /// <param name="directory">Where it lies.</param>
-    /// <param name="analyzers">The analyzers that fields may name.</param>
+    /// <param name="definition">The requested definition.</param>
+    /// <param name="directory">The directory of the index.</param>
+    /// <param name="analyzers">The analyzers that fields may refer to.</param>
     /// <param name="lastEtag">The last etag of the documents.</param>
     /// <exception cref="IndexSchemaException">An analyzer is missing; nothing was changed.</exception>
     public static DocumentIndex Open(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, long lastEtag)
@@ -147,30 +150,30 @@ internal sealed class DocumentIndex
         catch (Exception error)
             when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
         {
-            // It is emptied.
+            // Clear it below.
         }
 
         directory.DeleteStore();
         return OpenStore(definition, directory, analyzers);
     }
 
-    /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
+    /// <summary>Returns whether documents of a snapshot, up to an etag, are waiting to be indexed.</summary>
     public bool IsStale(long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {
-        // it has seen every change there is
+        // Nothing is waiting if the index has processed all changes.
         using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : Changes(snapshot, indexedEtag);
         return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
-    /// <summary>An unchanging view of it. Whoever calls holds the index.</summary>
+    /// <summary>Opens a consistent view. The caller must hold the index.</summary>
     public IndexSearcher OpenSearcher() => new(Store, _analyzers, Definition.Schema);
 
-    /// <summary>Changes of a snapshot after an etag that concern it.</summary>
+    /// <summary>Returns the changes of a snapshot after an etag that concern the index.</summary>
     public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);
 
     /// <summary>
-    /// An empty batch for changes, with some of the fields. May be called from any thread, and batches be filled by one thread
-    /// each.
+    /// Returns an empty batch for changes, with a range of the fields. May be called on any thread; each batch is used by
+    /// one thread at a time.
     /// </summary>
     public MapBatch BeginBatch(FieldRange fields, TimeProvider timeProvider)
     {
@@ -186,34 +189,34 @@ internal sealed class DocumentIndex
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
     }
 
-    /// <summary>How mapping has gone since it was built; nothing where it does not compute.</summary>
+    /// <summary>The counters of its map since it was built; unused if it does not compute.</summary>
     public MapCounters Maps { get; } = new();
 
-    /// <summary>The documents it writes; null: it writes none.</summary>
+    /// <summary>The documents it writes; null if it writes none.</summary>
     public ReduceOutputs? Outputs { get; }
 
-    /// <summary>What is said beside its answers.</summary>
+    /// <summary>The warnings to return with its results.</summary>
     public IReadOnlyList<string> Warnings => Definition.Map is null && Definition.Reduction is null
         ? []
         : [.. Maps.Warnings(Name, Reduces), .. Outputs?.Warnings(Name) ?? []];
 
-    /// <summary>What reducing has taken since it was built; nothing where it does not reduce.</summary>
+    /// <summary>The counters of its reduce since it was built; unused if it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();
 
-    /// <summary>Whether a document belongs into it.</summary>
+    /// <summary>Returns whether it covers a document.</summary>
     public bool Covers(Document document) =>
         Definition.CoversCollection(document.CollectionName) && Definition.Wants(document);
 
     /// <summary>
-    /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they
-    /// are more than <see cref="MaxTailChanges"/>, or would make more than <see cref="MaxTailBytes"/>. Whoever calls holds the
-    /// index.
+    /// Builds a small in-memory index of the changes of a snapshot that a view has not processed; the caller must dispose
+    /// it. Returns null if there are more changes than <see cref="MaxTailChanges"/>, or more bytes than
+    /// <see cref="MaxTailBytes"/>. The caller must hold the index.
     /// </summary>
     /// <param name="searcher">The view.</param>
     /// <param name="snapshot">The documents.</param>
     /// <param name="timeProvider">The clock.</param>
-    /// <param name="refusal">Where it is null: why, as the end of a sentence that begins with the index.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="refusal">If null is returned, the reason, as the end of a sentence whose subject is the index.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
     public IndexTail? TryBuildTail(
         IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, out string? refusal,
         CancellationToken cancellationToken)
@@ -268,8 +271,8 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>
-    /// How changes become entries of a tail: each as it comes, or, where the index reduces, all at once in copies of the groups
-    /// they touch.
+    /// Sets up how changes become entries of a tail: one by one, or, if the index reduces, all at once in copies of the
+    /// affected groups. Returns a function for the bytes held.
     /// </summary>
     private static Func<long> FillTail(
         IndexSearcher searcher, IndexMapping definition, FieldExtractor extractor, IndexBatch batch, TimeProvider timeProvider,
@@ -287,7 +290,7 @@ internal sealed class DocumentIndex
                 foreach (byte[] key in MappingAgain.Of(feed, again, searcher.FindTree))
                 {
                     if (isTooMuch |= batch.Count > MaxTailChanges || batch.HeldBytes > MaxTailBytes)
-                        return; // a change may concern any number of documents
+                        return; // one change may affect any number of documents
                     computed.AddAgain(feed, key);
                 }
 
@@ -322,23 +325,21 @@ internal sealed class DocumentIndex
         return () => documents.SizeBytes;
     }
 
-    /// <summary>Gives it more fields, durably: entries get them in the background. Whoever calls wakes the indexer.</summary>
+    /// <summary>Adds fields, durably; entries get them in the background. The caller must wake the indexer.</summary>
     public void Widen(AutoIndexDefinition definition)
     {
         _directory.Publish(definition);
         _definition = definition;
     }
 
-    /// <summary>
-    /// Gives it fields that documents have named, durably, before entries have them; on the thread that indexes.
-    /// </summary>
-    /// <exception cref="ObjectDisposedException">It is closed.</exception>
+    /// <summary>Adds fields named by documents, durably, before entries have them. Called on the indexing thread.</summary>
+    /// <exception cref="ObjectDisposedException">The index is closed.</exception>
     public void AddDynamicFields(IReadOnlyCollection<DynamicField> fields)
     {
         lock (_lock)
         {
-            ObjectDisposedException.ThrowIf(_closed, this); // its definition may be gone: it is not to come back
-            StaticIndexMapping wider = ((StaticIndexMapping)Definition).With(fields); // no other kind has such fields
+            ObjectDisposedException.ThrowIf(_closed, this); // the definition may have been deleted and must not be written again
+            StaticIndexMapping wider = ((StaticIndexMapping)Definition).With(fields); // only static indexes have dynamic fields
             _directory.Publish(wider);
             _definition = wider;
         }
@@ -347,11 +348,14 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>
-    /// Whether no entry has values of fields that it is given: a document has named them that it has not seen.
+    /// Whether no existing entry has values for added fields: fields of a static index are added by the first document that
+    /// names them.
     /// </summary>
     private bool AreNewFieldsEmpty => Definition is StaticIndexMapping;
 
-    /// <summary>Notes that a query has used a field. In the lock of the catalogue, as all about uses.</summary>
+    /// <summary>
+    /// Records that a query used a field; -1 for none. All members about uses require the lock of the catalogue.
+    /// </summary>
     public void NoteUse(int field, DateTimeOffset now)
     {
         LastUse = now.UtcTicks;
@@ -361,27 +365,28 @@ internal sealed class DocumentIndex
         {
             int known = _lastUses.Length;
             Array.Resize(ref _lastUses, Math.Max(field + 1, Definition.Fields.Count));
-            Array.Fill(_lastUses, now.UtcTicks, known, _lastUses.Length - known); // what is new was not unused for long
+            Array.Fill(_lastUses, now.UtcTicks, known, _lastUses.Length - known); // new fields count as used now
         }
 
         _lastUses[field] = now.UtcTicks;
     }
 
-    /// <summary>Notes that somebody named it, who may use any field.</summary>
+    /// <summary>Records that the index was used by name, with any of its fields.</summary>
     public void NoteUse(DateTimeOffset now)
     {
         LastUse = now.UtcTicks;
         Array.Fill(_lastUses, now.UtcTicks);
     }
 
-    /// <summary>When a field was last used, or the index was opened, in ticks of UTC.</summary>
+    /// <summary>When a field was last used, or the index was opened, in UTC ticks.</summary>
     public long LastUseTicks(int field) => field < _lastUses.Length ? _lastUses[field] : long.MaxValue;
 
-    /// <summary>When it was last used, or opened, in ticks of UTC.</summary>
+    /// <summary>When the index was last used, or opened, in UTC ticks.</summary>
     public long LastUse { get; private set; } = long.MaxValue;
 
     /// <summary>
-    /// Adds the fields that are wanted and the writer has not; on the thread that indexes. False if there are none.
+    /// Adds the fields of the definition that the writer does not have, on the indexing thread. Returns false if there are
+    /// none.
     /// </summary>
     public bool TryAddFields(out IndexMapping definition)
     {
@@ -394,10 +399,10 @@ internal sealed class DocumentIndex
         return true;
     }
 
-    /// <summary>Says to those who wait which fields are there.</summary>
+    /// <summary>Reports the available fields to waiters.</summary>
     public void ReportFields() => Progress.ReportFields(CompleteFields, Writer.Schema.Fields.Count);
 
-    /// <summary>Forgets the errors of documents, unless it is closed.</summary>
+    /// <summary>Deletes the errors of documents, unless the index is closed.</summary>
     public void ClearErrors()
     {
         if (!TryHold())
@@ -415,7 +420,7 @@ internal sealed class DocumentIndex
         }
     }
 
-    /// <summary>Encrypts the store anew. Whoever calls holds it.</summary>
+    /// <summary>Re-encrypts the store. The caller must hold the index.</summary>
     public KeyRotationReport RotateDataKey(IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
     {
         using EncryptionKey key = _directory.Key()
@@ -423,7 +428,7 @@ internal sealed class DocumentIndex
         return Store.RotateDataKey(key, progress, cancellationToken);
     }
 
-    /// <summary>Begins to hold it; false when it is closed.</summary>
+    /// <summary>Acquires a hold; returns false if the index is closed.</summary>
     public bool TryHold()
     {
         lock (_lock)
@@ -436,7 +441,7 @@ internal sealed class DocumentIndex
         }
     }
 
-    /// <summary>Ends one hold.</summary>
+    /// <summary>Releases a hold.</summary>
     public void Release()
     {
         lock (_lock)
@@ -449,7 +454,7 @@ internal sealed class DocumentIndex
         _released.TrySetResult();
     }
 
-    /// <summary>Lets nobody in any more and gives up the catalogue's hold.</summary>
+    /// <summary>Prevents new holds and releases the hold of the catalogue.</summary>
     public void Close(bool deleteFiles)
     {
         lock (_lock)

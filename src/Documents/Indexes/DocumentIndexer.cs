@@ -5,13 +5,13 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Keeps one index up with the document log, in the background: reads what changed since the last batch, extracts the fields,
-/// commits with the etag, waits for more. Costs nothing while nothing changes. A document that cannot be indexed is noted and
-/// left out; a failing disk is noted and tried again at the next change.
+/// Keeps one index up to date with the document log, in the background: reads the changes since the last batch, extracts the
+/// fields, commits them with the etag, and waits for more. Idle while nothing changes. A document that cannot be indexed is
+/// recorded as an error and skipped; a disk error is recorded and retried at the next change.
 /// </summary>
 /// <remarks>
-/// An index that is given more fields goes on with those it has, and between batches its entries are given the new ones, in the
-/// order of the log. Once all have them, batches write them all.
+/// An index to which fields are added keeps indexing with its existing fields, and between batches its entries get the new
+/// ones in the order of the log. Once all entries have them, batches write all fields.
 /// </remarks>
 internal sealed class DocumentIndexer
 {
@@ -42,18 +42,19 @@ internal sealed class DocumentIndexer
 
     public DocumentIndex Index => _index;
 
-    /// <summary>Begins. Calls back, once, when the index is complete for the first time.</summary>
+    /// <summary>Starts indexing. Calls back, once, when the index has caught up for the first time.</summary>
     public void Start(Action<DocumentIndexer> caughtUp)
     {
         if (_index.TryHold())
             _running = Task.Run(() => RunAsync(caughtUp));
     }
 
-    /// <summary>Lets it look at the definition again.</summary>
+    /// <summary>Wakes it, to add new fields and requested compound keys.</summary>
     public void Wake() => _wake.Publish(_wake.LastEtag + 1);
 
     /// <summary>
-    /// Ends it and the index; complete when the current batch was given up. The index's files may go later, see there.
+    /// Stops the indexer and closes the index; completes when the current batch has been abandoned. The files may be deleted
+    /// later, see <see cref="DocumentIndex"/>.
     /// </summary>
     public async Task StopAsync(bool deleteFiles)
     {
@@ -84,7 +85,7 @@ internal sealed class DocumentIndexer
                 {
                     wasCaughtUp = true;
                     caughtUp(this);
-                    // It has taken the place of another that has written them.
+                    // It has replaced an index that wrote the outputs until now.
                     await WriteOutputsAsync(stop).ConfigureAwait(false);
                 }
 
@@ -110,10 +111,7 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>
-    /// Writes the documents that are to be written of its groups. Only then it has reached the changes they come from, for those
-    /// who wait.
-    /// </summary>
+    /// <summary>Writes the output documents of its groups. Only then is the etag of their changes reported as reached.</summary>
     private async Task WriteOutputsAsync(CancellationToken stop)
     {
         if (_outputs is null || _unreported is not { } turn)
@@ -126,14 +124,14 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // It stays noted, and is tried again at the next change.
+            // The outputs remain pending and are retried at the next change.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
         }
     }
 
     /// <summary>
-    /// Adds the compound keys that queries wanted, and gives some entries theirs. False if there are more, so that changes come
-    /// first again.
+    /// Adds requested compound keys and builds them for some entries. Returns false if there are more, so that changes are
+    /// processed first.
     /// </summary>
     private async Task<bool> LearnAsync(CancellationToken stop)
     {
@@ -162,8 +160,7 @@ internal sealed class DocumentIndexer
     }
 
     /// <summary>
-    /// Makes the files of an index small that has nothing else to do, after much was changed. False if something came up
-    /// meanwhile.
+    /// Compacts the store of an idle index after many changes. Returns false if it was interrupted by new work.
     /// </summary>
     private async Task<bool> TidyAsync(long reached, long woken, CancellationToken stop)
     {
@@ -178,7 +175,7 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // A disk that fails is one for the next batch to tell, which is tried at the next change.
+            // A disk error is reported by the next batch, which is tried at the next change.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
             return true;
         }
@@ -188,7 +185,7 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>Waits for a change, or for more fields.</summary>
+    /// <summary>Waits for a change, or until it is woken.</summary>
     private async Task WaitAsync(long reached, long woken, CancellationToken stop)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(stop);
@@ -201,8 +198,9 @@ internal sealed class DocumentIndexer
     }
 
     /// <summary>
-    /// Only so many indexes work at a time. What is quickly done is done here and now, so that it is soon found also on a busy
-    /// machine; what is more gives way to all who ask and write.
+    /// Runs batches when it is this index's turn, as only a limited number of indexes work at a time. A few changes are
+    /// indexed on the current thread, so that they become visible soon even on a busy machine; more work runs on threads of
+    /// low priority, which give way to queries and writes.
     /// </summary>
     private async Task<(long Reached, bool IsComplete)> TakeTurnAsync(CancellationToken stop)
     {
@@ -218,7 +216,7 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // Whatever it is, the index goes on at the next change and its statistics say what happened.
+            // On any error, the index continues at the next change and its statistics report the error.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
             return (_context.Changes.LastEtag, true);
         }
@@ -228,8 +226,8 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <param name="tell">Calls something where it may begin threads, see <see cref="QuietWorkers"/>.</param>
-    /// <param name="stop">Gives it up.</param>
+    /// <param name="tell">Runs an action where it may start threads; see <see cref="QuietWorkers"/>.</param>
+    /// <param name="stop">Cancels the work.</param>
     private (long Reached, bool IsComplete) Work(Action<Action> tell, CancellationToken stop)
     {
         (long reached, bool isComplete) = RunBatches(tell, stop);
@@ -238,7 +236,7 @@ internal sealed class DocumentIndexer
         return (reached, isComplete && _index.Writer.Pending is null);
     }
 
-    /// <summary>Writes batch after batch while nobody else wants the turn; while one is written, the next is mapped.</summary>
+    /// <summary>Writes batches until another index waits for its turn; maps the next batch while one is written.</summary>
     private (long Reached, bool IsComplete) RunBatches(Action<Action> tell, CancellationToken stop)
     {
         MappedBatch batch = Named(Map(0, _index.Writer.LastEtag, stop), 0, _index.Writer.LastEtag, stop);
@@ -249,11 +247,11 @@ internal sealed class DocumentIndexer
             QuietJob<MappedBatch> next = _context.Workers.Run(() => Map(room, reached, stop));
             try
             {
-                _ = Commit(batch, tell, stop); // no group has fields with computed names: it is the batch that was written
+                _ = Commit(batch, tell, stop); // groups have no dynamic fields here, so this is the batch that was written
             }
             finally
             {
-                next.WaitForEnd(); // it reads the index's definition and the documents: not beyond this turn
+                next.WaitForEnd(); // it reads the definition of the index and the documents, so it must end within this turn
             }
 
             batch = Named(next.Wait(), room, reached, stop);
@@ -263,7 +261,7 @@ internal sealed class DocumentIndexer
         return (batch.Reached, batch.IsComplete);
     }
 
-    /// <summary>Whether it may go on without giving the turn back.</summary>
+    /// <summary>Whether it may continue without ending its turn.</summary>
     private bool IsFree =>
         !_index.Definition.HasReferences
             && _index.Definition.Reduction is not { Reduce.HasDynamicFields: true }
@@ -280,8 +278,7 @@ internal sealed class DocumentIndexer
     }
 
     /// <summary>
-    /// A batch whose fields the index has: where documents have named others it is given these first, and the batch is mapped
-    /// again.
+    /// Returns a batch whose fields the index has: if documents have named new fields, adds them and maps the batch again.
     /// </summary>
     private MappedBatch Named(MappedBatch batch, int room, long afterEtag, CancellationToken stop)
     {
@@ -295,12 +292,12 @@ internal sealed class DocumentIndexer
     }
 
     /// <summary>
-    /// Writes a batch and returns it, or the one that was mapped in its place because its groups had fields which the index did
+    /// Writes a batch and returns it, or the batch that was mapped instead because its groups had fields that the index did
     /// not have.
     /// </summary>
     private MappedBatch Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
     {
-        // Changes of other collections are no reason to write.
+        // Changes of other collections do not require a write.
         int changes = batch.Batch.Count;
         if (changes > 0)
         {
@@ -317,14 +314,15 @@ internal sealed class DocumentIndexer
         return batch;
     }
 
-    /// <summary>Gives some entries the fields they have not. False if there are more.</summary>
+    /// <summary>Adds missing fields to some entries. Returns false if there are more.</summary>
     private bool RunBackfill(Backfill pending, Action<Action> tell, CancellationToken stop)
     {
         var fields = new FieldRange(pending.FirstField, pending.EndField);
         MappedBatch batch = _mapper.Map(Batch(0, fields), fields, pending.Etag, _index.Writer.LastEtag, stop);
         int changes = batch.Batch.Count;
         long begun = _context.TimeProvider.GetTimestamp();
-        _index.Writer.CommitBackfill(((EntryBatch)batch.Batch).Entries, batch.Reached, stop); // what reduces is not given fields
+        // Fields are never added to map-reduce indexes.
+        _index.Writer.CommitBackfill(((EntryBatch)batch.Batch).Entries, batch.Reached, stop);
         Report(changes, batch, begun);
         tell(_index.ReportFields);
         return batch.IsComplete;
@@ -335,7 +333,7 @@ internal sealed class DocumentIndexer
             _context.TimeProvider.GetUtcNow(), changes,
             new BatchTimes(batch.Begun, batch.Ended, commitBegun, _context.TimeProvider.GetTimestamp()), _context.TimeProvider);
 
-    /// <summary>An empty batch: one of two, which are filled and written in turns.</summary>
+    /// <summary>Returns an empty batch: one of two, which are filled and written alternately.</summary>
     private MapBatch Batch(int room, FieldRange fields)
     {
         if (_batchesOf != _index.Writer || _batchFields != fields)
@@ -345,11 +343,11 @@ internal sealed class DocumentIndexer
         }
 
         MapBatch batch = _batches[room] ??= _index.BeginBatch(fields, _context.TimeProvider);
-        batch.Clear(); // a batch that failed has something in it
+        batch.Clear(); // a failed batch is not empty
         return batch;
     }
 
-    /// <summary>An index with nothing to do keeps no memory for it, but for the little that single changes need.</summary>
+    /// <summary>Releases the memory of an idle index, except for the little that single changes need.</summary>
     private void ReleaseMemory()
     {
         if (!_hasWorkedMuch)

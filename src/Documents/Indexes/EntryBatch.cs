@@ -2,14 +2,13 @@ using Treepie.Indexing;
 
 namespace Treepie.Indexes;
 
-/// <summary>Documents as entries, one of each.</summary>
+/// <summary>A batch with one entry per document.</summary>
 internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapBatch
 {
     public override int Count => Entries.Count;
 
     public override long SizeBytes => Entries.SizeBytes;
 
-    /// <summary>The entries.</summary>
     public IndexBatch Entries { get; } = writer.BeginBatch();
 
     public override bool Add(MappedChanges feed)
@@ -18,7 +17,7 @@ internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapB
         return true;
     }
 
-    // of the same index, so of the same kind
+    // A batch of the same index, so of the same type.
     public override void Append(MapBatch other) => Entries.Append(((EntryBatch)other).Entries);
 
     public override void Clear() => Entries.Clear();

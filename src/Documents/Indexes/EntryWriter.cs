@@ -7,13 +7,14 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Turns changes of documents into entries of a batch. A document that cannot be indexed is noted and left out. Not thread-safe.
+/// Turns changes of documents into entries of a batch. A document that cannot be indexed is recorded as an error and
+/// skipped. Not thread-safe.
 /// </summary>
 internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timeProvider)
 {
     private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
 
-    /// <summary>Adds the change that a feed stands on.</summary>
+    /// <summary>Adds the current change of a feed.</summary>
     public void Add(MappedChanges feed, IndexBatch batch)
     {
         int length = DocumentId.Fold(feed.Id, _key);
@@ -40,13 +41,13 @@ internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timePro
         }
         catch (Exception error) when (error is FormatException or InvalidGeometryException or InvalidVectorException)
         {
-            // A value is not what its field is of, no place for instance; the others are there.
+            // A value does not fit its field, such as an invalid geometry; the other fields are indexed.
             batch.EndEntry(document.IdText(), error.Message, timeProvider.GetUtcNow().UtcDateTime);
             return;
         }
         catch (Exception error) when (error is not OperationCanceledException and not OutOfMemoryException)
         {
-            // An analyzer may be somebody's own: whatever it throws is said of this document, and the next one follows.
+            // A custom analyzer may throw anything: the error is recorded for this document, and the next one follows.
             Fail(batch, document.IdText(), error.Message);
             return;
         }
@@ -55,7 +56,8 @@ internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timePro
     }
 
     /// <summary>
-    /// Stands for an id that cannot be a key, so that its error can be found again. No id begins with this byte.
+    /// Returns a substitute key for an id that is too long to be a key, so that its error can be found. No id starts with
+    /// this byte.
     /// </summary>
     private static byte[] KeyOfTooLong(ReadOnlySpan<byte> id) => [0xFF, .. SHA256.HashData(id)];
 

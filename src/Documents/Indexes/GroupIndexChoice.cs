@@ -3,13 +3,13 @@ using Treepie.Indexes.Grouping;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Which index answers a query over groups. One that lacks something is not widened, as its groups do not know their documents:
-/// one that has all of both is built, and takes its place.
+/// Chooses the index for a query over groups. An index without all of the fields is not widened, as its groups do not know
+/// their documents: one with the fields of both is built and replaces it.
 /// </summary>
 internal static class GroupIndexChoice
 {
-    /// <summary>Which index answers, and what is done for it.</summary>
-    /// <exception cref="InvalidQueryException">There would be more indexes than there may be.</exception>
+    /// <summary>Decides which index answers a query, and what must be created or removed.</summary>
+    /// <exception cref="InvalidQueryException">The maximum number of indexes would be exceeded.</exception>
     public static AutoIndexStep Decide(
         IReadOnlyCollection<DocumentIndexer> indexers, GroupDefinition wanted, IndexingOptions options, DateTimeOffset now)
     {
@@ -36,7 +36,10 @@ internal static class GroupIndexChoice
         return new AutoIndexStep(null, merged.Sums.Count <= GroupDefinition.MaxSums ? merged : wanted, retired);
     }
 
-    /// <summary>What would answer, first, and every other index of the same groups with why it would not.</summary>
+    /// <summary>
+    /// Returns the index that would answer, first, and every other index of the same groups with the reason why it would
+    /// not.
+    /// </summary>
     public static IReadOnlyList<IndexChoice> Explain(IEnumerable<DocumentIndex> indexes, GroupDefinition wanted)
     {
         DocumentIndex[] own =

@@ -484,7 +484,7 @@ public sealed class IndexCatalogue : IDisposable
             return indexer.Index;
         }
 
-        DocumentIndex made = Make(step.Definition!); // what is not there is defined
+        DocumentIndex made = Make(step.Definition!); // a new index has a definition
         Add(_indexers, made);
         return made;
     }

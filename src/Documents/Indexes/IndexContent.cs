@@ -29,9 +29,8 @@ public sealed class IndexContent
     }
 
     /// <summary>Returns terms of a field as stored in the index, in byte order.</summary>
-    /// <param name="field">The field by its name in the definition, or an internal field: <c>Name</c>, <c>search(Name)</c>. If a
-    /// field
-    /// is indexed both as words and as whole values, <c>Name</c> refers to the values.</param>
+    /// <param name="field">The field by its name in the definition, or an internal field: <c>Name</c>, <c>search(Name)</c>.
+    /// If a field is indexed both as words and as whole values, <c>Name</c> refers to the values.</param>
     /// <param name="after">The term after which to start. Null: at the first.</param>
     /// <param name="count">The maximum number of terms to return; at most <see cref="MaxTerms"/> are.</param>
     /// <param name="etag">The etag up to which the terms are complete.</param>
@@ -142,7 +141,8 @@ public sealed class IndexContent
             {
                 if (_beginRead is null)
                     return look(searcher, null, searcher.LastEtag);
-                using DatabaseSnapshot snapshot = _beginRead(); // after the view: then the index knows nothing that it does not
+                // Opened after the view, so it contains everything the index has processed.
+                using DatabaseSnapshot snapshot = _beginRead();
                 using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, out _, CancellationToken.None)
                     ?? throw TooFarBehind();
                 return look(searcher, tail, snapshot.LastEtag);

@@ -5,12 +5,12 @@ using Treepie.Store;
 
 namespace Treepie.Indexes;
 
-/// <summary>What can be said about an index at one moment.</summary>
+/// <summary>Describes the state of an index at one point in time.</summary>
 internal static class IndexDescription
 {
     private static readonly string[] _allDocuments = [AutoIndexDefinition.AllDocuments];
 
-    /// <summary>Its state, under a name; null where it is gone.</summary>
+    /// <summary>Returns the state of an index under a name; null if it is closed.</summary>
     public static IndexStatistics? Of(
         DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot, DateTimeOffset now)
     {
@@ -55,7 +55,7 @@ internal static class IndexDescription
         }
     }
 
-    /// <summary>An index that cannot be opened.</summary>
+    /// <summary>Returns the state of an index that cannot be opened.</summary>
     public static IndexStatistics OfBroken(BrokenIndex index) =>
         Describe(index.Definition, index.Definition.Name) with
         {
@@ -65,7 +65,7 @@ internal static class IndexDescription
             Error = index.Error.Message
         };
 
-    /// <summary>What it keeps of what went wrong, oldest first; empty where it is gone.</summary>
+    /// <summary>Returns the errors that the index keeps, oldest first; empty if it is closed.</summary>
     public static IReadOnlyList<IndexError> ErrorsOf(DocumentIndex index)
     {
         if (!index.TryHold())
@@ -87,7 +87,7 @@ internal static class IndexDescription
 
     private static IndexError Of(EntryError error) => error.Label.Length > 0
         ? new(error.Time, error.Label, "Map", $"Document '{error.Label}': {error.Message}")
-        : new(error.Time, null, "Reduce", error.Message); // of a group, which is no document
+        : new(error.Time, null, "Reduce", error.Message); // of a group, which has no document
 
     private static IndexStatistics Describe(IndexMapping definition, string name) => new()
     {
@@ -99,7 +99,7 @@ internal static class IndexDescription
         Definition = (definition as StaticIndexMapping)?.Definition,
     };
 
-    /// <summary>How many changes wait, and when the oldest was made.</summary>
+    /// <summary>Returns the number of waiting changes, and when the oldest was made.</summary>
     private static (int Count, long OldestTicks) Waiting(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot)
     {
         using MappedChanges feed = index.Changes(snapshot, indexedEtag);
@@ -114,7 +114,7 @@ internal static class IndexDescription
     }
 }
 
-/// <summary>An index that was defined by hand and cannot be opened: an analyzer of it is missing.</summary>
+/// <summary>A static index that cannot be opened, for example because an analyzer is missing.</summary>
 internal sealed record BrokenIndex(IndexMapping Definition, IndexError Error)
 {
     public static BrokenIndex Of(IndexMapping definition, Exception error, DateTimeOffset now) => new(

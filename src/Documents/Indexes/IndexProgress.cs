@@ -2,10 +2,10 @@ using Treepie.Store;
 
 namespace Treepie.Indexes;
 
-/// <summary>How far an index is, for those who wait for it, and what went wrong. Thread-safe.</summary>
+/// <summary>The progress and errors of an index, with methods to wait for it. Thread-safe.</summary>
 internal sealed class IndexProgress
 {
-    /// <summary>Batches that are remembered.</summary>
+    /// <summary>The number of batches in <see cref="Batches"/>.</summary>
     private const int MostBatches = 64;
 
     private readonly ChangeSignal _signal = new();
@@ -22,34 +22,34 @@ internal sealed class IndexProgress
     private IndexError? _fault;
     private volatile bool _isCaughtUp;
 
-    /// <summary>Begins with so many fields complete.</summary>
+    /// <summary>Starts with the specified numbers of complete and started fields.</summary>
     public IndexProgress(int completeFields, int begunFields) => ReportFields(completeFields, begunFields);
 
-    /// <summary>Every change of the database up to this etag is in the index, or is none of its documents.</summary>
+    /// <summary>The etag up to which all changes of the database are in the index or do not concern it.</summary>
     public long Etag => _signal.LastEtag;
 
-    /// <summary>Fields that every entry has, from the first on.</summary>
+    /// <summary>The number of fields, counted from the first, that all entries have.</summary>
     public int CompleteFields => (int)_fields.LastEtag;
 
-    /// <summary>Fields that it can be asked about, whether or not all entries have them.</summary>
+    /// <summary>The number of fields that can be queried, whether or not all entries have them.</summary>
     public int BegunFields => (int)_begunFields.LastEtag;
 
-    /// <summary>Whether it was complete once since it was opened.</summary>
+    /// <summary>Whether it has caught up at least once since it was opened.</summary>
     public bool IsCaughtUp => _isCaughtUp;
 
-    /// <summary>Why indexing stopped until there is something new to try it with; null if it did not.</summary>
+    /// <summary>The error that stopped indexing until the next change; null if there is none.</summary>
     public IndexError? Fault => Volatile.Read(ref _fault);
 
     public bool IsFaulted => Fault is not null;
 
-    /// <summary>End of the last batch (UTC); null before the first.</summary>
+    /// <summary>When the last batch ended (UTC); null before the first.</summary>
     public DateTime? LastBatch =>
         Interlocked.Read(ref _lastBatchTicks) is > 0 and var ticks ? new DateTime(ticks, DateTimeKind.Utc) : null;
 
-    /// <summary>Changes of the last batch; 0 before the first.</summary>
+    /// <summary>The number of changes in the last batch; 0 before the first.</summary>
     public int LastBatchChanges => (int)Interlocked.Read(ref _lastBatchChanges);
 
-    /// <summary>Changes indexed per second of work, late batches counting most; 0 before the first.</summary>
+    /// <summary>The number of changes indexed per second of work, weighted towards recent batches; 0 before the first.</summary>
     public double ChangesPerSecond
     {
         get
@@ -59,7 +59,7 @@ internal sealed class IndexProgress
         }
     }
 
-    /// <summary>How long it was at work since it was opened.</summary>
+    /// <summary>The total time spent indexing since the index was opened.</summary>
     public TimeSpan IndexingTime
     {
         get
@@ -80,8 +80,8 @@ internal sealed class IndexProgress
     }
 
     /// <summary>
-    /// A batch of so many changes is in the index. It was made from a moment on, of which counts what is later than the end of
-    /// the batch before: one is made while the other is written.
+    /// Reports a committed batch. Its duration counts from the end of the previous batch, as one batch is mapped while the
+    /// previous one is written.
     /// </summary>
     public void ReportBatch(DateTimeOffset now, int changes, in BatchTimes times, TimeProvider clock)
     {
@@ -110,14 +110,14 @@ internal sealed class IndexProgress
         _signal.Publish(etag);
     }
 
-    /// <summary>Every entry has so many fields, and some have so many.</summary>
+    /// <summary>Reports the number of fields that all entries have, and the number that some have.</summary>
     public void ReportFields(int completeFields, int begunFields)
     {
         _begunFields.Publish(begunFields);
         _fields.Publish(completeFields);
     }
 
-    /// <summary>Indexing stopped until there is something new to try it with.</summary>
+    /// <summary>Reports that indexing stopped until the next change.</summary>
     public void ReportFault(string message, DateTimeOffset now) =>
         Volatile.Write(ref _fault, new IndexError(now.UtcDateTime, null, "Index", message));
 
@@ -125,12 +125,12 @@ internal sealed class IndexProgress
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     public Task WaitForAsync(long etag, CancellationToken cancellationToken) => WaitAsync(_signal, etag, cancellationToken);
 
-    /// <summary>Completes when every entry has so many fields.</summary>
+    /// <summary>Completes when every entry has the specified number of fields.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     public Task WaitForFieldsAsync(int fields, CancellationToken cancellationToken) =>
         WaitAsync(_fields, fields, cancellationToken);
 
-    /// <summary>Completes when the index can be asked about so many fields, whether or not all entries have them.</summary>
+    /// <summary>Completes when the specified number of fields can be queried, whether or not all entries have them.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
     public Task WaitForBegunFieldsAsync(int fields, CancellationToken cancellationToken) =>
         WaitAsync(_begunFields, fields, cancellationToken);

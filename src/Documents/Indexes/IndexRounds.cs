@@ -2,10 +2,12 @@ using Treepie.Encryption;
 
 namespace Treepie.Indexes;
 
-/// <summary>What is done to several indexes one after the other. One that goes meanwhile is left out.</summary>
+/// <summary>Operations on several indexes, one after the other. Indexes that are closed meanwhile are skipped.</summary>
 internal static class IndexRounds
 {
-    /// <summary>Waits until each has indexed all up to an etag, in all of its fields; false at the timeout.</summary>
+    /// <summary>
+    /// Waits until each index has processed everything up to an etag, in all of its fields; returns false on timeout.
+    /// </summary>
     public static async Task<bool> WaitForAsync(
         IReadOnlyList<DocumentIndex> indexes, long etag, TimeSpan timeout, TimeProvider timeProvider,
         CancellationToken cancellationToken)
@@ -35,12 +37,12 @@ internal static class IndexRounds
             }
             catch (ObjectDisposedException)
             {
-                // An index that is gone keeps nobody waiting.
+                // Do not wait for an index that was deleted.
             }
         }
     }
 
-    /// <summary>Gives each a new data key.</summary>
+    /// <summary>Gives each index a new data key.</summary>
     public static void RotateDataKeys(
         IReadOnlyList<DocumentIndex> indexes, KeyRotationSteps steps, CancellationToken cancellationToken)
     {
@@ -59,7 +61,7 @@ internal static class IndexRounds
         }
     }
 
-    /// <summary>Makes the data file of each shorter; gives what that did by their names.</summary>
+    /// <summary>Shrinks the data file of each index; returns reports by index name.</summary>
     public static Dictionary<string, CompactedStore> Shrink(
         IReadOnlyList<DocumentIndex> indexes, CompactionSteps steps, CancellationToken cancellationToken)
     {
@@ -81,7 +83,7 @@ internal static class IndexRounds
         return reports;
     }
 
-    /// <summary>Bytes of decrypted pages in memory.</summary>
+    /// <summary>Returns the memory in bytes of decrypted pages.</summary>
     public static long DecryptedBytes(IReadOnlyList<DocumentIndex> indexes)
     {
         long bytes = 0;

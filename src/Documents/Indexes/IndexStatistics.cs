@@ -8,8 +8,7 @@ public sealed record IndexStatistics
 
     /// <summary>
     /// The name of the index, such as <c>Auto/Users/ByName</c>. The name of an index that is being built to replace another
-    /// starts with
-    /// <c>ReplacementOf/</c>.
+    /// starts with <c>ReplacementOf/</c>.
     /// </summary>
     public required string Name { get; init; }
 

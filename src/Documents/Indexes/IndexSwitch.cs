@@ -3,8 +3,8 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// What tells the indexer of one index whether to work. Shared by the index that answers and the one that will take its place, as
-/// both have the same name. Thread-safe.
+/// Controls whether the indexer of an index may run. Shared by an index and its replacement, as both have the same name.
+/// Thread-safe.
 /// </summary>
 internal sealed class IndexSwitch
 {
@@ -14,7 +14,7 @@ internal sealed class IndexSwitch
 
     public IndexSwitch(IndexSettings settings) => _settings = settings;
 
-    /// <summary>What is set of the index.</summary>
+    /// <summary>The settings of the index.</summary>
     public IndexSettings Settings
     {
         get => Volatile.Read(ref _settings);
@@ -25,7 +25,7 @@ internal sealed class IndexSwitch
         }
     }
 
-    /// <summary>Whether it takes no changes until it is said to go on, or the database is opened again.</summary>
+    /// <summary>Whether indexing is paused, until it is resumed or the database is opened again.</summary>
     public bool IsPaused
     {
         get => _isPaused;
@@ -36,10 +36,10 @@ internal sealed class IndexSwitch
         }
     }
 
-    /// <summary>Whether the index may work.</summary>
+    /// <summary>Whether the index may run.</summary>
     public bool IsOn => !_isPaused && !Settings.IsDisabled;
 
-    /// <summary>Completes when the index may work; at once, mostly.</summary>
+    /// <summary>Completes when the index may run; usually synchronously.</summary>
     public async ValueTask WaitUntilOnAsync(CancellationToken cancellationToken)
     {
         while (true)

@@ -5,28 +5,30 @@ using Treepie.Writes;
 
 namespace Treepie.Indexes;
 
-/// <summary>What indexes need of their database.</summary>
+/// <summary>The services of the database that indexes use.</summary>
 /// <param name="BeginRead">Opens a snapshot of the documents.</param>
-/// <param name="Changes">Wakes whoever waits for changes.</param>
+/// <param name="Changes">Signals changes.</param>
 /// <param name="TimeProvider">The clock.</param>
-/// <param name="Analyzers">The analyzers of the program.</param>
-/// <param name="Options">Threads and budgets.</param>
-/// <param name="Computing">Compiles what computes; null: nothing does.</param>
-/// <param name="Write">Writes documents that indexes make; null: they write none.</param>
+/// <param name="Analyzers">The analyzers provided by the program.</param>
+/// <param name="Options">The numbers of threads and the limits.</param>
+/// <param name="Computing">Compiles maps and reduces in C# or JavaScript; null if there is no such engine.</param>
+/// <param name="Write">Writes documents produced by indexes; null if they must not write any.</param>
 internal sealed record IndexingContext(
     Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers,
     IndexingOptions Options, ComputingEngine? Computing = null, Func<WriteBatch, CancellationToken, Task>? Write = null)
 {
-    /// <summary>Lets so many indexes work at a time, so that queries and writes keep processors.</summary>
+    /// <summary>Limits the number of indexes that run at a time, so that queries and writes keep processors.</summary>
     public IndexingTurns Turns { get; } = new(Options.IndexesAtWork);
 
     /// <summary>Lets one index at a time write documents.</summary>
     public SemaphoreSlim OutputTurn { get; } = new(1);
 
-    /// <summary>The threads they work on where there is much to do. Ended by the catalogue.</summary>
+    /// <summary>The low-priority threads for larger amounts of work. Disposed by the catalogue.</summary>
     public QuietWorkers Workers { get; } = new();
 
-    /// <summary>Keeps something that is set of the database, or forgets it; null: nothing is kept.</summary>
+    /// <summary>
+    /// Stores a setting of the database, or deletes it if the value is null; null if settings cannot be stored.
+    /// </summary>
     public Action<string, byte[]?>? WriteSetting { get; init; }
 
     /// <summary>The analyzers that the database shares with others.</summary>

@@ -1,8 +1,8 @@
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Lets so many indexes work at a time. Of those that wait, the one of the highest priority goes next, of equals the one that has
-/// waited longest. Thread-safe.
+/// Limits the number of indexes that run at a time. The waiting index with the highest priority goes next; among equals, the
+/// one that has waited longest. Thread-safe.
 /// </summary>
 internal sealed class IndexingTurns(int count)
 {
@@ -11,7 +11,7 @@ internal sealed class IndexingTurns(int count)
     private int _free = count;
     private long _order;
 
-    /// <summary>Whether somebody waits.</summary>
+    /// <summary>Whether an index is waiting.</summary>
     public bool IsWanted
     {
         get
@@ -19,13 +19,13 @@ internal sealed class IndexingTurns(int count)
             lock (_lock)
             {
                 while (_waiting.TryPeek(out TaskCompletionSource? next, out _) && next.Task.IsCompleted)
-                    _waiting.Dequeue(); // was given up
+                    _waiting.Dequeue(); // cancelled
                 return _waiting.Count > 0;
             }
         }
     }
 
-    /// <summary>Completes when it is one's turn, which has to be given back.</summary>
+    /// <summary>Completes when it is the caller's turn, which the caller must release.</summary>
     public async Task WaitAsync(IndexPriority priority, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -42,13 +42,13 @@ internal sealed class IndexingTurns(int count)
             _waiting.Enqueue(turn, (-(int)priority, _order++));
         }
 
-        // Either it comes or it is given up: one that was given up is passed over when it would come.
+        // A turn that was cancelled is skipped when it would be its turn.
         using CancellationTokenRegistration registration = cancellationToken.Register(
             () => turn.TrySetCanceled(cancellationToken));
         await turn.Task.ConfigureAwait(false);
     }
 
-    /// <summary>Gives a turn back.</summary>
+    /// <summary>Releases a turn.</summary>
     public void Release()
     {
         lock (_lock)

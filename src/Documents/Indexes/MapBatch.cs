@@ -3,38 +3,43 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// What changes of documents are mapped into, in order; a later one of a document replaces an earlier one. One thread at a time.
+/// A batch into which changes of documents are mapped, in order; a later change of a document replaces an earlier one. Not
+/// thread-safe.
 /// </summary>
 internal abstract class MapBatch
 {
-    /// <summary>Changes.</summary>
+    /// <summary>The number of changes.</summary>
     public abstract int Count { get; }
 
-    /// <summary>Approximate bytes of memory and of work that it stands for: at a budget it is committed.</summary>
+    /// <summary>
+    /// The approximate cost of the batch in bytes of memory and work; it is committed when this reaches a limit.
+    /// </summary>
     public abstract long SizeBytes { get; }
 
     /// <summary>
-    /// Fields that the documents have named and the index has not: while there are any, the batch is not to be committed, but
-    /// filled again when the index has them.
+    /// Fields that documents have named and the index does not have. While there are any, the batch must not be committed,
+    /// but filled again after they have been added to the index.
     /// </summary>
     public virtual IReadOnlyCollection<DynamicField> NewFields => [];
 
     /// <summary>
-    /// Adds the change that a feed stands on. False if that was too much for one batch: the next goes on with the same change.
+    /// Adds the current change of a feed. Returns false if it is too much for one batch: the next batch resumes with the
+    /// same change.
     /// </summary>
     public abstract bool Add(MappedChanges feed);
 
     /// <summary>
-    /// Adds what another batch of the same index has, exactly as if it had been added here. The other stays as it is.
+    /// Appends the contents of another batch of the same index, with the same result as adding its changes here. The other
+    /// is unchanged.
     /// </summary>
     public abstract void Append(MapBatch other);
 
-    /// <summary>Forgets what it holds.</summary>
+    /// <summary>Clears the batch.</summary>
     public abstract void Clear();
 
     /// <summary>
-    /// Writes it, with how far the index is then. Afterwards it is empty. Returns false, with nothing written, if only now
-    /// <see cref="NewFields"/> were found.
+    /// Commits the batch with the etag that the index has then reached, and clears it. Returns false, with nothing written,
+    /// if <see cref="NewFields"/> were found only now.
     /// </summary>
     public abstract bool TryCommit(long etag, CancellationToken cancellationToken);
 }

@@ -4,9 +4,9 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// The changes that concern one index, in order of their etag: of its collection, of its several collections together, or of all
-/// documents; of what lies beside these, if that is mapped; and of what its map looks at beside them. A document that left the
-/// collections of the index stands as deleted. Ends with its snapshot.
+/// The changes that concern one index, in etag order: of documents in its collections or of all documents; of their counters
+/// or time series, if these are mapped; and of documents and values that its map loads. A document that has left the
+/// collections of the index appears as deleted. Disposed with its snapshot.
 /// </summary>
 internal sealed class MappedChanges : IDisposable
 {
@@ -35,59 +35,59 @@ internal sealed class MappedChanges : IDisposable
         _isValid = new bool[_feeds.Count + 2];
     }
 
-    /// <summary>Where the changes are looked at.</summary>
+    /// <summary>The snapshot in which the changes are read.</summary>
     public DatabaseSnapshot Snapshot { get; }
 
     public long Etag => EtagOf(_current);
 
     /// <summary>
-    /// Whether the document is gone, or out of the index as it is archived or not; or what lies beside it is gone; or it is
-    /// neither.
+    /// Whether the change removes entries: the document or its counter or time series is deleted, or the document is
+    /// excluded because of its archived state. Also true for a compare-exchange value.
     /// </summary>
     public bool IsTombstone => IsBeside
         ? Beside.IsDeletion
         : IsValue || Current.IsTombstone || (IsOwn && LeavesOut(Current.Document));
 
-    /// <summary>Id of the document, or key of the compare-exchange value.</summary>
-    public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // a value is of these
+    /// <summary>The id of the document, or the key of the compare-exchange value.</summary>
+    public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // not null at a value
 
-    /// <summary>The key of what lies beside a document, see <see cref="KindKey"/>.</summary>
+    /// <summary>The key of the counter or time series, see <see cref="KindKey"/>.</summary>
     public ReadOnlySpan<byte> Key => Beside.Key;
 
     public Document Document => Current.Document;
 
     /// <summary>When the change was made (UTC ticks).</summary>
     public long ChangedAtTicks =>
-        IsBeside ? Beside.Ticks : IsValue ? _values!.Ticks : Current.ChangedAtTicks; // a value is of these
+        IsBeside ? Beside.Ticks : IsValue ? _values!.Ticks : Current.ChangedAtTicks; // not null at a value
 
-    /// <summary>Whether the index maps documents like this one, or it is what the index maps beside documents.</summary>
+    /// <summary>Whether the change is of a document, counter or time series that the index maps.</summary>
     public bool IsOwn => IsBeside || (_beside is null && IsOfCollection);
 
-    /// <summary>Whether it is a document of the index, which maps what lies beside it.</summary>
+    /// <summary>Whether it is a document of the index, which maps the counters or time series of its documents.</summary>
     public bool IsOwner => _beside is not null && IsOfCollection;
 
-    /// <summary>Whether maps of other documents may have looked at it.</summary>
+    /// <summary>Whether maps of other documents may have loaded it.</summary>
     public bool IsReferenced => IsValue || (!IsBeside && _feeds[_current].IsReferenced);
 
     /// <summary>Whether it is a compare-exchange value.</summary>
     public bool IsValue => _current == _feeds.Count;
 
-    /// <summary>Whether it is something that lies beside a document.</summary>
+    /// <summary>Whether it is a counter or a segment of a time series.</summary>
     public bool IsBeside => _current == _feeds.Count + 1;
 
     private bool IsOfCollection => _current < _feeds.Count && _feeds[_current].IsOwn;
 
-    private KindChanges Beside => _beside!; // only where it stands on one
+    private KindChanges Beside => _beside!; // only called at such a change
 
     private ChangeFeed Current => _feeds[_current].Feed;
 
-    /// <summary>Whether documents of a collection belong into the index.</summary>
+    /// <summary>Returns whether the index covers a collection.</summary>
     public bool Covers(string collection) => _mapping.CoversCollection(collection);
 
-    /// <summary>Whether a document of a collection of the index is not in it.</summary>
+    /// <summary>Returns whether a document of a covered collection is excluded from the index.</summary>
     public bool LeavesOut(Document document) => !_mapping.Wants(document);
 
-    /// <summary>Goes to the next; false after the last.</summary>
+    /// <summary>Moves to the next change; returns false after the last.</summary>
     public bool MoveNext()
     {
         if (_current >= 0)
@@ -100,7 +100,7 @@ internal sealed class MappedChanges : IDisposable
                 Move(i);
         }
 
-        // Few collections: looking at each is cheaper than a heap.
+        // With few collections, checking each is cheaper than a heap.
         _current = -1;
         for (int i = 0; i < _isValid.Length; i++)
             if (_isValid[i] && (_current < 0 || EtagOf(i) < EtagOf(_current)))
@@ -120,7 +120,7 @@ internal sealed class MappedChanges : IDisposable
         _isValid[feed] = feed < _feeds.Count ? _feeds[feed].Feed.MoveNext() : ValuesOf(feed)?.MoveNext() == true;
 
     private long EtagOf(int feed) =>
-        feed < _feeds.Count ? _feeds[feed].Feed.Etag : ValuesOf(feed)!.Etag; // only asked where it is valid
+        feed < _feeds.Count ? _feeds[feed].Feed.Etag : ValuesOf(feed)!.Etag; // only called if it is valid
 
     private KindChanges? ValuesOf(int feed) => feed == _feeds.Count ? _values : _beside;
 

@@ -11,24 +11,24 @@ using Treepie.Writes;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Brings the documents that an index writes in line with its groups. Each is written with the change vector that was compared,
-/// so that nothing is overwritten or deleted that somebody else has made meanwhile, or that no index has made.
+/// Synchronizes the output documents of an index with its groups. Each is written with the change vector that was read, so
+/// that no document changed concurrently, or not created by an index, is overwritten or deleted.
 /// </summary>
 internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, IndexingContext context)
 {
     private const int MostOfStep = 512, MostAttempts = 64;
 
-    /// <summary>Bytes of documents above which a step ends.</summary>
+    /// <summary>The size of documents in bytes above which a step ends.</summary>
     private const long BytesOfStep = 4 << 20;
 
     private const string NotMade = "is a document that no index has made. Rename or delete it, and reset the index.";
 
     private OutputTarget Target => outputs.Target;
 
-    /// <summary>Writes what has changed since it was written last; all there is the first time.</summary>
+    /// <summary>Writes everything that has changed since the last call; all outputs at the first call.</summary>
     public async Task WriteAsync(CancellationToken stop)
     {
-        // One index after the other: one that another has taken the place of has ended, or writes nothing any more.
+        // One index at a time: an index that has been replaced has stopped or no longer writes.
         await context.OutputTurn.WaitAsync(stop).ConfigureAwait(false);
         try
         {
@@ -74,13 +74,15 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
 
     private delegate ReadOnlySpan<byte> StartOf(ReadOnlySpan<byte> key);
 
-    /// <summary>Different starts of the keys of a tree, from one on; and with which to go on, null after the last.</summary>
-    /// <param name="name">The tree.</param>
-    /// <param name="after">The first.</param>
-    /// <param name="startOf">The start of a key.</param>
-    /// <param name="behind">
-    /// A byte that is greater than what follows the start in its keys, and less than what does in those of longer starts.
-    /// </param>
+    /// <summary>
+    /// Returns the distinct prefixes of the keys of a tree from a given one, and the prefix to continue with, or null after
+    /// the last.
+    /// </summary>
+    /// <param name="name">The name of the tree.</param>
+    /// <param name="after">The first prefix.</param>
+    /// <param name="startOf">Returns the prefix of a key.</param>
+    /// <param name="behind">A byte greater than the one after the prefix in its keys, and less than that in the keys of
+    /// longer prefixes.</param>
     private (List<byte[]> Keys, byte[]? After) NextKeys(string name, byte[] after, StartOf startOf, byte behind)
     {
         var keys = new List<byte[]>();
@@ -88,7 +90,7 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
         using Cursor? cursor = searcher.FindTree(name)?.OpenCursor();
         for (bool more = cursor?.Seek(after) == true; more;)
         {
-            byte[] key = startOf(cursor!.Key).ToArray(); // it stands on a key, so there is one
+            byte[] key = startOf(cursor!.Key).ToArray(); // the cursor is at a key, so it is not null
             if (keys.Count == MostOfStep)
                 return (keys, key);
             keys.Add(key);
@@ -114,7 +116,7 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
         }
     }
 
-    /// <summary>False if somebody has changed a document meanwhile.</summary>
+    /// <summary>Returns false if a document was changed concurrently.</summary>
     private async Task<bool> TryWriteAsync(WriteBatch batch, int attempts, CancellationToken stop)
     {
         try
@@ -193,7 +195,7 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
 
     private delegate bool Predicate(Document document, IndexSearcher searcher);
 
-    /// <summary>Deletes what indexes have made in a collection and this one does not make.</summary>
+    /// <summary>Deletes documents in a collection that were created by indexes but not by this one.</summary>
     private async Task DeleteOthersAsync(string collection, Predicate isWanted, CancellationToken stop)
     {
         long reached = 0;
@@ -219,7 +221,7 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
 
     private bool IsOutput(Document document, IndexSearcher searcher)
     {
-        // it has the fields of its result, so its group is known
+        // It has the fields of its result, which determine its group.
         byte[] group = ReduceKey.Of(document.Body, index.Definition.Reduction?.Reduce.Keys ?? []);
         byte[] id = OutputDocument.Folded(document.IdText());
         int count = ResultsOf(group, searcher).Count;

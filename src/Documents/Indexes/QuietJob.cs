@@ -3,8 +3,8 @@ using System.Runtime.ExceptionServices;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Something that a quiet thread does, and what it has to tell meanwhile, which whoever waits passes on from an ordinary thread.
-/// Thread-safe; one waits.
+/// A job on a low-priority thread, and the actions it posts meanwhile, which the waiting thread runs. Thread-safe; one
+/// thread may wait.
 /// </summary>
 internal sealed class QuietJob<T>(Func<QuietJob<T>, T> work)
 {
@@ -14,7 +14,7 @@ internal sealed class QuietJob<T>(Func<QuietJob<T>, T> work)
     private T? _result;
     private bool _hasEnded;
 
-    /// <summary>Does it. On the quiet thread.</summary>
+    /// <summary>Runs the job on the low-priority thread.</summary>
     public void Run()
     {
         try
@@ -33,7 +33,7 @@ internal sealed class QuietJob<T>(Func<QuietJob<T>, T> work)
         }
     }
 
-    /// <summary>Lets who waits call something.</summary>
+    /// <summary>Posts an action to the waiting thread.</summary>
     public void Tell(Action news)
     {
         lock (_lock)
@@ -43,15 +43,15 @@ internal sealed class QuietJob<T>(Func<QuietJob<T>, T> work)
         }
     }
 
-    /// <summary>Waits for its end, passing on what is told; what it threw is thrown here.</summary>
+    /// <summary>Waits for the job to end, running posted actions; rethrows its exception.</summary>
     public T Wait()
     {
         WaitForEnd();
         _failure?.Throw();
-        return _result!; // it has ended without an error
+        return _result!; // it has ended without an exception
     }
 
-    /// <summary>As <see cref="Wait"/>, but for what it threw.</summary>
+    /// <summary>As <see cref="Wait"/>, but does not rethrow the exception.</summary>
     public void WaitForEnd()
     {
         while (true)

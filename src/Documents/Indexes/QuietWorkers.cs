@@ -3,11 +3,12 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Quiet threads for the work of indexes: whoever asks or writes goes before them. A thread waits some seconds for more to do and
-/// ends; there are as many as there is work at once, which who gives it bounds. Thread-safe.
+/// Low-priority threads for the work of indexes, which give way to queries and writes. An idle thread ends after a few
+/// seconds. There are as many threads as concurrent jobs, so callers bound their number. Thread-safe.
 /// </summary>
 /// <remarks>
-/// No tasks: what ends one on a quiet thread would begin threads of the pool there, see <see cref="QuietThread"/>.
+/// Does not use tasks: completing one on a low-priority thread could start pool threads with that priority, see
+/// <see cref="QuietThread"/>.
 /// </remarks>
 internal sealed class QuietWorkers : IDisposable
 {
@@ -18,10 +19,10 @@ internal sealed class QuietWorkers : IDisposable
     private int _idle;
     private bool _isStopped;
 
-    /// <summary>Begins something, at once.</summary>
+    /// <summary>Starts a job immediately.</summary>
     public QuietJob<T> Run<T>(Func<T> work) => Run<T>(_ => work());
 
-    /// <summary>As <see cref="Run{T}(Func{T})"/>, of what has to tell something meanwhile.</summary>
+    /// <summary>As <see cref="Run{T}(Func{T})"/>, for a job that posts actions.</summary>
     public QuietJob<T> Run<T>(Func<QuietJob<T>, T> work)
     {
         var job = new QuietJob<T>(work);
@@ -29,7 +30,7 @@ internal sealed class QuietWorkers : IDisposable
         return job;
     }
 
-    /// <summary>Lets the threads end that wait; those that work end afterwards.</summary>
+    /// <summary>Lets idle threads end; busy threads end after their job.</summary>
     public void Dispose()
     {
         lock (_lock)
@@ -69,7 +70,7 @@ internal sealed class QuietWorkers : IDisposable
                     if (!_work.TryDequeue(out next))
                     {
                         if (isWoken && !_isStopped)
-                            continue; // somebody else took it
+                            continue; // another thread took the job
                         return;
                     }
                 }

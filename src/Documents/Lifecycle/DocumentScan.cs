@@ -4,8 +4,8 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Enters documents of before there was an index of times, once, in small steps that remember how far they came. Documents that
-/// are written meanwhile enter themselves.
+/// Adds documents from before the index of times existed to it, once, in small steps that store their progress. Documents
+/// written meanwhile are added by their writes.
 /// </summary>
 internal sealed class DocumentScan(IWriteHost host)
 {
@@ -32,7 +32,9 @@ internal sealed class DocumentScan(IWriteHost host)
         }
     }
 
-    /// <summary>The documents with times in the next stretch of the log, and where that ends; null after the last.</summary>
+    /// <summary>
+    /// Returns the documents with times in the next range of the log, and the end of that range; null if finished.
+    /// </summary>
     private (List<byte[]> Found, long UpTo)? Find()
     {
         using DatabaseSnapshot snapshot = host.BeginRead();

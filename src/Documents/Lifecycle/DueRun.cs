@@ -5,14 +5,17 @@ using Treepie.Writes;
 
 namespace Treepie.Lifecycle;
 
-/// <summary>Does what is due of one task, the oldest first, in steps that hold writers for a few milliseconds.</summary>
+/// <summary>Processes the documents due for one task, oldest first, in steps that block writers for a few milliseconds.</summary>
 internal sealed class DueRun(IWriteHost host, LifecycleTask task)
 {
-    /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="_stepTime"/>.</summary>
+    /// <summary>
+    /// The number of documents per step: about 20 µs each, so that a step normally ends long before <see cref="_stepTime"/>.
+    /// </summary>
     private const int DocumentsPerStep = 64;
 
     /// <summary>
-    /// A step that has taken so long ends with the document it is at: large ones, or such with much beside them.
+    /// The time after which a step ends with the current document, in case of large documents or ones with much attached
+    /// data.
     /// </summary>
     private static readonly TimeSpan _stepTime = TimeSpan.FromMilliseconds(5);
 
@@ -23,7 +26,7 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
         _ => DueAction.Archive,
     };
 
-    /// <summary>Gives how many documents that were, at most so many.</summary>
+    /// <summary>Processes at most the specified number of documents; returns their number.</summary>
     public async Task<long> RunAsync(long most, CancellationToken cancellationToken)
     {
         long done = 0;
@@ -65,14 +68,14 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
         bool isTrue = writer.TryGet(folded, out DocumentRecord record)
             && DueTimes.Of(record.Metadata)[_action] == DueIndex.TicksOf(key);
         if (!isTrue)
-            writer.Due.Delete(key); // a document that another version of the program changed
+            writer.Due.Delete(key); // the document was changed by another version of the program
         else if (_action == DueAction.Expire)
             writer.Remove(folded);
         else
             writer.Rewrite(folded, Done);
     }
 
-    /// <summary>Metadata of a document with which it was done.</summary>
+    /// <summary>Returns the metadata of a document after the task.</summary>
     private byte[] Done(byte[] metadata)
     {
         byte[] rest = MetadataMember.Without(metadata, DueTimes.MemberOf(_action)).ToArray();

@@ -2,7 +2,7 @@ using Treepie.Storage;
 
 namespace Treepie.Lifecycle;
 
-/// <summary>Runs something in the background again and again, one run at a time, until it is disposed. Thread-safe.</summary>
+/// <summary>Runs a task periodically in the background, one run at a time, until it is disposed. Thread-safe.</summary>
 internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Task> run) : IDisposable
 {
     private readonly CancellationTokenSource _stop = new();
@@ -11,10 +11,10 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
     private ITimer? _timer;
     private Task _run = Task.CompletedTask;
 
-    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError { get; private set; }
 
-    /// <summary>Whether it is to run.</summary>
+    /// <summary>Whether runs are scheduled.</summary>
     public bool IsScheduled
     {
         get
@@ -24,7 +24,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         }
     }
 
-    /// <summary>Sets the time between two runs; null: it is not to run.</summary>
+    /// <summary>Sets the interval between runs; null to disable them.</summary>
     public void Schedule(TimeSpan? frequency)
     {
         lock (_lock)
@@ -36,7 +36,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
             }
             else if (_timer is null && !_stop.IsCancellationRequested)
             {
-                // its own
+                // The state is this object.
                 _timer = clock.CreateTimer(static state => ((PeriodicRun)state!).Begin(), this, time, time);
             }
             else
@@ -46,7 +46,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         }
     }
 
-    /// <summary>Runs now, when a run that is at work has ended.</summary>
+    /// <summary>Runs now, after the current run has ended.</summary>
     public async Task<T> NowAsync<T>(Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stop.Token);
@@ -61,7 +61,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         }
     }
 
-    /// <summary>Ends what is at work, after the step it is in.</summary>
+    /// <summary>Stops the current run after its current step.</summary>
     public void Dispose()
     {
         Task last;
@@ -92,11 +92,11 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         }
         catch (Exception error) when (error is OperationCanceledException or ObjectDisposedException)
         {
-            // closed meanwhile: the next opening goes on
+            // Closed meanwhile: continues when the database is opened again.
         }
         catch (StorageException error)
         {
-            LastError = error; // a full disk for instance: the next turn tries again
+            LastError = error; // for example, a full disk: the next run retries
         }
     }
 }

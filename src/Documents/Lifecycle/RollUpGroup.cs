@@ -3,14 +3,14 @@ using Treepie.Kinds;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Entries of a stretch of time as the one entry that they become: of each value first, last, minimum, maximum, sum and count.
+/// The entries of one roll-up period, combined into one entry: first, last, minimum, maximum, sum and count of each value.
 /// </summary>
 internal sealed class RollUpGroup(long start, bool ofRollUps)
 {
-    /// <summary>Numbers for each value.</summary>
+    /// <summary>The number of aggregates per value.</summary>
     public const int Parts = 6;
 
-    /// <summary>Values that are rolled up: as many as an entry has room for.</summary>
+    /// <summary>The maximum number of values rolled up: as many as fit into an entry.</summary>
     public const int MaxValues = TimeSeriesPoint.MaxValues / Parts;
 
     private readonly double[] _values = new double[MaxValues * Parts];
@@ -35,7 +35,7 @@ internal sealed class RollUpGroup(long start, bool ofRollUps)
             Add(i, values[i], values[i], values[i], values[i], values[i], 1);
     }
 
-    /// <summary>Adds all entries of a segment from what its head says of them.</summary>
+    /// <summary>Adds all entries of a segment using the aggregates in its header.</summary>
     public void Add(TimeSeriesSegment segment)
     {
         if (ofRollUps)
@@ -53,7 +53,7 @@ internal sealed class RollUpGroup(long start, bool ofRollUps)
                 Add(i, known.First, known.Last, known.Min, known.Max, known.Sum, known.Count);
     }
 
-    /// <summary>The entry.</summary>
+    /// <summary>Returns the rolled-up entry.</summary>
     public TimeSeriesPoint ToPoint() => new(new DateTime(Start, DateTimeKind.Utc), _values[..(_width * Parts)]);
 
     private void Add(int value, double first, double last, double min, double max, double sum, double count)
@@ -68,7 +68,7 @@ internal sealed class RollUpGroup(long start, bool ofRollUps)
         parts[1] = last;
         parts[2] = Math.Min(parts[2], min);
         parts[3] = Math.Max(parts[3], max);
-        parts[4] = Math.Clamp(parts[4] + sum, double.MinValue, double.MaxValue); // an entry has finite numbers
+        parts[4] = Math.Clamp(parts[4] + sum, double.MinValue, double.MaxValue); // entries must have finite numbers
         parts[5] += count;
     }
 }

@@ -4,9 +4,9 @@ using Treepie.Json;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// How far roll-ups have come: up to which etag changes of time series were looked at, the latest time at which a run was, and up
-/// to where entries were deleted because of their age. Kept in the index of times, which no backup has: without it all series are
-/// looked at again.
+/// The progress of roll-ups: the etag up to which changes of time series have been processed, the latest time of a run, and
+/// the times up to which entries have been deleted because of their retention. Stored in the index of times, which is not
+/// part of backups: without it, all series are processed again.
 /// </summary>
 internal sealed class RollUpProgress
 {
@@ -15,22 +15,22 @@ internal sealed class RollUpProgress
     public long Etag { get; set; }
 
     /// <summary>
-    /// The key of the document whose time had come and whose series are being rolled up, in pieces, and a segment of the last one
-    /// that is done. Null between documents.
+    /// The key of the due document whose series are being rolled up in pieces, and a segment of the last series that is
+    /// done. Null between documents.
     /// </summary>
     public (byte[] DueKey, byte[] Segment)? Place { get; set; }
 
-    /// <summary>The latest time of a run (UTC ticks): a clock that is set back brings nothing back.</summary>
+    /// <summary>The latest time of a run (UTC ticks): setting the clock back has no effect.</summary>
     public long Ticks { get; private set; }
 
-    /// <summary>Times go on from here.</summary>
+    /// <summary>Advances the time of the latest run; returns it.</summary>
     public long Advance(long nowTicks) => Ticks = Math.Max(Ticks, nowTicks);
 
-    /// <summary>Up to where entries of a level were deleted.</summary>
+    /// <summary>Returns the time up to which entries of a level have been deleted.</summary>
     public long CutOf(string collection, int level) => _cuts.GetValueOrDefault($"{level} {collection}");
 
     /// <summary>
-    /// Entries of a level are deleted up to there; gives up to where they were before or are now, whichever is later.
+    /// Records that entries of a level are deleted up to a time; returns that time, or the previous one if it is later.
     /// </summary>
     public long Cut(string collection, int level, long ticks) =>
         _cuts[$"{level} {collection}"] = Math.Max(CutOf(collection, level), ticks);

@@ -6,32 +6,32 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Rolls up a stretch of one time series, and deletes what is older than it is kept; inside one durable step. What it does
-/// follows from entries alone, so that doing it again changes nothing.
+/// Rolls up a range of one time series, and deletes entries older than their retention, within one durable step. The result
+/// depends on the entries only, so repeating it changes nothing.
 /// </summary>
 internal sealed class SeriesRollUp(
     DocumentWriter writer, byte[] foldedId, string series, TimeSeriesConfiguration configuration, RollUpProgress progress)
 {
-    /// <summary>Segments of a step whose entries are read: some 100,000 entries, a few milliseconds.</summary>
+    /// <summary>The number of segments per step whose entries are read: about 100,000 entries, a few milliseconds.</summary>
     private const int SegmentsPerStep = 32;
 
-    /// <summary>Segments of a step of which only the heads are read: some 2 µs each.</summary>
+    /// <summary>The number of segments per step of which only the headers are read: about 2 µs each.</summary>
     private const int HeadsPerStep = 1_024;
 
-    /// <summary>Entries that a step makes: some 1 µs each.</summary>
+    /// <summary>The number of entries created per step: about 1 µs each.</summary>
     private const int GroupsPerStep = 2_048;
 
-    /// <summary>Segments that are deleted in a step.</summary>
+    /// <summary>The number of segments deleted per step.</summary>
     private const int DeletedPerStep = 64;
 
     private KindItems Items => writer.Kinds.Items;
 
     /// <summary>
-    /// Does a step. Gives where the next one goes on (null: nothing is left), and when there is something to do again without a
-    /// change (0: never).
+    /// Performs a step. Returns the position to continue from (null if finished), and when there is more to do without
+    /// another change (0: never).
     /// </summary>
-    /// <param name="from">Entries from here on may have changed.</param>
-    /// <param name="to">Up to here.</param>
+    /// <param name="from">The first time at which entries may have changed.</param>
+    /// <param name="to">The last time at which entries may have changed.</param>
     public (long? Next, long DueTicks) Run(long from, long to)
     {
         if (!writer.TryGet(foldedId, out DocumentRecord record)
@@ -52,7 +52,8 @@ internal sealed class SeriesRollUp(
     }
 
     /// <summary>
-    /// Rolls up what changed of stretches that were rolled up before, then those that are over since; gives where to go on.
+    /// Rolls up changed periods that were rolled up before, then periods that have ended since; returns the position to
+    /// continue from, or null if finished.
     /// </summary>
     private long? RollUp(
         byte[] prefix, string collection, int level, string target, TimeSeriesPeriod stretch, long from, long to)
@@ -63,7 +64,7 @@ internal sealed class SeriesRollUp(
         long over = stretch.Floor(progress.Ticks), begin = stretch.Floor(TreeNames.EtagOfKey(first));
         long rolledUp = LastOf(targetPrefix) is { } last ? Math.Max(begin, stretch.After(last)) : begin;
 
-        // Of what is older entries are gone, and what is left of a stretch is not all of it.
+        // Older entries have been deleted, so the remaining entries of an older period are incomplete.
         from = Math.Max(stretch.Floor(from), progress.CutOf(collection, level));
         to = Math.Min(stretch.After(stretch.Floor(to)), Math.Min(rolledUp, over));
         if (from < to)
@@ -79,7 +80,9 @@ internal sealed class SeriesRollUp(
         return done < over ? done : null;
     }
 
-    /// <summary>The stretches of a time and where they end: before the time does, where a step is full.</summary>
+    /// <summary>
+    /// Returns the periods of a time range, and the end reached, which is earlier than requested if the step is full.
+    /// </summary>
     private (List<RollUpGroup> Groups, long End) Groups(
         byte[] prefix, TimeSeriesPeriod stretch, long from, long to, bool ofRollUps)
     {
@@ -127,7 +130,7 @@ internal sealed class SeriesRollUp(
         return groups[^1];
     }
 
-    /// <summary>Puts what is other than before, and deletes stretches that have no entries any more.</summary>
+    /// <summary>Writes entries that have changed, and deletes entries of periods that no longer have any.</summary>
     private long Write(
         string target, (List<RollUpGroup> Groups, long End) found, long from)
     {
@@ -147,7 +150,7 @@ internal sealed class SeriesRollUp(
                 changed.Add(point);
         }
 
-        // Whole segments that are gone are not known here; what they were rolled up to stays, as what is old does.
+        // Deletions of whole segments are not visible here; their roll-ups are kept, like those of old entries.
         (DateTime, DateTime)[] gone = groups.Count == 0
             ? []
             : [
@@ -159,14 +162,14 @@ internal sealed class SeriesRollUp(
         return end;
     }
 
-    /// <summary>Deletes what is older than it is kept; false where nothing is left to delete.</summary>
+    /// <summary>Deletes entries older than their retention; returns whether there is more to delete.</summary>
     private bool Retain(
         byte[] prefix, string collection, int level, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
     {
         if (retention is not { } kept)
             return false;
         long cut = kept.Before(progress.Ticks);
-        // whole stretches only: what is there of one is all there was of it
+        // Delete whole periods only, so that the entries of a period are either complete or gone.
         cut = progress.Cut(collection, level, stretch?.Floor(cut) ?? cut);
         if (Items.SegmentAfter(prefix, -1) is not { } first
             || !writer.Kinds.TryGet(first, out KindRecord record)
@@ -182,7 +185,7 @@ internal sealed class SeriesRollUp(
         return end < cut;
     }
 
-    /// <summary>When the last stretch is over, or the first entries are old.</summary>
+    /// <summary>Returns when the current period ends, or when the oldest entries exceed their retention; 0 if never.</summary>
     private long DueOf(byte[] prefix, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
     {
         long due = long.MaxValue;
@@ -200,7 +203,8 @@ internal sealed class SeriesRollUp(
     }
 
     /// <summary>
-    /// A time of an entry at or after a time, or that time where one may be about it; null where there is none.
+    /// Returns the time of an entry at or after a time, or that time itself if the segment around it may contain one; null
+    /// if there is none.
     /// </summary>
     private long? NextAfter(byte[] prefix, long ticks)
     {

@@ -14,15 +14,13 @@ namespace Treepie.Lifecycle;
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
-    /// <summary>Changed segments that are looked up at once.</summary>
+    /// <summary>The number of changed segments read at once.</summary>
     private const int SegmentsPerRead = 256;
 
-    /// <summary>Documents whose time has come that are looked up at once.</summary>
+    /// <summary>The number of due documents read at once.</summary>
     private const int DuePerRead = 64;
 
-    /// <summary>
-    /// Series of a document whose time has come that are held in memory at once; behind them it is remembered how far it is.
-    /// </summary>
+    /// <summary>The number of series of a due document held in memory at once. Progress is stored after each series.</summary>
     internal const int SeriesPerPiece = 256;
 
     private readonly IWriteHost _host;
@@ -112,7 +110,8 @@ public sealed class TimeSeriesPolicies : IDisposable
             List<byte[]> due = Due();
             foreach (byte[] key in due)
                 steps += await RollUpDueAsync(key, configuration, cancellationToken).ConfigureAwait(false);
-            more = due.Count > 0; // what this has changed is looked at in this run, as it would be after an interruption
+            // Roll-ups written here are themselves rolled up in this run, as they would be after an interruption.
+            more = due.Count > 0;
         }
 
         return steps;
@@ -143,7 +142,7 @@ public sealed class TimeSeriesPolicies : IDisposable
     }
 
     /// <summary>
-    /// Rolls up a stretch; its last step also stores that it is done, so that a run which is stopped goes on behind it.
+    /// Rolls up a range; its last step also stores that it is done, so that an interrupted run continues after it.
     /// </summary>
     private async Task<long> RollUpAsync(
         Stretch one, TimeSeriesConfiguration configuration, Action<RollUpProgress> done, CancellationToken cancellationToken)
@@ -194,7 +193,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         return snapshot.Due.Due(DueAction.RollUp, RollUpProgress.Read(snapshot.Due.RollUps).Ticks, DuePerRead);
     }
 
-    /// <summary>The next series of a document whose time has come, each with its first segment.</summary>
+    /// <summary>Returns the next series of a due document, each with its first segment.</summary>
     private List<(byte[] First, Stretch Series)> SeriesOf(byte[] dueKey)
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
@@ -209,7 +208,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         ];
     }
 
-    /// <summary>Returns a series from its last roll-up period on, if nothing of it has changed.</summary>
+    /// <summary>Returns a series from its last segment on.</summary>
     private static Stretch Whole(DatabaseSnapshot snapshot, byte[] first)
     {
         byte[] prefix = first[..^TreeNames.EtagKeyBytes];

@@ -6,7 +6,7 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>Counters and segments of time series as the objects that maps are given.</summary>
+/// <summary>Writes counters and segments of time series as the objects that maps receive.</summary>
 internal static class BesideJson
 {
     private static readonly JsonWriterOptions _options = new()
@@ -15,7 +15,7 @@ internal static class BesideJson
         SkipValidation = true
     };
 
-    /// <summary>Writes what a record holds.</summary>
+    /// <summary>Writes a record.</summary>
     public static void Write(Kind kind, ReadOnlySpan<byte> documentId, KindRecord record, IBufferWriter<byte> output)
     {
         using var json = new Utf8JsonWriter(output, _options);
@@ -74,7 +74,7 @@ internal static class BesideJson
         json.WriteString(name, text[..length]);
     }
 
-    /// <summary>What is no number in JSON is null.</summary>
+    /// <summary>Writes null for values that JSON cannot represent (NaN, infinity).</summary>
     private static void WriteNumber(Utf8JsonWriter json, double value)
     {
         if (double.IsFinite(value))

@@ -3,18 +3,18 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Keys of counters and segments of time series in an index: the folded id of the document, 00, the folded name; of a segment
-/// also 00 and the time that its key in the store ends with, in 16 hexadecimal digits. No byte is FF, as <see cref="OutputKey"/>
-/// asks.
+/// Keys of counters and segments of time series in an index: the folded id of the document, 00, the folded name; for a
+/// segment also 00 and the time at the end of its key in the store, as 16 hexadecimal digits. No byte is FF, as
+/// <see cref="OutputKey"/> requires.
 /// </summary>
 internal static class BesideKey
 {
-    /// <summary>Longest key.</summary>
+    /// <summary>The maximum length of a key.</summary>
     public const int MaxBytes = KindKey.MaxBytes + TimeBytes;
 
     private const int TimeBytes = 2 * TreeNames.EtagKeyBytes;
 
-    /// <summary>Writes the key of what stands under a key in the store; returns its length.</summary>
+    /// <summary>Writes the key for a key of the store; returns its length.</summary>
     public static int Write(ReadOnlySpan<byte> stored, Span<byte> key)
     {
         ReadOnlySpan<byte> names = stored[1..];
@@ -30,12 +30,12 @@ internal static class BesideKey
         return names.Length + written;
     }
 
-    /// <summary>The key in the store.</summary>
+    /// <summary>Returns the key in the store.</summary>
     public static byte[] Stored(Kind kind, ReadOnlySpan<byte> key) => kind == Kind.TimeSeries
         ? [(byte)kind, .. key[..^TimeBytes], .. Convert.FromHexString(key[^TimeBytes..])]
         : [(byte)kind, .. key];
 
-    /// <summary>The folded id of the document.</summary>
+    /// <summary>Returns the folded id of the document.</summary>
     public static ReadOnlySpan<byte> OwnerOf(ReadOnlySpan<byte> key) =>
         key.IndexOf((byte)0) is >= 0 and var end ? key[..end] : key;
 }

@@ -7,9 +7,10 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Documents that an index covers which maps what lies beside them. Only a change of a document says whether it belongs to the
-/// index, so what lies beside it is mapped from its own change on, and mapped again when it comes, goes or is of another
-/// collection. Kept with the index in the tree <c>computed.owners</c>: folded id → folded collection. Not thread-safe.
+/// The documents covered by an index that maps their counters or time series. Only a change of a document shows whether it
+/// belongs to the index. So its counters or time series are mapped only after that, and mapped again when the document is
+/// created, deleted or moved to another collection. Stored with the index in the tree <c>computed.owners</c>: folded id →
+/// folded collection. Not thread-safe.
 /// </summary>
 internal sealed class BesideOwners(IndexMap map)
 {
@@ -17,13 +18,13 @@ internal sealed class BesideOwners(IndexMap map)
 
     private readonly Dictionary<byte[], byte[]> _now = new(KeyEquality.Instance);
 
-    /// <summary>Whether the change is of something that the index is to map, or to forget.</summary>
+    /// <summary>Returns whether the index must map the change or remove its entries.</summary>
     public bool Concerns(MappedChanges feed, Func<string, Tree?> find) =>
         !feed.IsBeside || feed.IsTombstone || CollectionOf(KindKey.OwnerOf(feed.Key), find).Length > 0;
 
     /// <summary>
-    /// Keys of what lies beside a document that has come into the index, left it or changed its collection, in their order and
-    /// behind one of them. What has a later change of its own is left to that.
+    /// Returns the keys of the counters or time series of a document that has entered or left the index or changed its
+    /// collection, in order, after a given key. Those with a later change of their own are skipped.
     /// </summary>
     public IEnumerable<byte[]> Moved(MappedChanges feed, byte[] after, Func<string, Tree?> find)
     {
@@ -35,7 +36,7 @@ internal sealed class BesideOwners(IndexMap map)
             : Beside(feed.Snapshot, kind, owner, feed.Etag, after);
     }
 
-    /// <summary>Notes the state of the document of a change, all beside which has been mapped.</summary>
+    /// <summary>Records the state of a changed document whose counters or time series have all been mapped.</summary>
     public void Note(MappedChanges feed)
     {
         if (!feed.IsOwner)
@@ -44,7 +45,7 @@ internal sealed class BesideOwners(IndexMap map)
         _now[owner] = CollectionOf(feed, owner);
     }
 
-    /// <summary>Writes what was noted.</summary>
+    /// <summary>Writes the recorded states.</summary>
     public void Write(WriteTransaction transaction)
     {
         if (_now.Count == 0)
@@ -59,7 +60,7 @@ internal sealed class BesideOwners(IndexMap map)
         }
     }
 
-    /// <summary>Begins a batch.</summary>
+    /// <summary>Clears the recorded states for a new batch.</summary>
     public void Clear() => _now.Clear();
 
     private static IEnumerable<byte[]> Beside(DatabaseSnapshot snapshot, Kind kind, byte[] owner, long before, byte[] after)
@@ -76,7 +77,7 @@ internal sealed class BesideOwners(IndexMap map)
         }
     }
 
-    /// <summary>The collection as it was noted; empty where it is not in the index.</summary>
+    /// <summary>Returns the recorded collection; empty if the document is not in the index.</summary>
     private byte[] CollectionOf(ReadOnlySpan<byte> owner, Func<string, Tree?> find)
     {
         if (_now.TryGetValue(owner.ToArray(), out byte[]? now))
@@ -84,7 +85,7 @@ internal sealed class BesideOwners(IndexMap map)
         return find(TreeName) is { } tree && tree.TryGet(owner, out ReadOnlySpan<byte> known) ? known.ToArray() : [];
     }
 
-    /// <summary>The collection as it is; empty where it is not in the index.</summary>
+    /// <summary>Returns the current collection; empty if the document is not in the index.</summary>
     private static byte[] CollectionOf(MappedChanges feed, byte[] owner) =>
         feed.Snapshot.TryGetByFoldedId(owner, out Document document)
             && feed.Covers(document.CollectionName)

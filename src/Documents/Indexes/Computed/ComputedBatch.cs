@@ -7,7 +7,7 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>Results of a map as entries.</summary>
+/// <summary>A batch with the results of a map as entries.</summary>
 internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, IndexWriter writer, StorageEnvironment store)
     : MapBatch
 {
@@ -26,7 +26,7 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
         return _again.Run(feed, entries.AddAgain);
     }
 
-    // of the same index, so of the same kind
+    // A batch of the same index, so of the same type.
     public override void Append(MapBatch other) => entries.Append(((ComputedBatch)other).Entries);
 
     public override void Clear()

@@ -10,8 +10,9 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Maps documents and makes of each of their results an entry. A document whose map fails is noted and has none. Knows how many
-/// entries each document has in the batch; what it has had more in the index is removed when it is committed. Not thread-safe.
+/// Maps documents and creates an entry for each of their results. A document whose map fails is recorded as an error and has
+/// no entries. Keeps the number of entries of each document in the batch; surplus entries in the index are removed at
+/// commit. Not thread-safe.
 /// </summary>
 internal sealed class ComputedEntries(
     IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch, MapCounters counters)
@@ -25,19 +26,19 @@ internal sealed class ComputedEntries(
     private readonly byte[] _key = new byte[MapItems.MaxKeyBytes + OutputKey.SuffixBytes];
     private readonly MapItems _items = new(map);
 
-    /// <summary>How mapping goes.</summary>
+    /// <summary>The counters of the map.</summary>
     public MapCounters Counters => counters;
 
-    /// <summary>The entries.</summary>
+    /// <summary>The batch of entries.</summary>
     public IndexBatch Batch => batch;
 
     /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
     public HashSet<DynamicField> NewFields => extractor.NewFields;
 
-    /// <summary>What each document of the batch looks at.</summary>
+    /// <summary>The references of each document of the batch.</summary>
     public IReadOnlyDictionary<byte[], UInt128[]> References => _references;
 
-    /// <summary>Maps the document of the change that a feed stands on.</summary>
+    /// <summary>Maps the current change of a feed.</summary>
     public void Add(MappedChanges feed)
     {
         int length = MapItems.KeyOf(feed, _key);
@@ -50,8 +51,8 @@ internal sealed class ComputedEntries(
     }
 
     /// <summary>
-    /// Maps again what has a key because something changed that it has looked at, or the document that it lies beside. A document
-    /// that is gone or left the index has a change of its own that says so.
+    /// Maps the item of a key again because a document or value it loaded, or the document it belongs to, has changed. Does
+    /// nothing for a document that was deleted or left the index, as its own change covers that.
     /// </summary>
     public void AddAgain(MappedChanges feed, byte[] key)
     {
@@ -59,7 +60,7 @@ internal sealed class ComputedEntries(
         Add(feed, key.Length);
     }
 
-    /// <summary>Takes what others have mapped behind what this one has.</summary>
+    /// <summary>Appends the results of another mapper.</summary>
     public void Append(ComputedEntries other)
     {
         batch.Append(other.Batch);
@@ -75,7 +76,7 @@ internal sealed class ComputedEntries(
             _references[document] = references;
     }
 
-    /// <summary>Removes entries that documents of the batch have had and have no more.</summary>
+    /// <summary>Removes entries that documents of the batch had before and no longer have.</summary>
     public void RemoveLeftOver(OutputCounts counts)
     {
         foreach ((byte[] document, int count) in _counts)
@@ -93,7 +94,7 @@ internal sealed class ComputedEntries(
         NewFields.Clear();
     }
 
-    /// <summary>Maps what has the key that was written.</summary>
+    /// <summary>Maps the item whose key was written to the buffer.</summary>
     private void Add(MappedChanges feed, int length)
     {
         if (_items.TryGet(feed, _key.AsSpan(0, length), out Document document))
@@ -136,13 +137,13 @@ internal sealed class ComputedEntries(
     }
 
     /// <summary>
-    /// Puts the results of the document whose id stands in the key, and removes what it has had more in this batch.
+    /// Adds the results of the document whose key is in the buffer, and removes its surplus entries in this batch.
     /// </summary>
     private void Put(int length, ReadOnlySpan<byte> id, int count)
     {
         if (length > IndexBatch.MaxKeyBytes)
         {
-            batch.Delete(KeyOfTooLong(length)); // it had no more than an error
+            batch.Delete(KeyOfTooLong(length)); // only an error can exist for it
             return;
         }
 
@@ -158,7 +159,7 @@ internal sealed class ComputedEntries(
             }
             catch (Exception error) when (error is not OperationCanceledException and not OutOfMemoryException)
             {
-                // A value is not what its field is of; the others are there.
+                // A value does not fit its field; the other fields are indexed.
                 batch.EndEntry(System.Text.Encoding.UTF8.GetString(id), error.Message, timeProvider.GetUtcNow().UtcDateTime);
             }
         }
@@ -179,10 +180,12 @@ internal sealed class ComputedEntries(
             _references[document] = [];
     }
 
-    /// <summary>Stands for a key that is too long, so that its error can be found again. No id begins with this byte.</summary>
+    /// <summary>
+    /// Returns a substitute for a key that is too long, so that its error can be found. No id starts with this byte.
+    /// </summary>
     private byte[] KeyOfTooLong(int length) => [0xFF, .. SHA256.HashData(_key.AsSpan(0, length))];
 
-    /// <summary>Removes the results from one number on up to another of the document whose id stands in the key.</summary>
+    /// <summary>Removes the results in a range of numbers of the document whose key is in the buffer.</summary>
     private void Remove(int length, int from, int until)
     {
         for (int i = Math.Max(1, from); i < until; i++)

@@ -7,17 +7,18 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// How mapping has gone since an index was built, or its errors were cleared: whether so much fails that the index is of little
-/// use, and whether documents give very many results. Thread-safe.
+/// Statistics of mapping since an index was built or its errors were cleared: whether so many documents fail that the index
+/// is of little use, and whether documents have very many results. Thread-safe.
 /// </summary>
 internal sealed class MapCounters
 {
-    /// <summary>Results of one document above which a warning is given.</summary>
+    /// <summary>The number of results of one document above which a warning is given.</summary>
     public const int ManyResults = 1_024;
 
     /// <summary>
-    /// The tree of an index in which it is kept, under one key: attempts and errors of its maps, attempts and errors of its
-    /// reduce (8 bytes each), the most results of a document (4), all big-endian, and the id of that document.
+    /// The tree of an index in which the counters are stored, under one key: attempts and errors of its maps, attempts and
+    /// errors of its reduce (8 bytes each), the maximum number of results of a document (4), all big-endian, and the id of
+    /// that document.
     /// </summary>
     public const string TreeName = "computed.counters";
 
@@ -34,7 +35,7 @@ internal sealed class MapCounters
     private int _mostResults;
     private string _mostResultsOf = "";
 
-    /// <summary>Goes on with what an index has kept of itself and of its reduce.</summary>
+    /// <summary>Loads the stored counters of the map and the reduce.</summary>
     public void Read(Tree? tree, ReduceCounters reduces)
     {
         if (tree is null || !tree.TryGet(_key, out ReadOnlySpan<byte> value) || value.Length < HeaderBytes)
@@ -47,7 +48,7 @@ internal sealed class MapCounters
         _mostResultsOf = Encoding.UTF8.GetString(value[HeaderBytes..]);
     }
 
-    /// <summary>Keeps it, and the counts of the reduce, with what they come from.</summary>
+    /// <summary>Stores the counters of the map and the reduce, in the transaction of the entries they count.</summary>
     public void Write(WriteTransaction transaction, ReduceCounters reduces)
     {
         byte[] value;
@@ -64,7 +65,7 @@ internal sealed class MapCounters
         transaction.GetOrCreateTree(TreeName).Put(_key, value);
     }
 
-    /// <summary>A document was mapped to so many results.</summary>
+    /// <summary>Counts a document that was mapped to the given number of results.</summary>
     public void Succeeded(int results, ReadOnlySpan<byte> id)
     {
         Interlocked.Increment(ref _attempts);
@@ -77,14 +78,14 @@ internal sealed class MapCounters
         }
     }
 
-    /// <summary>A document could not be mapped.</summary>
+    /// <summary>Counts a document that could not be mapped.</summary>
     public void Failed()
     {
         Interlocked.Increment(ref _attempts);
         Interlocked.Increment(ref _errors);
     }
 
-    /// <summary>Forgets what was.</summary>
+    /// <summary>Resets the counters.</summary>
     public void Clear()
     {
         lock (_lock)
@@ -95,7 +96,7 @@ internal sealed class MapCounters
         }
     }
 
-    /// <summary>Says that more than 15 % of 100 or more attempts have failed; null while they have not.</summary>
+    /// <summary>Returns a message if more than 15 % of at least 100 attempts have failed; otherwise null.</summary>
     public string? Failing(string index, ReduceCounters reduces)
     {
         long maps = Interlocked.Read(ref _attempts), mapErrors = Interlocked.Read(ref _errors);
@@ -109,7 +110,7 @@ internal sealed class MapCounters
                 : null;
     }
 
-    /// <summary>What is said beside the answers of the index.</summary>
+    /// <summary>Returns the warnings for the results of the index.</summary>
     public IReadOnlyList<string> Warnings(string index, ReduceCounters reduces)
     {
         var warnings = new List<string>();

@@ -9,30 +9,28 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>
-/// What a map may look at beside its document, in the snapshot of that. Notes what it has looked at. Not thread-safe.
-/// </summary>
+/// <summary>What a map may read apart from its document, in the same snapshot. Records the references. Not thread-safe.</summary>
 internal sealed class MapHost : IMapHost
 {
-    /// <summary>Most documents and values that one document may look at.</summary>
+    /// <summary>The maximum number of documents and values that one document may load.</summary>
     public const int MaxReferences = 4_096;
 
-    /// <summary>Longest content that a map reads: 1 MiB.</summary>
+    /// <summary>The maximum size of an attachment that a map reads: 1 MiB.</summary>
     public const int MaxAttachmentBytes = 1 << 20;
 
-    private static readonly FieldPath _object = FieldPath.TryParse("Object")!; // it is one
+    private static readonly FieldPath _object = FieldPath.TryParse("Object")!; // always a valid path
 
     private readonly HashSet<UInt128> _references = [];
     private DatabaseSnapshot? _snapshot;
     private byte[] _id = [];
     private byte[] _beside = [];
 
-    /// <summary>What the document has looked at, ascending.</summary>
+    /// <summary>The references of the document, ascending.</summary>
     public UInt128[] References => _references.Count == 0 ? [] : [.. _references.Order()];
 
     public string? BesideName { get; private set; }
 
-    /// <summary>Begins with a document, or with what lies beside one and is shown as a document.</summary>
+    /// <summary>Starts with a document, or with a counter or time series presented as a document.</summary>
     public void Begin(DatabaseSnapshot snapshot, Document document, string? besideName = null)
     {
         _snapshot = snapshot;
@@ -99,7 +97,10 @@ internal sealed class MapHost : IMapHost
         return Encoding.UTF8.GetString(content);
     }
 
-    /// <summary>A change of an attachment is one of its document, so the document itself is mapped again, and no other.</summary>
+    /// <summary>
+    /// Finds an attachment of the mapped document. Others are not allowed: a change of an attachment changes its document,
+    /// so only that document is mapped again.
+    /// </summary>
     private AttachmentValue? FindAttachment(string id, string name) =>
         OutputDocument.Folded(id).AsSpan().SequenceEqual(OutputDocument.Folded(Encoding.UTF8.GetString(_id)))
             ? Snapshot.Attachment(id, name)

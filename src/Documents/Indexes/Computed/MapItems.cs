@@ -6,25 +6,25 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// What an index maps, by its key in the index: documents, or what lies beside them, shown as documents with the id and the
-/// collection of theirs. What it shows lives until it shows another. Not thread-safe.
+/// The items that an index maps, by their key in the index: documents, or counters and segments of time series presented as
+/// documents with the id and collection of their document. A returned item is valid until the next call. Not thread-safe.
 /// </summary>
 internal sealed class MapItems(IndexMap map)
 {
-    /// <summary>Longest key.</summary>
+    /// <summary>The maximum length of a key.</summary>
     public const int MaxKeyBytes = BesideKey.MaxBytes;
 
     private readonly ArrayBufferWriter<byte> _json = new();
     private byte[] _record = [];
 
-    /// <summary>The time series or counter that was found last; null where a document was.</summary>
+    /// <summary>The name of the time series or counter that was found last; null if a document was.</summary>
     public string? Name { get; private set; }
 
-    /// <summary>Writes the key of what a feed stands on; returns its length.</summary>
+    /// <summary>Writes the key of the current change of a feed; returns its length.</summary>
     public static int KeyOf(MappedChanges feed, Span<byte> key) =>
         feed.IsBeside ? BesideKey.Write(feed.Key, key) : DocumentId.Fold(feed.Id, key);
 
-    /// <summary>What has a key; false where it is gone, or does not belong into the index.</summary>
+    /// <summary>Finds the item of a key; returns false if it is deleted or does not belong to the index.</summary>
     public bool TryGet(MappedChanges feed, ReadOnlySpan<byte> key, out Document document)
     {
         Name = null;

@@ -3,7 +3,7 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>Several maps of one index as one: each maps the documents of its own collections.</summary>
+/// <summary>Combines several maps of one index: each maps the documents of its own collections.</summary>
 internal sealed class MapSet : IndexMap
 {
     private readonly IReadOnlyList<IndexMap> _maps;

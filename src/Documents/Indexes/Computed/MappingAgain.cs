@@ -6,26 +6,25 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Lets what has looked at something that changed be mapped again, and what lies beside a document that came, went or moved, as
-/// many as go into a batch. Where that was is
-/// kept with the index, so that it goes on there after a crash too. Not thread-safe.
+/// Maps again what has loaded a changed document or value, and the counters or time series of a document that was created,
+/// deleted or moved, as many as fit into a batch. The position is stored with the index, so that mapping resumes there even
+/// after a crash. Not thread-safe.
 /// </summary>
 internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
 {
-    /// <summary>Most documents that one batch maps again: some hundred milliseconds of work.</summary>
+    /// <summary>The maximum number of documents mapped again in one batch: a few hundred milliseconds of work.</summary>
     private const int MostOfBatch = 16 * 1024;
 
     private readonly BesideOwners _owners = new(map);
     private (long Etag, byte[] Document)? _position;
     private int _count;
 
-    /// <summary>Whether documents look at anything else at all.</summary>
+    /// <summary>Whether documents can refer to anything else.</summary>
     private bool HasReferences =>
         map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || map.Source != IndexSourceType.Documents;
 
     /// <summary>
-    /// Calls for each document that has looked at the document or value that changed; false where there are more than go into the
-    /// batch.
+    /// Calls back for each item to map again because of a change; returns false if there are more than fit into the batch.
     /// </summary>
     public bool Run(MappedChanges feed, Action<MappedChanges, byte[]> mapAgain)
     {
@@ -33,7 +32,7 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
             return true;
         using ReadTransaction committed = store.BeginRead();
         var referrers = new Referrers(committed.FindTree);
-        long own = -feed.Etag; // which tells it from a place among the referrers
+        long own = -feed.Etag; // distinguishes it from a position among the referrers
         if (!Run(feed, own, _owners.Moved(feed, referrers.PositionIn(own), committed.FindTree), mapAgain))
             return false;
         _owners.Note(feed);
@@ -41,11 +40,11 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
             || Run(feed, feed.Etag, referrers.Of(feed, referrers.PositionIn(feed.Etag)), mapAgain);
     }
 
-    /// <summary>Keys of all that a change lets be mapped again, for a reader.</summary>
+    /// <summary>Returns the keys of everything that must be mapped again because of a change, for a reader.</summary>
     public static IEnumerable<byte[]> Of(MappedChanges feed, BesideOwners owners, Func<string, Tree?> find) =>
         owners.Moved(feed, [], find).Concat(feed.IsReferenced ? new Referrers(find).Of(feed, []) : []);
 
-    /// <summary>Whether the change is of something that the index is to map, or to forget.</summary>
+    /// <summary>Returns whether the index must map the change or remove its entries.</summary>
     public bool Concerns(MappedChanges feed)
     {
         if (!feed.IsBeside)
@@ -54,7 +53,7 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
         return _owners.Concerns(feed, committed.FindTree);
     }
 
-    /// <summary>Notes what the documents of the batch have looked at, and where it has stopped.</summary>
+    /// <summary>Writes the references of the documents of the batch, and the position where it stopped.</summary>
     public void Write(WriteTransaction transaction, IReadOnlyDictionary<byte[], UInt128[]> references)
     {
         if (HasReferences)
@@ -62,7 +61,7 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
         _owners.Write(transaction);
     }
 
-    /// <summary>Begins a batch.</summary>
+    /// <summary>Clears the state for a new batch.</summary>
     public void Clear()
     {
         _position = null;

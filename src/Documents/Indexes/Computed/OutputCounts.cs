@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// How many entries documents have, of those with more than one. In the tree <c>computed.outputs</c>: folded id → 4 bytes,
-/// little-endian.
+/// The number of entries of each document that has more than one. Stored in the tree <c>computed.outputs</c>: folded id → 4
+/// bytes, little-endian.
 /// </summary>
 internal sealed class OutputCounts
 {
@@ -17,14 +17,14 @@ internal sealed class OutputCounts
 
     private OutputCounts(StateTree counts) => _counts = counts;
 
-    /// <summary>To be changed.</summary>
+    /// <summary>Opens the counts for writing.</summary>
     public static OutputCounts In(WriteTransaction transaction) =>
         new(new StoredStateTree(transaction.GetOrCreateTree(TreeName)));
 
-    /// <summary>As a reader sees it, to be changed for that reader alone.</summary>
+    /// <summary>Opens the counts as seen by a reader; changes are visible to that reader only.</summary>
     public static OutputCounts Over(Func<string, Tree?> find) => new(new OverlaidStateTree(find(TreeName)));
 
-    /// <summary>Notes how many a document has now; gives how many it had, 1 where it is not known to have more.</summary>
+    /// <summary>Sets the count of a document; returns the previous one, 1 if none is stored.</summary>
     public int Replace(byte[] document, int count)
     {
         int before = _counts.TryGet(document, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt32LittleEndian(value) : 1;

@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// What a map has looked at, as a hash of its kind and its folded name: keys stay short, and two that agree by chance would only
-/// let a document be mapped once too often.
+/// A reference of a map, as a hash of its kind and folded name: keeps keys short, and a collision would only cause an
+/// unnecessary mapping.
 /// </summary>
 internal static class Reference
 {
@@ -17,7 +17,7 @@ internal static class Reference
 
     public static UInt128 ToValue(string key) => Hash((byte)'x', Encoding.UTF8.GetBytes(key.ToLowerInvariant()));
 
-    /// <summary>That of the change a feed stands on.</summary>
+    /// <summary>Returns the reference to the current change of a feed.</summary>
     public static UInt128 To(MappedChanges feed)
     {
         if (feed.IsValue)

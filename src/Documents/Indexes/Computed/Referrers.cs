@@ -6,15 +6,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Which documents have looked at what, and how far a change that concerns many has come, beside the index in its store. All
-/// integers big-endian.
+/// Which documents refer to what, and the position within a change that concerns many, in the store of the index. All
+/// integers are big-endian.
 /// <code>
 /// TREE                  KEY                                       VALUE
 /// computed.referrers    reference (16 bytes), document            empty
 /// computed.references   document                                  its references (16 bytes each), ascending
-/// computed.position     one byte, 0                               etag of a change (8 bytes), the last document that was mapped again for it
+/// computed.position     one byte, 0                               etag of a change (8 bytes), last document mapped again for it
 /// </code>
-/// A document is its folded id.
+/// Documents are identified by their folded id.
 /// </summary>
 internal sealed class Referrers(Func<string, Tree?> find)
 {
@@ -24,17 +24,17 @@ internal sealed class Referrers(Func<string, Tree?> find)
 
     private static ReadOnlySpan<byte> PositionKey => [0];
 
-    /// <summary>The documents that have looked at what changed, in order of their ids, behind one of them.</summary>
+    /// <summary>Returns the documents that refer to what changed, in order of their ids, after a given one.</summary>
     public IEnumerable<byte[]> Of(MappedChanges feed, byte[] after) =>
         find(ReferrersName) is { } tree ? Walk(tree, Key(Reference.To(feed), after), after.Length > 0) : [];
 
-    /// <summary>The last document that was mapped again for a change; empty where none was.</summary>
+    /// <summary>Returns the last document that was mapped again for a change; empty if none was.</summary>
     public byte[] PositionIn(long etag) =>
         find(PositionName) is { } tree
             && tree.TryGet(PositionKey, out ReadOnlySpan<byte> value)
             && BinaryPrimitives.ReadInt64BigEndian(value) == etag ? value[sizeof(long)..].ToArray() : [];
 
-    /// <summary>Notes what documents look at now, and how far a change has come.</summary>
+    /// <summary>Writes the current references of documents, and the position within a change.</summary>
     public static void Write(
         WriteTransaction transaction, IReadOnlyDictionary<byte[], UInt128[]> references, (long Etag, byte[] Document)? position)
     {

@@ -6,20 +6,18 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What an auto-index covers: one collection (or <see cref="AllDocuments"/>) and fields in the order in which queries asked for
-/// them. Its name follows from that, so equal definitions have equal names. Immutable.
+/// What an auto-index covers: one collection (or <see cref="AllDocuments"/>) and fields in the order in which queries
+/// requested them. Its name is derived from these, so equal definitions have equal names. Immutable.
 /// </summary>
 internal sealed class AutoIndexDefinition : IndexMapping
 {
-    /// <summary>The collection that stands for all documents.</summary>
+    /// <summary>The name that stands for all documents.</summary>
     public const string AllDocuments = "@all_docs";
 
-    /// <summary>
-    /// Most fields of one index. An index for each of them would be no better, and a document has rarely as many.
-    /// </summary>
+    /// <summary>The maximum number of fields of one index.</summary>
     public const int MaxFields = 512;
 
-    /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
+    /// <summary>The maximum length of a name; the rest of a longer one is replaced by a hash.</summary>
     private const int MaxNameLength = 256;
 
     private readonly Dictionary<AutoIndexField, int> _positions;
@@ -41,7 +39,7 @@ internal sealed class AutoIndexDefinition : IndexMapping
 
     public override IReadOnlyList<AutoIndexField> Fields { get; }
 
-    /// <summary><c>Auto/Users/ByNameAndAge</c></summary>
+    /// <summary>The name, such as <c>Auto/Users/ByNameAndAge</c>.</summary>
     public override string Name { get; }
 
     public override IndexSchema Schema { get; }
@@ -50,7 +48,7 @@ internal sealed class AutoIndexDefinition : IndexMapping
 
     public bool IsFor(string collection) => string.Equals(Collection, collection, StringComparison.OrdinalIgnoreCase);
 
-    /// <summary>Whether a query over these fields of its collection can be answered.</summary>
+    /// <summary>Returns whether a query that uses these fields of its collection can be answered.</summary>
     public bool Covers(IReadOnlyList<AutoIndexField> fields)
     {
         for (int i = 0; i < fields.Count; i++)
@@ -60,7 +58,7 @@ internal sealed class AutoIndexDefinition : IndexMapping
         return true;
     }
 
-    /// <summary>Where a field stands; -1 if it is none of them.</summary>
+    /// <summary>Returns the position of a field; -1 if it is not included.</summary>
     public int PositionOf(AutoIndexField field) => _positions.TryGetValue(field, out int position) ? position : -1;
 
     public override AutoIndexField? Resolve(AutoIndexField wanted) =>
@@ -69,7 +67,7 @@ internal sealed class AutoIndexDefinition : IndexMapping
     public override bool IsSameAs(IndexMapping other) =>
         other is AutoIndexDefinition auto && auto.IsFor(Collection) && auto.Fields.SequenceEqual(Fields);
 
-    /// <summary>A definition with the fields of this one and then those of them that are new.</summary>
+    /// <summary>Returns a definition with the fields of this one, followed by the new ones.</summary>
     public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>
         new(Collection, [.. Fields, .. fields.Where(f => PositionOf(f) < 0).Distinct()]);
 

@@ -3,26 +3,25 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>One field of an auto-index: which values, and how they are to be searched.</summary>
-/// <param name="Path">Path of the values, or <see cref="Id"/>.</param>
+/// <summary>One field of an auto-index: which values, and how they are searched.</summary>
+/// <param name="Path">The path of the values, or <see cref="Id"/>.</param>
 /// <param name="Kind">How they are searched.</param>
-/// <param name="Longitude">Path of the longitudes of <see cref="AutoIndexFieldKind.Point"/>, whose latitudes are at
+/// <param name="Longitude">For <see cref="AutoIndexFieldKind.Point"/>, the path of the longitudes, with the latitudes at
 /// <paramref name="Path"/>; null for other kinds.</param>
 internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = AutoIndexFieldKind.Value, string? Longitude = null)
 {
-    /// <summary>The document's id, as a field.</summary>
+    /// <summary>The id of the document, as a field.</summary>
     public const string Id = "id()";
 
     /// <summary>
-    /// Name inside an index that was defined by hand, which gives its fields names of their own; null: it follows from path and
-    /// kind.
+    /// The name inside a static index, whose fields have names of their own; null if the name is derived from path and kind.
     /// </summary>
     public string? NameInIndex { get; init; }
 
-    /// <summary>Whether documents say its name: its values stand under that name, and not at a path.</summary>
+    /// <summary>Whether its name is determined by documents: its values are found under that name instead of a path.</summary>
     public bool IsDynamic { get; init; }
 
-    /// <summary>Name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
+    /// <summary>The name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
     public string SchemaName => NameInIndex ?? Kind switch
     {
         AutoIndexFieldKind.Search => $"search({Path})",
@@ -34,7 +33,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => Path,
     };
 
-    /// <summary>Its part in the name of the index: <c>Name</c>, <c>Search(Name)</c>, <c>Exact(Name)</c>.</summary>
+    /// <summary>Its part of the name of the index: <c>Name</c>, <c>Search(Name)</c>, <c>Exact(Name)</c>.</summary>
     public string NamePart => Kind switch
     {
         AutoIndexFieldKind.Search => $"Search({Path})",
@@ -55,41 +54,41 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
-    /// <summary>Whether it holds texts, numbers and booleans, not places or vectors.</summary>
+    /// <summary>Whether it holds text, numbers and booleans, not geometries or vectors.</summary>
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
-    /// <summary>How its vectors are kept; null: with the defaults, or it has none.</summary>
+    /// <summary>How its vectors are stored; null for the defaults, or if it has none.</summary>
     public VectorFieldOptions? Vector =>
         Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
 
-    /// <summary>Where the values stand; null for the id.</summary>
+    /// <summary>The path of the values; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);
 }
 
 /// <summary>How a field is searched.</summary>
 internal enum AutoIndexFieldKind
 {
-    /// <summary>Whole values, without case; numbers; order.</summary>
+    /// <summary>Whole values, case-insensitive; numbers; sorting.</summary>
     Value,
 
-    /// <summary>Words: <c>search()</c>.</summary>
+    /// <summary>Full-text: <c>search()</c>.</summary>
     Search,
 
-    /// <summary>Whole values, with case: <c>exact()</c>.</summary>
+    /// <summary>Whole values, case-sensitive: <c>exact()</c>.</summary>
     Exact,
 
-    /// <summary>Places from latitudes and longitudes at two paths.</summary>
+    /// <summary>Points with latitude and longitude at two paths.</summary>
     Point,
 
-    /// <summary>Places and shapes from texts of WKT.</summary>
+    /// <summary>Points and shapes as WKT.</summary>
     Wkt,
 
-    /// <summary>Vectors, with all their digits.</summary>
+    /// <summary>Vectors with full precision.</summary>
     Vector,
 
-    /// <summary>Vectors, with a byte for each number.</summary>
+    /// <summary>Vectors with one byte per number.</summary>
     VectorBytes,
 
-    /// <summary>Numbers that scores of documents are multiplied with.</summary>
+    /// <summary>Numbers by which the scores of documents are multiplied.</summary>
     Boost,
 }

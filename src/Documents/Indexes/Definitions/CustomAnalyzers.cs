@@ -9,16 +9,17 @@ using Treepie.Store;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// The analyzers that are kept with a database, as it has them set: <c>{"Names":{"Name":"Names","Code":"{…}"}}</c>. Immutable.
+/// The custom analyzers of a database, in the form of its setting: <c>{"Names":{"Name":"Names","Code":"{…}"}}</c>.
+/// Immutable.
 /// </summary>
 internal sealed class CustomAnalyzers
 {
     public const string SettingName = "analyzers";
 
-    /// <summary>Most analyzers of a database.</summary>
+    /// <summary>The maximum number of analyzers of a database.</summary>
     public const int MaxCount = 64;
 
-    /// <summary>What to send instead of what is refused.</summary>
+    /// <summary>The example in error messages.</summary>
     public const string Example =
         """{"Tokenizer": "Standard", "Filters": ["LowerCase", "Accents", {"StopWords": "English"}, {"Stem": "English"}]}""";
 
@@ -32,31 +33,31 @@ internal sealed class CustomAnalyzers
 
     public int Count => All.Count;
 
-    /// <summary>All of them, by name.</summary>
+    /// <summary>All analyzers, by name.</summary>
     public IReadOnlyCollection<AnalyzerDefinition> All { get; }
 
-    /// <summary>Those of a state of the database.</summary>
+    /// <summary>Returns the analyzers of a snapshot.</summary>
     public static CustomAnalyzers Of(DatabaseSnapshot snapshot) =>
         new(snapshot.Setting(SettingName) is { } json ? NamedCode.FromJson(json) : NamedCode.Empty);
 
-    /// <summary>As <see cref="NamedCode.Read"/> reads them; null where there are none.</summary>
+    /// <summary>Returns the JSON that <see cref="NamedCode.Read"/> reads; null if there are no analyzers.</summary>
     public byte[]? ToJson() => _definitions.ToJson();
 
-    /// <summary>These and others, which take the place of those of their names.</summary>
+    /// <summary>Returns these analyzers with others, which replace those of the same name.</summary>
     public CustomAnalyzers With(IEnumerable<AnalyzerDefinition> others) =>
         new(_definitions.With(others.Select(static one => (one.Name, one.Code))));
 
-    /// <summary>Others and these, which take the place of those of their names.</summary>
+    /// <summary>Returns other analyzers with these, which replace those of the same name.</summary>
     public CustomAnalyzers Over(IReadOnlyCollection<AnalyzerDefinition> others) =>
         others.Count == 0 ? this : new CustomAnalyzers(NamedCode.Empty).With(others).With(All);
 
-    /// <summary>These without the one of a name; null if there is none.</summary>
+    /// <summary>Returns these analyzers without the one with a name; null if there is none.</summary>
     public CustomAnalyzers? Without(string name) => _definitions.Without(name) is { } others ? new CustomAnalyzers(others) : null;
 
-    /// <summary>Those that this program can make.</summary>
+    /// <summary>Returns those that this program can create.</summary>
     public static NamedCode Usable(NamedCode given) => given.Where(static (_, code) => TryMake(code) is not null);
 
-    /// <summary>Others and these, as far as this program can make them.</summary>
+    /// <summary>Returns the analyzers of the program with these, as far as this program can create them.</summary>
     public AnalyzerSet Over(AnalyzerSet others)
     {
         foreach (AnalyzerDefinition definition in All)
@@ -65,9 +66,11 @@ internal sealed class CustomAnalyzers
         return others;
     }
 
-    /// <summary>The parts of those that the fields of a definition name, in one form each, by name.</summary>
+    /// <summary>
+    /// Returns the parts, in a normalized form, of the analyzers that the fields of a definition name, by name.
+    /// </summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="others">The analyzers of the program.</param>
+    /// <param name="others">The analyzers provided by the program.</param>
     public IReadOnlyDictionary<string, string> UsedBy(IndexDefinition definition, AnalyzerSet others)
     {
         var used = new SortedDictionary<string, string>(StringComparer.OrdinalIgnoreCase);
@@ -87,7 +90,7 @@ internal sealed class CustomAnalyzers
         return used;
     }
 
-    /// <summary>An analyzer of parts; null where they cannot be used.</summary>
+    /// <summary>Creates an analyzer from parts; returns null if they are not valid.</summary>
     public static Analyzer? TryMake(string code)
     {
         try
@@ -100,8 +103,8 @@ internal sealed class CustomAnalyzers
         }
     }
 
-    /// <summary>Refuses a definition that cannot be used.</summary>
-    /// <exception cref="InvalidAnalyzerException">It is not valid.</exception>
+    /// <summary>Validates a definition.</summary>
+    /// <exception cref="InvalidAnalyzerException">The definition is not valid.</exception>
     public static void Require(AnalyzerDefinition definition, AnalyzerSet others)
     {
         string name = definition.Name;

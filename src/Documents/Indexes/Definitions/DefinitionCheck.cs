@@ -6,13 +6,13 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>Refuses definitions that cannot be built, each with the part that is wrong and what to do.</summary>
+/// <summary>Rejects definitions that cannot be built, with the invalid part and what to do.</summary>
 internal static class DefinitionCheck
 {
     private const int MaxFieldNameLength = 512;
 
-    /// <summary>Gives back a definition that can be built.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It is not valid.</exception>
+    /// <summary>Returns the definition if it can be built.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
     public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
     {
         RequireForm(definition);
@@ -32,7 +32,8 @@ internal static class DefinitionCheck
     }
 
     /// <summary>
-    /// As <see cref="Require"/>, whatever analyzers there are: of a backup, which may come to where they are not.
+    /// As <see cref="Require"/>, without checking analyzers: for a definition from a backup, whose analyzers may be missing
+    /// here.
     /// </summary>
     public static IndexDefinition RequireForm(IndexDefinition definition)
     {

@@ -7,17 +7,17 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// The last definitions that each index was given, in the documents' environment: <c>[{"CreatedAt":…,"Definition":{…}},…]</c> by
-/// folded name, the last first. What is missing here is missing in what people are shown, and nowhere else.
+/// The latest definitions of each index, in the documents' environment: <c>[{"CreatedAt":…,"Definition":{…}},…]</c> by
+/// folded name, newest first. Used for display only.
 /// </summary>
 internal sealed class DefinitionHistory(StorageEnvironment documents)
 {
-    /// <summary>Most definitions that are kept of one index.</summary>
+    /// <summary>The maximum number of definitions kept for one index.</summary>
     private const int MostVersions = 10;
 
     private readonly NamedRecords _records = new(documents, TreeNames.IndexHistory);
 
-    /// <summary>Those of one index.</summary>
+    /// <summary>Returns the definitions of an index.</summary>
     public IReadOnlyList<DefinitionVersion> Of(byte[] key)
     {
         using ReadTransaction read = documents.BeginRead();
@@ -26,7 +26,7 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
             : [];
     }
 
-    /// <summary>Adds one, unless it is the last already.</summary>
+    /// <summary>Adds a definition, unless it equals the latest one.</summary>
     public void Add(byte[] key, IndexDefinition definition, DateTime now)
     {
         IReadOnlyList<DefinitionVersion> before = Of(key);
@@ -36,7 +36,7 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
             _records.Put(key, Write([new DefinitionVersion(now, definition), .. before.Take(MostVersions - 1)]));
     }
 
-    /// <summary>Forgets those of an index.</summary>
+    /// <summary>Deletes the definitions of an index.</summary>
     public void Forget(byte[] key)
     {
         if (Of(key).Count > 0)

@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// Reads the members of a definition's JSON, with words for what is wrong. RavenDB's names of options are understood where they
-/// mean what can be done.
+/// Reads the members of a definition's JSON, with error messages. RavenDB's option names are accepted where their meaning is
+/// supported.
 /// </summary>
 internal sealed class DefinitionReader(string indexName)
 {
@@ -113,7 +113,7 @@ internal sealed class DefinitionReader(string indexName)
                 "Vector" => field with { Vector = Vector(member.Name, option) },
                 "Stored" => field with { Stored = Flag(member.Name, option) },
                 "Storage" => field with { Stored = Storage(member.Name, option) },
-                "TermVector" when IsOff(option.Value) => field, // positions and the terms of an entry are always kept
+                "TermVector" when IsOff(option.Value) => field, // positions and the terms of an entry are always stored
                 "TermVector" => field,
                 _ => throw Refuse(
                     "Fields",
@@ -129,7 +129,7 @@ internal sealed class DefinitionReader(string indexName)
         value.ValueKind is JsonValueKind.Null or JsonValueKind.False
             || (value.ValueKind == JsonValueKind.String && value.ValueEquals("No"u8));
 
-    /// <summary>RavenDB's word for it.</summary>
+    /// <summary>Reads RavenDB's name for <c>Stored</c>.</summary>
     private bool Storage(string field, JsonProperty option) => IsOff(option.Value)
         ? false
         : option.Value.ValueKind == JsonValueKind.True
@@ -161,7 +161,7 @@ internal sealed class DefinitionReader(string indexName)
     private FieldIndexing Indexing(string field, JsonProperty option) => Text(field, option) switch
     {
         null or "Default" => FieldIndexing.Default,
-        "Search" or "Highlighting" => FieldIndexing.Search, // words keep their positions in any case
+        "Search" or "Highlighting" => FieldIndexing.Search, // positions of words are always stored
         "Exact" => FieldIndexing.Exact,
         { } other =>
             throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search and Exact."),
@@ -186,7 +186,7 @@ internal sealed class DefinitionReader(string indexName)
                 "Type" when part.Value.ValueKind == JsonValueKind.Null || part.Value.ValueEquals("Geography"u8) => place,
                 "Type" => throw Refuse(
                     "Fields", $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built."),
-                // how another engine cuts the earth into cells changes no answer
+                // Cell options of other spatial implementations do not change results.
                 "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place,
                 _ => throw Refuse(
                     "Fields",
@@ -199,7 +199,7 @@ internal sealed class DefinitionReader(string indexName)
     }
 
     /// <summary>
-    /// This program's form, or RavenDB's, of which only what is kept matters here: how many numbers, and how many bytes of each.
+    /// Reads this program's form, or RavenDB's, of which only the number of dimensions and the bytes per number matter here.
     /// </summary>
     private VectorFieldDefinition? Vector(string field, JsonProperty option)
     {
@@ -231,7 +231,7 @@ internal sealed class DefinitionReader(string indexName)
                         "Fields",
                         $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits) and Int8 (a "
                             + $"byte for each number). Vectors are not made of texts here: store them with the documents."),
-                "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // how another engine builds its graph
+                "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // graph options of other implementations
                 _ => throw Refuse(
                     "Fields",
                     $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes."),

@@ -3,16 +3,17 @@ using Treepie.Indexes.Fields;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A field whose name a document said (<c>CreateField</c>), in one of its uses: documents may give one name in different ways,
-/// and each way is a field of the index. What an index has met is kept with it, in the order in which it was met.
+/// A field whose name is determined by a document (<c>CreateField</c>), in one of its uses: documents may use one name in
+/// different ways, and each of them is a field of the index. Known fields are stored with the index, in the order in which
+/// they were first seen.
 /// </summary>
-/// <param name="Name">The name, with case.</param>
-/// <param name="Use">What is done with its values.</param>
+/// <param name="Name">The name, case-sensitive.</param>
+/// <param name="Use">How its values are used.</param>
 internal readonly record struct DynamicField(string Name, DynamicFieldUse Use)
 {
     private const int MaxNameLength = 512;
 
-    /// <summary>Why a name cannot be used, as a sentence; null where it can.</summary>
+    /// <summary>Returns why a name is not valid, as a sentence; null if it is.</summary>
     public static string? Problem(string name)
     {
         if (string.IsNullOrWhiteSpace(name) || name.Length > MaxNameLength || name.Any(char.IsControl))
@@ -24,18 +25,18 @@ internal readonly record struct DynamicField(string Name, DynamicFieldUse Use)
     }
 }
 
-/// <summary>What is done with the values of a <see cref="DynamicField"/>.</summary>
+/// <summary>How the values of a <see cref="DynamicField"/> are used.</summary>
 internal enum DynamicFieldUse
 {
-    /// <summary>Whole values without case.</summary>
+    /// <summary>Whole values, case-insensitive.</summary>
     Value,
 
-    /// <summary>Words.</summary>
+    /// <summary>Full-text.</summary>
     Search,
 
-    /// <summary>Whole values with case.</summary>
+    /// <summary>Whole values, case-sensitive.</summary>
     Exact,
 
-    /// <summary>They are kept, to be selected.</summary>
+    /// <summary>Stored, for selection.</summary>
     Stored,
 }

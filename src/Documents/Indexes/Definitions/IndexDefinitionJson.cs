@@ -5,16 +5,17 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A definition as JSON, the form in which it is stored, sent and kept in backups. What has its default is left out, so equal
-/// definitions have equal bytes. What nobody knows is refused, not passed over.
+/// A definition as JSON, the form in which it is stored, sent and kept in backups. Default values are omitted, so equal
+/// definitions have equal bytes. Unknown members are rejected, not ignored.
 /// <code>
 /// {"Name":"Orders/ByCompany","Collections":["Orders"],"Fields":{"Company":{},"City":{"Path":"ShipTo.City"},
-///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},"Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
+///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},
+///  "Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
 /// </code>
 /// </summary>
 internal static class IndexDefinitionJson
 {
-    /// <summary>Name under which clients give options to all fields of a definition.</summary>
+    /// <summary>The name under which clients specify the options of all fields.</summary>
     public const string AllFields = "__all_fields";
 
     private const string Archived = "ArchivedDataProcessingBehavior";
@@ -24,7 +25,7 @@ internal static class IndexDefinitionJson
 
     private static readonly JsonWriterOptions _options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
-    /// <summary>Whether two definitions make the same index, in whichever words.</summary>
+    /// <summary>Returns whether two definitions result in the same index, even if they are written differently.</summary>
     public static bool AreSame(IndexDefinition one, IndexDefinition other) =>
         one.Computes == other.Computes && Write(WithoutWords(one)).AsSpan().SequenceEqual(Write(WithoutWords(other)));
 
@@ -43,7 +44,7 @@ internal static class IndexDefinitionJson
         json.WriteEndObject();
     }
 
-    /// <summary>Writes name, collections and fields into an object that is open.</summary>
+    /// <summary>Writes the members of a definition into an open object.</summary>
     public static void WriteMembers(Utf8JsonWriter json, IndexDefinition definition)
     {
         json.WriteString("Name"u8, definition.Name);
@@ -102,8 +103,8 @@ internal static class IndexDefinitionJson
         json.WriteEndObject();
     }
 
-    /// <summary>Reads a definition; <paramref name="isForeign"/> are members that somebody else has read.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">Something in it is of the wrong kind, or not known.</exception>
+    /// <summary>Reads a definition; <paramref name="isForeign"/> accepts members that are read elsewhere.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A member has the wrong type or is unknown.</exception>
     public static IndexDefinition Read(JsonElement json, Func<string, bool>? isForeign = null)
     {
         string name = json.ValueKind == JsonValueKind.Object
@@ -190,7 +191,7 @@ internal static class IndexDefinitionJson
         };
     }
 
-    /// <summary>Maps that only name paths are words for what the fields say.</summary>
+    /// <summary>Removes maps that only select paths, as the fields have the same meaning.</summary>
     private static IndexDefinition WithoutWords(IndexDefinition definition) =>
         definition.Computes ? definition : definition with { Maps = [] };
 

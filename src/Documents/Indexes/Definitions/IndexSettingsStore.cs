@@ -8,14 +8,14 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What is set of indexes, in the documents' environment: <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c>
-/// by name; what has its default is left out.
+/// The settings of indexes, in the documents' environment:
+/// <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c> by name; default values are omitted.
 /// </summary>
 internal sealed class IndexSettingsStore(StorageEnvironment documents)
 {
     private readonly NamedRecords _records = new(documents, TreeNames.IndexSettings);
 
-    /// <summary>All that is set, by folded name.</summary>
+    /// <summary>Returns all settings, by folded name.</summary>
     public Dictionary<string, IndexSettings> ReadAll()
     {
         var settings = new Dictionary<string, IndexSettings>(StringComparer.OrdinalIgnoreCase);
@@ -24,10 +24,10 @@ internal sealed class IndexSettingsStore(StorageEnvironment documents)
         return settings;
     }
 
-    /// <summary>Keeps what is set of an index; durable when this returns.</summary>
+    /// <summary>Stores the settings of an index; durable when the method returns.</summary>
     public void Put(string name, IndexSettings settings) => _records.Put(KeyOf(name), Write(settings));
 
-    /// <summary>Forgets what was set of an index, and keeps it for another name where one is given.</summary>
+    /// <summary>Deletes the settings of an index, and stores them under another name if one is given.</summary>
     public void Delete(string name, string? newName = null, IndexSettings? settings = null) =>
         _records.Delete(KeyOf(name), newName is null || settings is null ? null : (KeyOf(newName), Write(settings)));
 

@@ -1,13 +1,13 @@
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>The words and signs of a map, one after the other.</summary>
+/// <summary>The tokens of a map.</summary>
 internal sealed class MapTokens(string indexName, string text)
 {
     private static readonly string[] _types = ["double", "float", "decimal", "int", "long", "string", "object"];
 
     private int _position;
 
-    /// <summary>Whether nothing but space is left.</summary>
+    /// <summary>Whether only white space is left.</summary>
     public bool IsAtEnd
     {
         get
@@ -17,7 +17,7 @@ internal sealed class MapTokens(string indexName, string text)
         }
     }
 
-    /// <summary>Whether a text in quotes is next.</summary>
+    /// <summary>Whether a quoted string is next.</summary>
     public bool IsText
     {
         get
@@ -27,7 +27,7 @@ internal sealed class MapTokens(string indexName, string text)
         }
     }
 
-    /// <summary>Takes a word or sign if it is next.</summary>
+    /// <summary>Consumes a word or symbol if it is next.</summary>
     public bool Take(string token)
     {
         SkipSpace();
@@ -42,17 +42,17 @@ internal sealed class MapTokens(string indexName, string text)
         return true;
     }
 
-    /// <summary>Takes <c>.Name(</c>.</summary>
+    /// <summary>Consumes <c>.Name(</c>.</summary>
     public bool TakeCall(string name) => TakeAll(".", name, "(") || TakeAll("?.", name, "(");
 
-    /// <summary>Takes <c>Name(</c> or <c>this.Name(</c>, its first letter in either case.</summary>
+    /// <summary>Consumes <c>Name(</c> or <c>this.Name(</c>, with its first letter in either case.</summary>
     public bool TakeFunction(string name)
     {
         string lower = char.ToLowerInvariant(name[0]) + name[1..];
         return TakeAll(name, "(") || TakeAll(lower, "(") || TakeAll("this", ".", name, "(") || TakeAll("this", ".", lower, "(");
     }
 
-    /// <summary>Takes a cast to a type of values, <c>(double?)</c>, which does nothing to what is indexed.</summary>
+    /// <summary>Consumes a cast to a value type, <c>(double?)</c>, which does not affect what is indexed.</summary>
     public void TakeCast()
     {
         foreach (string type in _types)
@@ -77,7 +77,7 @@ internal sealed class MapTokens(string indexName, string text)
         return text[start.._position];
     }
 
-    /// <summary>A name that is not called.</summary>
+    /// <summary>Reads a name that is not called.</summary>
     public string Member()
     {
         SkipSpace();
@@ -93,7 +93,7 @@ internal sealed class MapTokens(string indexName, string text)
         return name;
     }
 
-    /// <summary>A text in quotes, without escapes.</summary>
+    /// <summary>Reads a quoted string without escapes.</summary>
     public string Text(string what)
     {
         if (!IsText)
@@ -106,7 +106,7 @@ internal sealed class MapTokens(string indexName, string text)
         return found;
     }
 
-    /// <summary>Says that the map cannot be run, and where.</summary>
+    /// <summary>Returns an error that the map cannot be run, with the position.</summary>
     public InvalidIndexDefinitionException Refuse(string problem)
     {
         const int Shown = 40;

@@ -6,14 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What is kept of indexes by a name, in a tree of the documents' environment: durable with the documents, in every copy of them.
-/// Safe for any thread.
+/// Records of indexes by name, in a tree of the documents' environment: durable with the documents and included in every
+/// copy of them. Thread-safe.
 /// </summary>
-/// <param name="documents">Where the tree is, or will be once something is put.</param>
-/// <param name="treeName">Its name.</param>
+/// <param name="documents">The environment in which the tree is, or is created at the first write.</param>
+/// <param name="treeName">The name of the tree.</param>
 internal sealed class NamedRecords(StorageEnvironment documents, string treeName)
 {
-    /// <summary>All of them by name.</summary>
+    /// <summary>Returns all records with their names.</summary>
     public List<(string Name, byte[] Value)> ReadAll()
     {
         List<(string Name, byte[] Value)> records = [];
@@ -27,21 +27,20 @@ internal sealed class NamedRecords(StorageEnvironment documents, string treeName
         return records;
     }
 
-    /// <summary>Keeps a value in the place of any of the same name; durable when this returns.</summary>
+    /// <summary>Stores a record, replacing one of the same name; durable when the method returns.</summary>
     public void Put(byte[] name, byte[] value)
     {
         documents.Write(transaction => transaction.GetOrCreateTree(treeName).Put(name, value));
     }
 
     /// <summary>
-    /// Forgets what is kept under a name, and in the same commit keeps something under another, where that is given; false if
-    /// there was nothing.
+    /// Deletes a record, and in the same commit stores another if one is given. Returns false if there was none.
     /// </summary>
     public bool Delete(byte[] name, (byte[] Name, byte[] Value)? instead = null)
     {
         return documents.Write(transaction =>
         {
-            transaction.UseReserve(); // an index must find room to go on a full disk
+            transaction.UseReserve(); // deleting an index must be possible on a full disk
             Tree tree = transaction.GetOrCreateTree(treeName);
             bool found = tree.Delete(name);
             if (instead is { } other)

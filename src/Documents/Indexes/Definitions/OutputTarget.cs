@@ -3,9 +3,9 @@ using System.Text;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>Where an index writes the results of its groups as documents.</summary>
-/// <param name="Collection">Their collection, which begins their ids.</param>
-/// <param name="Pattern">The ids of documents that refer to them; null: there are none.</param>
-/// <param name="ReferencesCollection">The collection of these.</param>
+/// <param name="Collection">Their collection, which is the prefix of their ids.</param>
+/// <param name="Pattern">The pattern of the ids of reference documents; null if none are written.</param>
+/// <param name="ReferencesCollection">The collection of the reference documents.</param>
 internal sealed record OutputTarget(string Collection, ReferencePattern? Pattern, string ReferencesCollection)
 {
     private const string OutputPart = "OutputReduceToCollection";
@@ -17,8 +17,8 @@ internal sealed record OutputTarget(string Collection, ReferencePattern? Pattern
     /// <summary>All collections it writes to.</summary>
     public IReadOnlyList<string> Collections => Pattern is null ? [Collection] : [Collection, ReferencesCollection];
 
-    /// <summary>What a definition says of it; null: it writes no documents.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">What it says cannot be done.</exception>
+    /// <summary>Returns the target specified by a definition; null if it writes no documents.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The specification is not valid.</exception>
     public static OutputTarget? Of(IndexDefinition definition)
     {
         string? pattern = definition.PatternForOutputReduceToCollectionReferences,
@@ -55,9 +55,10 @@ internal sealed record OutputTarget(string Collection, ReferencePattern? Pattern
     }
 
     /// <summary>
-    /// Refuses an index that would read what it writes, by itself or by way of other indexes, or write where another one does.
+    /// Rejects an index that would read what it writes, directly or through other indexes, or write to a collection to which
+    /// another index writes.
     /// </summary>
-    /// <exception cref="InvalidIndexDefinitionException">It would.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The index is rejected.</exception>
     public static void RequireNoLoop(IndexMapping mapping, IEnumerable<IndexMapping> all)
     {
         List<IndexMapping> others =

@@ -3,13 +3,15 @@ using Treepie.Indexes.Fields;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// Reads maps in C# or JavaScript that compute nothing: that name fields and the paths of their values. Those are definitions by
-/// path in other words, and run as such. Everything else is refused, with the place where it begins to compute.
+/// Reads maps in C# or JavaScript that compute nothing but name fields and the paths of their values. They are equivalent to
+/// definitions by path and run as such. Everything else is rejected, with the position of the first expression that
+/// computes.
 /// <code>
 /// from o in docs.Orders select new { o.Company, City = o.ShipTo.City, Product = o.Lines.Select(l => l.Product) }
 /// docs.Orders.Select(o => new { o.Company, Where = CreateSpatialField(o.Lat, o.Lng) })
 /// map('Orders', o => ({ Company: o.Company, City: o.ShipTo.City, Product: o.Lines.map(l => l.Product), Id: id(o) }))
-/// map('Orders', function (o) { return { Company: o.Company, Collection: getMetadata(o)['@collection'], V: createVector(o.Embedding) }; })
+/// map('Orders', function (o) {
+///     return { Company: o.Company, Collection: getMetadata(o)['@collection'], V: createVector(o.Embedding) }; })
 /// </code>
 /// </summary>
 internal sealed class PathMap
@@ -24,13 +26,13 @@ internal sealed class PathMap
         _tokens = new MapTokens(indexName, text);
     }
 
-    /// <summary>The collection; null: all documents.</summary>
+    /// <summary>The collection; null for all documents.</summary>
     public string? Collection { get; private set; }
 
-    /// <summary>Its fields, each with its path or place.</summary>
+    /// <summary>Its fields, each with its path or spatial source.</summary>
     public List<IndexFieldDefinition> Fields { get; } = [];
 
-    /// <exception cref="InvalidIndexDefinitionException">The map computes, or is not one.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The map computes, or is not a map.</exception>
     public static PathMap Read(string indexName, string text)
     {
         var map = new PathMap(indexName, text);
@@ -116,7 +118,7 @@ internal sealed class PathMap
         _tokens.Require(")");
     }
 
-    /// <summary><c>{ a.b, c = a.d }</c>, or with ':' <c>{ c: a.d }</c>.</summary>
+    /// <summary>Reads <c>{ a.b, c = a.d }</c>, or with ':' <c>{ c: a.d }</c>.</summary>
     private void ReadMembers(string sign)
     {
         _tokens.Require("{");
@@ -193,7 +195,7 @@ internal sealed class PathMap
         return place;
     }
 
-    /// <summary>A path of the document as the argument of a function.</summary>
+    /// <summary>Reads a path of the document as the argument of a function.</summary>
     private string ReadArgument()
     {
         _tokens.TakeCast();
@@ -201,7 +203,7 @@ internal sealed class PathMap
         return ReadPath();
     }
 
-    /// <summary>A key of the metadata, <c>['@collection']</c>.</summary>
+    /// <summary>Reads a key of the metadata, <c>['@collection']</c>.</summary>
     private string ReadKey()
     {
         _tokens.Require("[");
@@ -210,9 +212,11 @@ internal sealed class PathMap
         return key;
     }
 
-    /// <summary>The members behind a name, <c>.a?.b</c>; through an array <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.</summary>
-    /// <param name="members">Members in front of these: with those of inner paths there are no more than a path may have, so that
-    /// a long text is neither deep nor slow.</param>
+    /// <summary>
+    /// Reads the members after a name, <c>.a?.b</c>; through an array, <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.
+    /// </summary>
+    /// <param name="members">The number of members before these, limited together with those of inner paths, so that
+    /// recursion and time are bounded for long texts.</param>
     private string ReadPath(int members = 0)
     {
         string path = "";
@@ -239,6 +243,6 @@ internal sealed class PathMap
         return path.Length > 0 ? path : throw _tokens.Refuse("the whole document is no value: name its members");
     }
 
-    /// <summary>What maps call <c>Id</c> is the id of the document.</summary>
+    /// <summary>Maps <c>Id</c> to the id of the document.</summary>
     private static string IdOr(string path) => path == "Id" ? AutoIndexField.Id : path;
 }

@@ -6,14 +6,16 @@ using Treepie.Store;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// The ids of documents that refer to outputs: text with fields of the output in it, each with a format if that is wanted, as in
-/// <c>reports/{Company}/{OrderedAt:yyyy-MM}</c>. Two braces are one. Immutable.
+/// The pattern of the ids of reference documents: text with fields of the output in braces, each with an optional format, as
+/// in <c>reports/{Company}/{OrderedAt:yyyy-MM}</c>. A doubled brace stands for one. Immutable.
 /// </summary>
 internal sealed class ReferencePattern
 {
     private const int MaxFormatLength = 64, MaxLength = 512;
 
-    /// <summary>More digits in a format would ask for longer texts than an id may have.</summary>
+    /// <summary>
+    /// The maximum number of digits of a number in a format; more would request longer texts than an id may have.
+    /// </summary>
     private const int MostDigits = 2;
 
     private readonly List<(string Text, string? Format, bool IsField)> _parts = [];
@@ -22,11 +24,11 @@ internal sealed class ReferencePattern
     {
     }
 
-    /// <summary>The fields it names.</summary>
+    /// <summary>The fields in the pattern.</summary>
     public IEnumerable<string> Fields => _parts.Where(part => part.IsField).Select(part => part.Text);
 
-    /// <summary>Reads a pattern.</summary>
-    /// <exception cref="FormatException">It is none; the message ends a sentence.</exception>
+    /// <summary>Parses a pattern.</summary>
+    /// <exception cref="FormatException">The pattern is not valid; the message ends a sentence.</exception>
     public static ReferencePattern Parse(string text)
     {
         if (text.Length is 0 or > MaxLength)
@@ -59,8 +61,9 @@ internal sealed class ReferencePattern
         return pattern;
     }
 
-    /// <summary>The id for an output.</summary>
-    /// <exception cref="FormatException">A field is missing, or is not what its format is for, or the id is no id.</exception>
+    /// <summary>Returns the id for an output.</summary>
+    /// <exception cref="FormatException">A field is missing or does not fit its format, or the result is not a valid
+    /// id.</exception>
     public string IdOf(ReadOnlySpan<byte> output)
     {
         var reader = new Utf8JsonReader(output);
@@ -81,7 +84,7 @@ internal sealed class ReferencePattern
         int digits = 0;
         foreach (char one in format)
         {
-            // zeros in front are places of a number, not how many there are
+            // Leading zeros are digit placeholders, not a precision.
             digits = char.IsAsciiDigit(one) && (one != '0' || digits > 0) ? digits + 1 : 0;
             if (digits > MostDigits)
                 break;

@@ -9,16 +9,16 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// The definitions made by hand, in the documents' environment: they are data, durable with the documents and part of every copy
-/// of them. What lies in the directories of indexes is only what was built: where it is of another definition, or not there, it
-/// is built again.
+/// The definitions of static indexes, in the documents' environment: they are data, durable with the documents and included
+/// in every copy of them. The directories of indexes contain only what was built: an index that is missing or was built with
+/// another definition is rebuilt.
 /// </summary>
 internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvider timeProvider)
 {
     private readonly DefinitionHistory _history = new(documents);
     private readonly NamedRecords _records = new(documents, TreeNames.StaticIndexes);
 
-    /// <summary>All definitions.</summary>
+    /// <summary>Returns all definitions.</summary>
     public IReadOnlyList<IndexDefinition> ReadAll()
     {
         var definitions = new List<IndexDefinition>();
@@ -31,20 +31,20 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
         return definitions;
     }
 
-    /// <summary>All definitions of a state, as they are kept.</summary>
+    /// <summary>Returns all definitions in a transaction, as stored.</summary>
     public static IReadOnlyList<byte[]> ReadAll(ReadTransaction documents)
     {
         var definitions = new List<byte[]>();
         using Cursor? cursor = documents.FindTree(TreeNames.StaticIndexes)?.OpenCursor();
-        for (bool valid = cursor?.MoveFirst() == true; valid; valid = cursor!.MoveNext()) // it has moved
-            definitions.Add(cursor!.Value.ToArray()); // it has moved
+        for (bool valid = cursor?.MoveFirst() == true; valid; valid = cursor!.MoveNext()) // valid only with a cursor
+            definitions.Add(cursor!.Value.ToArray()); // as above
         return definitions;
     }
 
-    /// <summary>The definitions that an index was given, the last first.</summary>
+    /// <summary>Returns the definitions of an index, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _history.Of(KeyOf(name));
 
-    /// <summary>Keeps a definition in the place of any of the same name; durable when this returns.</summary>
+    /// <summary>Stores a definition, replacing one of the same name; durable when the method returns.</summary>
     public void Put(IndexDefinition definition)
     {
         byte[] key = KeyOf(definition.Name);
@@ -52,7 +52,7 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
         _history.Add(key, definition, timeProvider.GetUtcNow().UtcDateTime);
     }
 
-    /// <summary>Forgets a definition, and what it was before; false if there is none.</summary>
+    /// <summary>Deletes a definition and its history; returns false if it does not exist.</summary>
     public bool Delete(string name)
     {
         _history.Forget(KeyOf(name));

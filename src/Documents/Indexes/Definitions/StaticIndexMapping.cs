@@ -6,9 +6,8 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What an index defined by hand makes of documents. A field of words is <c>search(Name)</c> in the schema and one of whole
-/// values with case <c>exact(Name)</c>, as in an auto-index; what a query asks of <c>Name</c> is answered by the one that is
-/// there.
+/// The mapping of a static index. A full-text field is <c>search(Name)</c> in the schema and one of case-sensitive whole
+/// values <c>exact(Name)</c>, as in an auto-index; a query on <c>Name</c> uses the one that exists.
 /// </summary>
 internal sealed class StaticIndexMapping : IndexMapping
 {
@@ -19,11 +18,11 @@ internal sealed class StaticIndexMapping : IndexMapping
     private readonly Dictionary<(string Name, AutoIndexFieldKind Kind), AutoIndexField> _byName = [];
     private readonly AutoIndexField? _unmet;
 
-    /// <summary>Takes a definition that <see cref="DefinitionCheck"/> has let through.</summary>
+    /// <summary>Creates a mapping of a definition that <see cref="DefinitionCheck"/> has accepted.</summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="map">Its map, where it computes, does not reduce, and is to be run.</param>
-    /// <param name="reduction">Its maps and reduce, where it reduces and is to be run.</param>
-    /// <param name="dynamicFields">Fields whose names documents have said.</param>
+    /// <param name="map">Its compiled map, if it computes, does not reduce, and will be run.</param>
+    /// <param name="reduction">Its compiled maps and reduce, if it reduces and will be run.</param>
+    /// <param name="dynamicFields">The fields named by documents.</param>
     public StaticIndexMapping(
         IndexDefinition definition, IndexMap? map = null, Reduction? reduction = null,
         IReadOnlyList<DynamicField>? dynamicFields = null)
@@ -81,9 +80,8 @@ internal sealed class StaticIndexMapping : IndexMapping
         DynamicPositions = WithFieldsOfDefinition(positions);
         IEnumerable<StoredField> ofDefinition = definition.Fields.Select((field, place) => (field, place))
             .Where(f => PathOf(f.field) is not null)
-            // what is computed and not kept is not to be had from documents; of groups the whole object is kept
+            // Computed values that are not stored cannot be read from documents; of groups the whole object is stored.
             .Where(f => f.field.Stored || !definition.Computes || keepsObjects)
-            // just looked
             .Select(
                 f => new StoredField(
                     f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && !keepsObjects,
@@ -99,16 +97,13 @@ internal sealed class StaticIndexMapping : IndexMapping
     /// <summary>The definition.</summary>
     public IndexDefinition Definition { get; }
 
-    /// <summary>Whether documents, or the groups of a reduce, say names of fields.</summary>
+    /// <summary>Whether documents, or the groups of a reduce, determine names of fields.</summary>
     public bool HasDynamicFields => Map is { HasDynamicFields: true } || Reduction is { Reduce.HasDynamicFields: true };
 
-    /// <summary>Fields whose names documents have said, in the order in which they were met.</summary>
+    /// <summary>The fields named by documents, in the order in which they were first seen.</summary>
     public IReadOnlyList<DynamicField> DynamicFields { get; }
 
-    /// <summary>
-    /// The analyzers it is built with that are kept with the database, as JSON by name: another one under the same name makes
-    /// another index.
-    /// </summary>
+    /// <summary>The custom analyzers it is built with, as JSON by name: a change of one results in a different index.</summary>
     public IReadOnlyDictionary<string, string> Analyzers { get; private init; } = new Dictionary<string, string>();
 
     public override IndexMap? Map { get; }
@@ -132,7 +127,7 @@ internal sealed class StaticIndexMapping : IndexMapping
     public override IEnumerable<string> FieldNames =>
         Definition.Fields.Select(f => f.Name).Concat(DynamicFields.Select(static met => met.Name)).Distinct();
 
-    /// <summary>As this one, with more fields that documents have named: as many as there may be.</summary>
+    /// <summary>Returns this mapping with more fields named by documents, up to the limit.</summary>
     public StaticIndexMapping With(IEnumerable<DynamicField> more) => new(
         Definition, Map, Reduction,
         [.. DynamicFields.Concat(more).Distinct().Take(IndexDefinition.MaxDynamicFields)])
@@ -144,7 +139,7 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override IndexMapping Anew => new StaticIndexMapping(Definition, Map, Reduction) { Analyzers = Analyzers };
 
-    /// <summary>What a field holds, in words, for whoever asks something else of it; null: there is no such field.</summary>
+    /// <summary>Describes how a field is indexed, for error messages; returns null if there is no such field.</summary>
     public string? Uses(string name) => Definition.Fields.FirstOrDefault(field => field.Name == name) switch
     {
         null => DynamicFields.FirstOrDefault(field => field.Name == name && field.Use != DynamicFieldUse.Stored) switch
@@ -163,8 +158,8 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
-        // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field
-        // that kept it.
+        // A query on whole values can also use a full-text field: it then compares words. A case-sensitive query needs a
+        // case-sensitive field.
         ReadOnlySpan<AutoIndexFieldKind> kinds = wanted.Kind switch
         {
             AutoIndexFieldKind.Value => [AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact, AutoIndexFieldKind.Search],
@@ -177,14 +172,14 @@ internal sealed class StaticIndexMapping : IndexMapping
             if (_byName.TryGetValue((wanted.Path, kind), out AutoIndexField? found))
                 return found;
 
-        // A name that no document has said yet is one of a field without values.
+        // A name that no document has used yet is a field without values.
         bool mayBeSaid = wanted.HasTerms && DynamicField.Problem(wanted.Path) is null && Uses(wanted.Path) is null;
         return mayBeSaid && _unmet is not null ? _unmet with { Path = wanted.Path } : null;
     }
 
     /// <summary>
-    /// Positions of the fields that take values under a name which a document says: those of the definition, if it names it, or
-    /// else the one that was met in this use; empty: it was not met yet.
+    /// The positions of the fields that take the values a document gives under a name: the fields of the definition with
+    /// that name, or else the dynamic field of this use. A name that has not been seen yet is not included.
     /// </summary>
     public IReadOnlyDictionary<DynamicField, int[]> DynamicPositions { get; }
 
@@ -215,7 +210,7 @@ internal sealed class StaticIndexMapping : IndexMapping
             && mapping.Analyzers.Count == Analyzers.Count
             && mapping.Analyzers.All(one => Analyzers.GetValueOrDefault(one.Key) == one.Value);
 
-    /// <summary>The same with these analyzers in the place of those it has.</summary>
+    /// <summary>Returns this mapping with other analyzers.</summary>
     public StaticIndexMapping WithAnalyzers(IReadOnlyDictionary<string, string> analyzers) =>
         analyzers.Count == 0 && Analyzers.Count == 0
             ? this
@@ -231,7 +226,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         return ofProgram;
     }
 
-    /// <summary>The only path of a field; null for a point, which has two.</summary>
+    /// <summary>Returns the single path of a field; null for a point, which has two.</summary>
     private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch
     {
         null => field.Path ?? field.Name,

@@ -4,17 +4,17 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A definition as clients of the wire send it: this program's form, or RavenDB's with maps: those that only name paths are that,
-/// others compute. Settings that say how another engine does its work, and are at their defaults, are passed over, and so is what
-/// is null, false or empty; what would change the answers and cannot be done is refused.
+/// Reads a definition as sent by clients: this program's form, or RavenDB's with maps. Maps that only name paths become a
+/// definition by path; others compute. Null, false and empty values are ignored, and so are settings of how RavenDB does its
+/// work. Settings that would change results and are not supported are rejected.
 /// </summary>
 internal static class WireDefinition
 {
     private const string Assemblies = "AdditionalAssemblies";
 
     /// <summary>
-    /// What settings begin with that say how another program does its work: which of its engines, how much at a time, how much
-    /// memory. The answers are the same without them.
+    /// The prefixes of settings that only configure how RavenDB does its work (engine, batch sizes, memory) and do not
+    /// change results.
     /// </summary>
     private static readonly string[] _ofWork =
     [
@@ -26,20 +26,20 @@ internal static class WireDefinition
         "Indexing.GlobalScratch", "Indexing.Optimization",
     ];
 
-    /// <summary>Members that texts, times, spans of time and arrays have when it is computed.</summary>
+    /// <summary>Members of computed strings, times, time spans and arrays.</summary>
     private static readonly FrozenSet<string> _membersOfValues = FrozenSet.Create(
         "Year", "Month", "Day", "Hour", "Minute", "Second", "Millisecond", "DayOfYear", "DayOfWeek", "Ticks", "Date", "TimeOfDay",
         "Days", "Hours", "Minutes", "Seconds", "Milliseconds", "TotalDays", "TotalHours", "TotalMinutes", "TotalSeconds",
         "TotalMilliseconds", "Length", "length", "Count", "HasValue", "Value");
 
-    /// <summary>What changes nothing of the answers.</summary>
+    /// <summary>Members that do not change results.</summary>
     private static readonly string[] _passedOver =
     [
         "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode",
         "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType", "ReduceOutputIndex"
     ];
 
-    /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The definition cannot be run.</exception>
     public static IndexDefinition Read(JsonElement json)
     {
         IndexDefinition definition = IndexDefinitionJson.Read(
@@ -58,8 +58,8 @@ internal static class WireDefinition
         return OfMaps(definition);
     }
 
-    /// <summary>A definition whose texts say whether it computes.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
+    /// <summary>Returns a definition with <c>Computes</c> set according to its maps and reduce.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">The definition cannot be run.</exception>
     public static IndexDefinition OfMaps(IndexDefinition definition)
     {
         if (definition is { Maps.Count: 0, Reduce: null, AdditionalSources.Count: 0 })
@@ -67,7 +67,7 @@ internal static class WireDefinition
         return OnlyNamesPaths(definition) ? WithPaths(definition with { Computes = false }) : definition with { Computes = true };
     }
 
-    /// <summary>Whether it can be run without computing.</summary>
+    /// <summary>Returns whether the definition can be run without computing.</summary>
     private static bool OnlyNamesPaths(IndexDefinition definition)
     {
         if (definition.Reduce is not null || definition.AdditionalSources.Count > 0)
@@ -75,7 +75,7 @@ internal static class WireDefinition
         try
         {
             List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
-            // the same fields from other paths are computed
+            // The same field from different paths must be computed.
             return maps.Count > 0
                 && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields) && !map.Fields.Exists(IsOfValue));
         }
@@ -86,7 +86,8 @@ internal static class WireDefinition
     }
 
     /// <summary>
-    /// Whether a path may end in a member that is of a value, not of an object: <c>o.OrderedAt.Year</c>, <c>o.Lines.Count</c>.
+    /// Returns whether a path may end in a member of a value instead of an object: <c>o.OrderedAt.Year</c>,
+    /// <c>o.Lines.Count</c>.
     /// </summary>
     private static bool IsOfValue(IndexFieldDefinition field) =>
         field.Path is { } path && path.LastIndexOf('.') is > 0 and var dot && _membersOfValues.Contains(path[(dot + 1)..]);
@@ -117,8 +118,8 @@ internal static class WireDefinition
             _ => true,
         };
 
-    /// <summary>A definition whose maps only name paths: their fields and paths, with its options.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A map computes, or is none.</exception>
+    /// <summary>Returns a definition whose maps only name paths, with their fields and paths and its options.</summary>
+    /// <exception cref="InvalidIndexDefinitionException">A map computes, or is not a map.</exception>
     public static IndexDefinition WithPaths(IndexDefinition definition)
     {
         if (definition.Reduce is not null || definition.AdditionalSources.Count > 0)
@@ -143,12 +144,12 @@ internal static class WireDefinition
             first.Fields, mayHaveMore: false);
     }
 
-    /// <summary>The fields that maps give, with the options of the definition.</summary>
+    /// <summary>Returns a definition with the fields of its maps and its options for them.</summary>
     /// <param name="definition">The definition.</param>
-    /// <param name="mappedFields">Fields of the maps.</param>
-    /// <param name="mayHaveMore">Whether the maps give fields that are not known beforehand.</param>
-    /// <param name="namesFields">Whether documents say names of fields.</param>
-    /// <exception cref="InvalidIndexDefinitionException">There are options for what is no field.</exception>
+    /// <param name="mappedFields">The fields of the maps.</param>
+    /// <param name="mayHaveMore">Whether the maps may return fields that are not known in advance.</param>
+    /// <param name="namesFields">Whether documents determine names of fields.</param>
+    /// <exception cref="InvalidIndexDefinitionException">There are options for a field that does not exist.</exception>
     public static IndexDefinition WithFields(
         IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore, bool namesFields = false)
     {
@@ -159,7 +160,7 @@ internal static class WireDefinition
         var fields = new List<IndexFieldDefinition>();
         foreach (IndexFieldDefinition mapped in mappedFields)
         {
-            // Some requests of clients begin every name with a capital, whichever it was.
+            // Some clients capitalize the first letter of every name.
             bool isGiven = options.Remove(mapped.Name, out IndexFieldDefinition? given)
                 || options.Remove(char.ToUpperInvariant(mapped.Name[0]) + mapped.Name[1..], out given);
             IndexFieldDefinition field = isGiven && given is not null
@@ -188,7 +189,8 @@ internal static class WireDefinition
     }
 
     /// <summary>
-    /// A field with the options of all fields where it has none of its own; places and vectors have neither words nor analyzers.
+    /// Returns a field with the options of all fields where it has none of its own; spatial and vector fields have neither
+    /// full-text indexing nor analyzers.
     /// </summary>
     private static IndexFieldDefinition WithOptions(IndexFieldDefinition field, IndexFieldDefinition all)
     {

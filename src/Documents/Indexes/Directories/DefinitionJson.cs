@@ -5,7 +5,9 @@ using Treepie.Indexes.Grouping;
 
 namespace Treepie.Indexes.Directories;
 
-/// <summary>A definition as JSON, as it lies in <c>definition.json</c>, or in the tree of an encrypted database.</summary>
+/// <summary>
+/// Reads and writes a definition as JSON, the format of <c>definition.json</c> and of the tree in an encrypted database.
+/// </summary>
 internal static class DefinitionJson
 {
     private const int Version = 1;
@@ -18,7 +20,7 @@ internal static class DefinitionJson
         return buffer.WrittenSpan.ToArray();
     }
 
-    /// <summary>The definition; null where it is none, or one of another version.</summary>
+    /// <summary>Reads a definition; returns null if it is not valid or has another version.</summary>
     public static IndexMapping? Read(ReadOnlyMemory<byte> utf8)
     {
         try
@@ -116,7 +118,7 @@ internal static class DefinitionJson
         }
         else
         {
-            var auto = (AutoIndexDefinition)mapping; // there are three kinds
+            var auto = (AutoIndexDefinition)mapping; // there are three kinds of mappings
             writer.WriteString("Collection"u8, auto.Collection);
             WriteFields(writer, auto.Fields);
         }

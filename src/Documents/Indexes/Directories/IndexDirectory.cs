@@ -8,11 +8,11 @@ using Treepie.Storage.Files;
 namespace Treepie.Indexes.Directories;
 
 /// <summary>
-/// Where an index lies: a directory of its own with <c>definition.json</c> and its store. The definition is written last when an
-/// index is made and deleted first when it goes, each in one step; a directory without it is left over from a crash and swept
-/// away at the next start. A new directory never takes the name of an old one, so an index can be made while its predecessor is
-/// still read. In an encrypted database the definition lies in the documents' environment instead, and the directory's name is a
-/// number.
+/// The location of an index: a directory with <c>definition.json</c> and the store. The definition is written last when an
+/// index is created and deleted first when it is removed, each atomically; a directory without it was left by a crash and is
+/// deleted at the next start. A new directory never reuses the name of an old one, so an index can be created while its
+/// predecessor is still being read. In an encrypted database the definition is stored in the documents' environment instead,
+/// and the directory's name contains only a number.
 /// </summary>
 internal sealed class IndexDirectory
 {
@@ -31,16 +31,16 @@ internal sealed class IndexDirectory
 
     public string Path { get; }
 
-    /// <summary>Greater for a later directory.</summary>
+    /// <summary>The generation; greater for a later directory.</summary>
     public long Generation { get; }
 
-    /// <summary>Directory of the store.</summary>
+    /// <summary>The directory of the store.</summary>
     public string StorePath => System.IO.Path.Combine(Path, StoreFolder);
 
-    /// <summary>Its name.</summary>
+    /// <summary>The name of the directory.</summary>
     public string Name => System.IO.Path.GetFileName(Path);
 
-    /// <summary>Makes a directory for an index, without its definition.</summary>
+    /// <summary>Creates a directory for an index, without its definition.</summary>
     public static IndexDirectory Create(
         string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null)
     {
@@ -51,8 +51,8 @@ internal sealed class IndexDirectory
     }
 
     /// <summary>
-    /// All indexes below a directory, of those defined by hand every version, by generation. What a crash left over, or cannot be
-    /// read, is deleted: queries make it again, and definitions made by hand are kept elsewhere.
+    /// Returns all indexes below a directory, with every version of static ones, by generation. Directories left by a crash
+    /// or unreadable are deleted: queries create auto-indexes again, and static definitions are stored elsewhere.
     /// </summary>
     public static IReadOnlyList<(IndexDirectory Directory, IndexMapping Definition)> Scan(
         string parent, SealedDefinitions? sealedDefinitions = null)
@@ -93,11 +93,13 @@ internal sealed class IndexDirectory
         }
 
         foreach (string lost in definitions?.Keys.Where(name => !Directory.Exists(System.IO.Path.Combine(parent, name))) ?? [])
-            sealedDefinitions?.Retract(lost); // of an index whose files somebody took away
+            sealedDefinitions?.Retract(lost); // the files of the index were deleted by something else
         return [.. found.Values.Concat(versions).OrderBy(f => f.Directory.Generation)];
     }
 
-    /// <summary>The key of the store, to be disposed when that is open; null in a plain database.</summary>
+    /// <summary>
+    /// Returns the key of the store, which the caller disposes once the store is open; null in an unencrypted database.
+    /// </summary>
     public EncryptionKey? Key() => _sealed?.KeyOf(Name);
 
     /// <summary>Opens the store.</summary>
@@ -113,21 +115,22 @@ internal sealed class IndexDirectory
     }
 
     /// <summary>
-    /// The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.
+    /// Returns the folder for an index that had another one elsewhere: in an encrypted database, one that does not reveal
+    /// its name.
     /// </summary>
     public static string FolderFor(string folder, bool isEncrypted) =>
         isEncrypted ? SealedName + System.IO.Path.GetExtension(folder) : folder;
 
-    /// <summary>Where the store of an index lies that has this folder.</summary>
+    /// <summary>Returns the path of the store of an index by its folder.</summary>
     public static string StorePathOf(string parent, string folder) => System.IO.Path.Combine(parent, folder, StoreFolder);
 
     /// <summary>Writes the definition: from now on the index exists.</summary>
-    // it lies in its parent
+    // Path always has a parent directory.
     public void Publish(IndexMapping definition) =>
         Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed);
 
     /// <summary>
-    /// Writes a definition as <see cref="DefinitionJson"/> made it: from now on the index in that folder exists.
+    /// Writes a definition in the form of <see cref="DefinitionJson"/>: from now on the index in the folder exists.
     /// </summary>
     public static void Publish(string parent, string folder, byte[] definition, SealedDefinitions? sealedDefinitions)
     {
@@ -149,21 +152,21 @@ internal sealed class IndexDirectory
             File.Delete(System.IO.Path.Combine(Path, DefinitionFile));
     }
 
-    /// <summary>Deletes an index that nobody has open.</summary>
+    /// <summary>Deletes an index that is not open.</summary>
     public void Discard()
     {
         Retract();
         Delete();
     }
 
-    /// <summary>Deletes the store, so that it is built again.</summary>
+    /// <summary>Deletes the store, so that it is rebuilt.</summary>
     public void DeleteStore()
     {
         if (Directory.Exists(StorePath))
             Directory.Delete(StorePath, recursive: true);
     }
 
-    /// <summary>Deletes all of the directory; before it, the definition has been retracted or there is none.</summary>
+    /// <summary>Deletes the directory; the definition must have been retracted before, or not exist.</summary>
     public void Delete()
     {
         if (_sealed is null)
@@ -178,7 +181,9 @@ internal sealed class IndexDirectory
         return File.Exists(file) ? DefinitionJson.Read(File.ReadAllBytes(file)) : null;
     }
 
-    /// <summary>A name every file system takes: the readable part of the index's name and a hash of the whole.</summary>
+    /// <summary>
+    /// Returns a name valid in every file system: the readable part of the index's name and a hash of the full name.
+    /// </summary>
     private static string SafeName(string name)
     {
         const int MaxReadable = 80;

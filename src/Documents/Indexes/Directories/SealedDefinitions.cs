@@ -6,9 +6,9 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Directories;
 
 /// <summary>
-/// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a
-/// tree of the documents' environment, by the name of the directory, which says nothing; and each index has a key of its own,
-/// made from the documents' data key, so that the user's key wraps one key only.
+/// The definitions and keys of the indexes of an encrypted database. The definitions are stored in a tree of the documents'
+/// environment, by the name of the directory, which reveals nothing. Each index has its own key, derived from the documents'
+/// data key, so that the user's key wraps only one key.
 /// </summary>
 internal sealed class SealedDefinitions(StorageEnvironment documents, long decryptedBudgetBytes)
 {
@@ -16,16 +16,16 @@ internal sealed class SealedDefinitions(StorageEnvironment documents, long decry
 
     private readonly NamedRecords _records = new(documents, TreeNames.IndexDefinitions);
 
-    /// <summary>Bytes of decrypted pages that each index keeps in memory.</summary>
+    /// <summary>The memory budget of each index for decrypted pages, in bytes.</summary>
     public long DecryptedBudgetBytes => decryptedBudgetBytes;
 
-    /// <summary>The key of an index; to be disposed when its store is open.</summary>
+    /// <summary>Returns the key of an index, which the caller disposes once the store is open.</summary>
     public EncryptionKey KeyOf(string folder) => documents.DeriveKey(PurposeOf(folder));
 
-    /// <summary>What the key of an index is derived for.</summary>
+    /// <summary>Returns the purpose from which the key of an index is derived.</summary>
     public static string PurposeOf(string folder) => KeyPurpose + folder;
 
-    /// <summary>All definitions by directory; what cannot be read is left out.</summary>
+    /// <summary>Returns all definitions by directory; unreadable ones are skipped.</summary>
     public Dictionary<string, IndexMapping> ReadAll()
     {
         var definitions = new Dictionary<string, IndexMapping>(StringComparer.Ordinal);

@@ -8,7 +8,8 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes.Extraction;
 
 /// <summary>
-/// Reads the fields whose names a document says, of one after the other: <see cref="MappedField.Dynamic"/>. Not thread-safe.
+/// Reads fields whose names are determined by documents, see <see cref="MappedField.Dynamic"/>, for one document at a time.
+/// Not thread-safe.
 /// </summary>
 internal sealed class DynamicValues
 {
@@ -20,8 +21,8 @@ internal sealed class DynamicValues
     private readonly HashSet<DynamicField> _newFields;
 
     /// <param name="mapping">The index.</param>
-    /// <param name="endField">Fields from this position on are not in the index yet.</param>
-    /// <param name="newFields">Takes fields that documents name and the index does not have.</param>
+    /// <param name="endField">The end of the fields that the index has already.</param>
+    /// <param name="newFields">Receives fields that documents name and the index does not have.</param>
     public DynamicValues(StaticIndexMapping mapping, int endField, HashSet<DynamicField> newFields)
     {
         (_mapping, _endField, _newFields) = (mapping, endField, newFields);
@@ -31,17 +32,17 @@ internal sealed class DynamicValues
                 _slots.TryAdd(field.Name, field.Slot);
     }
 
-    /// <summary>Values of the document read last, with the positions of the fields that take them.</summary>
+    /// <summary>The values of the last document, with the positions of the fields that take them.</summary>
     public List<(DynamicField Field, int[] Positions, ReadOnlyMemory<byte> Json)> Found { get; } = [];
 
-    /// <summary>Values of it that are kept, as JSON, by number; several of one name as an array.</summary>
+    /// <summary>Its stored values as JSON, by slot; several values of one name as an array.</summary>
     public SortedDictionary<int, byte[]> Stored { get; } = [];
 
     public AutoIndexFieldKind KindOf(int position) => _mapping.Fields[position].Kind;
 
     /// <summary>Reads a document.</summary>
-    /// <param name="body">The object that a map made.</param>
-    /// <param name="refuse">Takes a field that it cannot have, and why.</param>
+    /// <param name="body">The object returned by a map.</param>
+    /// <param name="refuse">Receives a rejected field and the reason.</param>
     public void Read(ReadOnlySpan<byte> body, Action<string, string> refuse)
     {
         Found.Clear();
@@ -62,7 +63,7 @@ internal sealed class DynamicValues
     }
 
     /// <summary>
-    /// The object read last as an index keeps it that keeps objects: of the fields that it names those that are stored, as
+    /// Returns the last object in the form in which an index that stores objects keeps it: its stored dynamic fields become
     /// members.
     /// </summary>
     public byte[] ToKeep(ReadOnlySpan<byte> body)
@@ -75,7 +76,7 @@ internal sealed class DynamicValues
         json.WriteStartObject();
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            string name = reader.GetString()!; // a name is a string
+            string name = reader.GetString()!; // a property name is a string
             reader.Read();
             int start = (int)reader.TokenStartIndex;
             reader.Skip();
@@ -96,7 +97,7 @@ internal sealed class DynamicValues
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    /// <summary>The maximum depth of JSON that is read; the limit for documents is far lower.</summary>
     private const int MaxDepth = 1024;
 
     private void ReadField(ReadOnlySpan<byte> body, ref Utf8JsonReader reader, Action<string, string> refuse)
@@ -106,7 +107,7 @@ internal sealed class DynamicValues
         byte[]? json = null;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            string member = reader.GetString()!; // a name is a string
+            string member = reader.GetString()!; // a property name is a string
             reader.Read();
             int start = (int)reader.TokenStartIndex;
             reader.Skip();
@@ -195,12 +196,12 @@ internal sealed class DynamicValues
         return isKnown && storage?.ToUpperInvariant() is null or "NULL" or "YES" or "NO" or "TRUE" or "FALSE";
     }
 
-    /// <summary>A string without its quotes; anything else as it is written.</summary>
+    /// <summary>Returns a string without its quotes; any other value as written.</summary>
     private static string TextOf(ReadOnlySpan<byte> json)
     {
         var reader = new Utf8JsonReader(json);
         reader.Read();
-        return reader.TokenType == JsonTokenType.String ? reader.GetString()! : Encoding.UTF8.GetString(json); // it is one
+        return reader.TokenType == JsonTokenType.String ? reader.GetString()! : Encoding.UTF8.GetString(json); // it is a string
     }
 
     private static byte[] Joined(byte[] before, byte[] json) => before[0] == '['

@@ -11,9 +11,9 @@ using Treepie.Store;
 namespace Treepie.Indexes.Extraction;
 
 /// <summary>
-/// Turns a document into the values of an index's fields, in one pass over its JSON and without an object per value. What becomes
-/// what: strings, numbers and booleans are values; every element of an array is one; null, and an empty array, are "there without
-/// a value"; an object is there and equal to nothing, and all text inside it can be searched. Not thread-safe.
+/// Extracts the values of an index's fields from a document, in one pass over its JSON and without an object per value.
+/// Strings, numbers and booleans are values; each element of an array is a value; null and an empty array count as present
+/// without a value; an object is present but equal to nothing, and all text in it can be searched. Not thread-safe.
 /// </summary>
 internal sealed class FieldExtractor
 {
@@ -31,7 +31,7 @@ internal sealed class FieldExtractor
     private readonly Action<string, string> _refuse;
     private readonly int _idSlot = -1;
 
-    /// <summary>Extracts the fields of an index, or those of them from a place on up to another.</summary>
+    /// <summary>Extracts the fields of an index, or a range of them.</summary>
     public FieldExtractor(IndexMapping definition, int firstField = 0, int endField = int.MaxValue)
     {
         var slots = new List<FieldSlot>();
@@ -49,7 +49,7 @@ internal sealed class FieldExtractor
                 continue;
             }
 
-            // A path that cannot be read has no values; the binder lets none through.
+            // A path that cannot be parsed has no values; the binder rejects such paths.
             if (FieldPath.TryParse(group.Key) is not { } path)
                 continue;
 
@@ -79,9 +79,9 @@ internal sealed class FieldExtractor
         _metadata = new PathTree(metadata, skipMembers: 1);
     }
 
-    /// <summary>Adds the values of a document to the entry that was begun in the batch.</summary>
-    /// <exception cref="FormatException">A value cannot be what its field is of, a text WKT for instance; the first such value is
-    /// told, and everything else is added.</exception>
+    /// <summary>Adds the values of a document to the current entry of a batch.</summary>
+    /// <exception cref="FormatException">A value does not fit its field, such as invalid WKT; the first such value is
+    /// reported, and everything else is added.</exception>
     public void Extract(Document document, IndexBatch batch)
     {
         _refused.Clear();
@@ -108,17 +108,18 @@ internal sealed class FieldExtractor
             throw error;
     }
 
-    /// <summary>What an index keeps of an object that it maps, if it keeps objects.</summary>
+    /// <summary>Returns what an index that stores objects keeps of a mapped object.</summary>
     public ReadOnlySpan<byte> ToKeep(ReadOnlySpan<byte> body)
     {
         if (_dynamic is null)
             return body;
-        _dynamic.Read(body, static (_, _) => { }); // extracting says what it refuses
+        _dynamic.Read(body, static (_, _) => { }); // rejected fields are reported by Extract
         return _dynamic.ToKeep(body);
     }
 
     /// <summary>
-    /// Fields that documents have named and the index has not: what has them is to be extracted again when it has.
+    /// Fields that documents have named and the index does not have: their documents must be extracted again after the
+    /// fields have been added.
     /// </summary>
     public HashSet<DynamicField> NewFields { get; } = [];
 
@@ -168,12 +169,12 @@ internal sealed class FieldExtractor
     {
         public bool IsVector => Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes;
 
-        /// <summary>Whether it takes texts, numbers and booleans.</summary>
+        /// <summary>Whether it takes strings, numbers and booleans.</summary>
         public bool HasTerms =>
             !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
     }
 
-    /// <summary>Values that fields could not take, of one document after the other.</summary>
+    /// <summary>Values of the current document that fields could not take.</summary>
     private sealed class Refusals
     {
         public FormatException? First { get; private set; }
@@ -182,9 +183,7 @@ internal sealed class FieldExtractor
 
         public void Add(string path, string problem) => First ??= new FormatException($"The field '{path}': {problem}");
 
-        /// <summary>
-        /// Adds something, which is handed to a function that captures nothing: so that no document makes garbage.
-        /// </summary>
+        /// <summary>Runs an add operation with its state passed as an argument, to avoid allocating a closure.</summary>
         public void Try<T>(string path, T it, Action<T> add)
         {
             try
@@ -283,7 +282,7 @@ internal sealed class FieldExtractor
                 Refuse(target, "a string that is not base64 of floats");
         }
 
-        /// <summary><c>{"@vector": […]}</c></summary>
+        /// <summary>Reads <c>{"@vector": […]}</c>.</summary>
         private void VectorObject(FieldTarget target, Utf8JsonReader reader)
         {
             while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
@@ -356,7 +355,7 @@ internal sealed class FieldExtractor
             }
             finally
             {
-                ArrayPool<byte>.Shared.Return(decoded, clearArray: true); // it may be of an encrypted database
+                ArrayPool<byte>.Shared.Return(decoded, clearArray: true); // the database may be encrypted
             }
         }
 
@@ -373,7 +372,7 @@ internal sealed class FieldExtractor
                 else if (target.Kind == AutoIndexFieldKind.Boost && !BoostLimits.IsOfEntry(isLong ? whole : real))
                     Refuse(target, "another number");
                 else if (target.IsVector)
-                    continue; // of an array, which was taken as a whole
+                    continue; // the array was read as a whole
                 else if (isLong)
                     batch.AddLong(target.Field, whole);
                 else

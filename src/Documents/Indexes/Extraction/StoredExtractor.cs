@@ -8,12 +8,12 @@ using Treepie.Store;
 namespace Treepie.Indexes.Extraction;
 
 /// <summary>
-/// Keeps the values that queries are to have without reading documents: as JSON, as they stand in the document, under the number
-/// of their field; and the id, in its case, under <see cref="IdSlot"/>. Not thread-safe.
+/// Adds the values that queries select without reading documents to entries: as JSON, as written in the document, by the
+/// slot of their field; and the id, in its original case, in <see cref="IdSlot"/>. Not thread-safe.
 /// </summary>
 internal sealed class StoredExtractor
 {
-    /// <summary>Number of the id.</summary>
+    /// <summary>The slot of the id.</summary>
     public const int IdSlot = 0;
 
     private readonly List<(int Slot, FieldPath? Path)> _fields = [];
@@ -26,10 +26,10 @@ internal sealed class StoredExtractor
                 _fields.Add((field.Slot, field.Path == AutoIndexField.Id ? null : FieldPath.TryParse(field.Path)));
     }
 
-    /// <summary>Adds what is kept of a document to the entry that was begun in the batch.</summary>
+    /// <summary>Adds the stored values of a document to the current entry of a batch.</summary>
     /// <param name="document">The document.</param>
     /// <param name="batch">The batch.</param>
-    /// <param name="named">Values of fields that it names itself, by number.</param>
+    /// <param name="named">The values of dynamic fields, by slot.</param>
     public void Add(Document document, IndexBatch batch, SortedDictionary<int, byte[]>? named)
     {
         batch.AddStored(IdSlot, document.Id);
@@ -49,7 +49,7 @@ internal sealed class StoredExtractor
             batch.AddStored(slot, _value.WrittenSpan);
         }
 
-        foreach ((int slot, byte[] value) in named ?? []) // numbers behind all others
+        foreach ((int slot, byte[] value) in named ?? []) // their slots follow all others
             batch.AddStored(slot, value);
     }
 }

@@ -3,10 +3,10 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Fields;
 
-/// <summary>Values of a document as JSON: what stands at a path of its body or its metadata.</summary>
+/// <summary>Reads values of a document as JSON, by a path in its body or metadata.</summary>
 internal static class DocumentValues
 {
-    /// <summary>Writes what stands at a path; false, and nothing written, where nothing does.</summary>
+    /// <summary>Writes the value at a path; returns false, with nothing written, if there is none.</summary>
     public static bool TryWrite(Document document, FieldPath path, IBufferWriter<byte> output)
     {
         if (!path.IsMetadata)

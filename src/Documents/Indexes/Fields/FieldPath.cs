@@ -4,16 +4,16 @@ using System.Text;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// The way to values inside a document: <c>Address.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>. An array on the way is
-/// walked element by element whether or not <c>[]</c> says so; <c>[n]</c> takes one element of an array, and nothing of what is
-/// none. Members, or several of them, may stand in quotes: <c>'Ship To'.City</c>. Immutable; compared by its text, with case.
+/// The path of values in a document: <c>Address.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>. An array on the path is
+/// expanded to its elements with or without <c>[]</c>; <c>[n]</c> selects one element of an array, and nothing of other
+/// values. One or several members may be quoted: <c>'Ship To'.City</c>. Immutable; compared by its text, case-sensitive.
 /// </summary>
 internal sealed class FieldPath : IEquatable<FieldPath>
 {
-    /// <summary>First member of paths into metadata.</summary>
+    /// <summary>The first member of paths in metadata.</summary>
     public const string MetadataMember = "@metadata";
 
-    /// <summary>Most members of a path: deeper documents are refused by default too.</summary>
+    /// <summary>The maximum number of members of a path: the default limit on the depth of documents.</summary>
     public const int MaxMembers = 128;
 
     private readonly Member[] _members;
@@ -29,17 +29,17 @@ internal sealed class FieldPath : IEquatable<FieldPath>
 
     public int Count => _members.Length;
 
-    /// <summary>Whether it leads into metadata.</summary>
+    /// <summary>Whether it is a path in metadata.</summary>
     public bool IsMetadata => _members[0].Name.SequenceEqual("@metadata"u8);
 
-    /// <summary>Whether it takes single elements.</summary>
+    /// <summary>Whether it selects single elements.</summary>
     public bool HasElementIndex => _members.Any(m => m.Elements.Any(e => e >= 0));
 
-    /// <summary>Name of a member, UTF-8.</summary>
+    /// <summary>Returns the name of a member, in UTF-8.</summary>
     public ReadOnlySpan<byte> NameOf(int member) => _members[member].Name;
 
     /// <summary>
-    /// Which element of an array is wanted at a member, <paramref name="level"/> arrays deep; -1: all.
+    /// Returns the index of the array element selected at a member, <paramref name="level"/> arrays deep; -1 for all.
     /// </summary>
     public int ElementOf(int member, int level)
     {
@@ -47,13 +47,12 @@ internal sealed class FieldPath : IEquatable<FieldPath>
         return level < elements.Length ? elements[level] : -1;
     }
 
-    /// <summary>How many pairs of brackets stand at a member.</summary>
+    /// <summary>Returns the number of bracket pairs at a member.</summary>
     public int LevelsOf(int member) => _members[member].Elements.Length;
 
-    /// <summary>Reads the text of a path.</summary>
-    /// <returns>
-    /// Null where the text is no path: an empty member, brackets around something else than a number, or an open quote.
-    /// </returns>
+    /// <summary>Parses a path.</summary>
+    /// <returns>Null if the text is not a path: an empty member, brackets around something other than a number, or an
+    /// unclosed quote.</returns>
     public static FieldPath? TryParse(string text)
     {
         if (WithoutQuotes(text, out _) is not { } plain)
@@ -80,12 +79,13 @@ internal sealed class FieldPath : IEquatable<FieldPath>
     }
 
     /// <summary>
-    /// A path without the quotes around its members. A quote begins at the start of a member, is doubled inside, and ends where a
-    /// member does; what is between quotes is read as a path all the same, as in a query.
+    /// Returns a path without the quotes around its members. A quote starts at the start of a member, is doubled inside, and
+    /// ends at the end of a member; the quoted text is still parsed as a path, as in a query.
     /// </summary>
     /// <param name="text">The path.</param>
-    /// <param name="wrongAt">Where it is wrong, from 0: at a quote that is not closed, or behind one that is.</param>
-    /// <returns>Null where it is wrong.</returns>
+    /// <param name="wrongAt">The position of the error, starting at 0: a quote that is not closed, or the character after a
+    /// closed one.</param>
+    /// <returns>Null if the quotes are not valid.</returns>
     public static string? WithoutQuotes(string text, out int wrongAt)
     {
         wrongAt = -1;

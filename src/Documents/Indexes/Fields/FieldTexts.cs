@@ -3,13 +3,14 @@ using System.Text.Json;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// The texts that a document has at a path, as an index of words sees them: strings, those of arrays, and all inside of objects.
+/// Reads the text at a path of a document, as a full-text index sees it: strings, strings in arrays, and all strings in
+/// objects.
 /// </summary>
 internal static class FieldTexts
 {
-    /// <summary>The texts, in their order; none where the path is none.</summary>
+    /// <summary>Returns the strings, in order; none if the path is null.</summary>
     /// <param name="json">One JSON object.</param>
-    /// <param name="path">Where to look.</param>
+    /// <param name="path">The path.</param>
     public static IReadOnlyList<string> Of(ReadOnlySpan<byte> json, FieldPath? path)
     {
         if (path is null)
@@ -42,7 +43,7 @@ internal static class FieldTexts
 
         public void StartOfArray(int slot, ref Utf8JsonReader reader)
         {
-            // Its elements come one by one.
+            // The elements follow one by one.
         }
 
         public void EmptyArray(int slot)

@@ -2,22 +2,20 @@ using System.Text.Json;
 
 namespace Treepie.Indexes.Fields;
 
-/// <summary>Takes the values that a <see cref="PathTree"/> finds.</summary>
+/// <summary>Receives the values that a <see cref="PathTree"/> finds.</summary>
 internal interface IFieldSink
 {
-    /// <summary>A string, number, boolean or null, on which the reader stands.</summary>
+    /// <summary>Receives a string, number, boolean or null, the current token of the reader.</summary>
     void Value(int slot, ref Utf8JsonReader reader);
 
     /// <summary>
-    /// An object, on whose start the reader stands. The reader is the sink's own: where it leaves it does not matter.
+    /// Receives an object, with the reader at its start. The reader is a copy: its final position does not matter.
     /// </summary>
     void Object(int slot, ref Utf8JsonReader reader);
 
-    /// <summary>
-    /// An array, on whose start the reader stands, before its elements are given one by one. The reader is the sink's own.
-    /// </summary>
+    /// <summary>Receives an array, with the reader at its start, before its elements one by one. The reader is a copy.</summary>
     void StartOfArray(int slot, ref Utf8JsonReader reader);
 
-    /// <summary>An array without elements.</summary>
+    /// <summary>Receives an array without elements.</summary>
     void EmptyArray(int slot);
 }

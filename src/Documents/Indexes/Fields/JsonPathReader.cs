@@ -4,9 +4,9 @@ using System.Text.Json;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Copies what stands at a path of a JSON object, byte for byte and without parsing more than it must. A path that crosses an
-/// array gives an array of what it finds in the elements; <c>[n]</c> takes one element; a path that ends at an array gives that
-/// array.
+/// Copies the value at a path of a JSON object byte for byte, parsing no more than necessary. A path that crosses an array
+/// results in an array of the values in its elements; <c>[n]</c> selects one element; a path that ends at an array results
+/// in that array.
 /// </summary>
 internal ref struct JsonPathReader
 {
@@ -25,7 +25,7 @@ internal ref struct JsonPathReader
         _output = output;
     }
 
-    /// <summary>Writes the value; false, and nothing written, where there is none.</summary>
+    /// <summary>Writes the value; returns false, with nothing written, if there is none.</summary>
     public static bool TryWrite(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
     {
         var state = new JsonPathReader(json, path, output);
@@ -33,7 +33,7 @@ internal ref struct JsonPathReader
         return reader.Read() && reader.TokenType == JsonTokenType.StartObject && state.WriteMember(ref reader, 0);
     }
 
-    /// <summary>The reader stands on the start of an object; inside an array it leaves on its end.</summary>
+    /// <summary>Requires the reader at the start of an object; inside an array, leaves it at the end of the object.</summary>
     private bool WriteMember(ref Utf8JsonReader reader, int member)
     {
         bool found = false;
@@ -55,7 +55,7 @@ internal ref struct JsonPathReader
         return found;
     }
 
-    /// <summary>The reader stands on the value of a member, <paramref name="level"/> arrays deep in it.</summary>
+    /// <summary>Requires the reader at the value of a member, <paramref name="level"/> arrays deep.</summary>
     private bool WriteValue(ref Utf8JsonReader reader, int member, int level)
     {
         bool isLast = member == _path.Count - 1;
@@ -63,7 +63,7 @@ internal ref struct JsonPathReader
             return WriteElements(ref reader, member, level);
         if (_path.ElementOf(member, level) >= 0)
         {
-            reader.Skip(); // what is no array has no elements
+            reader.Skip(); // only arrays have elements
             return false;
         }
 
@@ -104,7 +104,7 @@ internal ref struct JsonPathReader
 
     private bool WriteElement(ref Utf8JsonReader reader, int member, int level, bool wasInArray)
     {
-        // What is found in one chosen element stands alone; the copy of the reader may stop anywhere in it.
+        // The value in a selected element is written on its own; the copy of the reader may stop anywhere in the element.
         Utf8JsonReader inside = reader;
         reader.Skip();
         _isInArray = wasInArray;

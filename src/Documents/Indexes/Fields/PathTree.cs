@@ -3,8 +3,8 @@ using System.Text.Json;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Several paths walked together: one pass over a document finds the values of all of them, and steps over everything else
-/// without looking inside. Immutable, shared by threads.
+/// Several paths combined: one pass over a document finds the values of all of them, and skips everything else without
+/// parsing inside. Immutable, thread-safe.
 /// </summary>
 internal sealed class PathTree
 {
@@ -14,14 +14,13 @@ internal sealed class PathTree
     private readonly List<Node> _single = [];
 
     /// <summary>
-    /// Builds the tree; value i belongs to <paramref name="paths"/>[i]. <paramref name="skipMembers"/> leading members are left
-    /// out.
+    /// Builds the tree of paths with the slots of their values, without <paramref name="skipMembers"/> leading members.
     /// </summary>
     public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0)
     {
         foreach ((FieldPath path, int slot) in paths)
         {
-            // A path that takes one element walks alone: it must not see the elements others want.
+            // A path that selects an element has its own tree, so that it does not get the elements other paths need.
             Node start = _root;
             if (path.HasElementIndex)
                 _single.Add(start = new Node([], null));
@@ -37,7 +36,7 @@ internal sealed class PathTree
 
     /// <summary>Calls the sink for every value at one of the paths.</summary>
     /// <param name="json">One JSON object.</param>
-    /// <param name="sink">Takes the values.</param>
+    /// <param name="sink">Receives the values.</param>
     public void Visit<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
     {
@@ -48,9 +47,9 @@ internal sealed class PathTree
             VisitFrom(start, json, ref sink);
     }
 
-    /// <summary>Calls the sink for a value itself, whatever it is, as slot 0.</summary>
+    /// <summary>Calls the sink for a whole value of any type, as slot 0.</summary>
     /// <param name="json">One JSON value.</param>
-    /// <param name="sink">Takes it: its elements, where it is an array.</param>
+    /// <param name="sink">Receives the value, or its elements if it is an array.</param>
     public static void VisitWhole<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct => VisitFrom(_whole, json, ref sink);
 
@@ -62,16 +61,16 @@ internal sealed class PathTree
         VisitValue(node, ref reader, 0, ref sink);
     }
 
-    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    /// <summary>The maximum depth of JSON that is read; the limit for documents is far lower.</summary>
     private const int MaxDepth = 1024;
 
-    /// <summary>The reader stands on the first token of a value and leaves on its last.</summary>
+    /// <summary>Requires the reader at the first token of a value; leaves it at the last.</summary>
     private static void VisitValue<TSink>(Node node, ref Utf8JsonReader reader, int level, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
     {
         if (node.ElementAt(level) >= 0 && reader.TokenType != JsonTokenType.StartArray)
         {
-            reader.Skip(); // what is no array has no elements
+            reader.Skip(); // only arrays have elements
             return;
         }
 
@@ -93,7 +92,7 @@ internal sealed class PathTree
     private static void VisitObject<TSink>(Node node, ref Utf8JsonReader reader, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
     {
-        // Sinks get a copy of the reader, so that each may read the object to its end.
+        // Sinks get a copy of the reader, so that each can read the object to its end.
         foreach (int slot in node.Slots)
         {
             Utf8JsonReader inside = reader;

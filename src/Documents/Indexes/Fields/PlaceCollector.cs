@@ -3,15 +3,15 @@ using Treepie.Indexing;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Brings the two coordinates of a point together, which stand at two paths of a document: the first latitude with the first
-/// longitude, and so on. A place with one of them null is none.
+/// Combines the coordinates of points, which are at two paths of a document: the first latitude with the first longitude,
+/// and so on. A point with a null coordinate is skipped.
 /// </summary>
 internal sealed class PlaceCollector(int field, string latitudePath, string longitudePath)
 {
     private readonly List<double?> _latitudes = [];
     private readonly List<double?> _longitudes = [];
 
-    /// <summary>Where its latitudes stand.</summary>
+    /// <summary>The path of the latitudes.</summary>
     public string Path => latitudePath;
 
     public void Clear()
@@ -22,7 +22,7 @@ internal sealed class PlaceCollector(int field, string latitudePath, string long
 
     public void Add(bool isLongitude, double? degrees) => (isLongitude ? _longitudes : _latitudes).Add(degrees);
 
-    /// <summary>Adds the points to the entry that was begun in the batch.</summary>
+    /// <summary>Adds the points to the current entry of a batch.</summary>
     /// <exception cref="FormatException">A coordinate is outside its range, or there are more of one than of the other. Points
     /// before it are added.</exception>
     public void AddTo(IndexBatch batch)

@@ -2,15 +2,15 @@ using System.Text.Json;
 
 namespace Treepie.Indexes.Grouping;
 
-/// <summary>A value of a document, and the elements of arrays it was found in.</summary>
-/// <param name="Value">The value; undefined where nothing stands at the path.</param>
-/// <param name="Elements">Of each array on the way, from the outermost: its path, and which of its elements.</param>
+/// <summary>A value of a document, and the array elements in which it was found.</summary>
+/// <param name="Value">The value; undefined if there is none at the path.</param>
+/// <param name="Elements">For each array on the path, from the outermost: its path, and the index of the element.</param>
 internal readonly record struct FoundValue(JsonElement Value, IReadOnlyList<(string Array, int Element)> Elements)
 {
-    /// <summary>All values of a document, where these together are one.</summary>
+    /// <summary>All values of a document, if together they are one key.</summary>
     public List<FoundValue>? Content { get; init; }
 
-    /// <summary>Whether no array has given the one of one element and the other of another.</summary>
+    /// <summary>Returns whether the two values are not from different elements of the same array.</summary>
     public bool GoesWith(FoundValue other)
     {
         int common = Math.Min(Elements.Count, other.Elements.Count);

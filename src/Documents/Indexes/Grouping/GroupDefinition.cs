@@ -7,31 +7,32 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// An index that a query with <c>group by</c> made: groups of documents of one collection (or all) with the same values in some
-/// keys, each with its count and the sums of some fields. Every key, the count and every sum is a field; others are keys as words
-/// or with case. Its name follows from that, so equal definitions have equal names. Immutable.
+/// An auto-index created by a query with <c>group by</c>: groups of documents of one collection (or all) with the same
+/// values of some keys, each with its count and the sums of some fields. Every key, the count and every sum is a field;
+/// further fields are keys indexed as full text or case-sensitive. Its name is derived from these, so equal definitions have
+/// equal names. Immutable.
 /// </summary>
 internal sealed class GroupDefinition : IndexMapping
 {
-    /// <summary>The count, as a field.</summary>
+    /// <summary>The name of the count as a field.</summary>
     public const string Count = "count()";
 
-    /// <summary>All keys together, where there are several, as a member of the objects.</summary>
+    /// <summary>The member of the objects with all keys together, if there are several.</summary>
     public const string WholeKey = "key()";
 
-    /// <summary>Most keys.</summary>
+    /// <summary>The maximum number of keys.</summary>
     public const int MaxKeys = 32;
 
-    /// <summary>Most sums.</summary>
+    /// <summary>The maximum number of sums.</summary>
     public const int MaxSums = 64;
 
-    /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
+    /// <summary>The maximum length of a name; the rest of a longer one is replaced by a hash.</summary>
     private const int MaxNameLength = 256;
 
     /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
-    /// <param name="keys">Keys, in the order of the query.</param>
-    /// <param name="sums">Paths that are summed up.</param>
-    /// <param name="further">Fields beside the keys, the count and the sums.</param>
+    /// <param name="keys">The keys, in the order of the query.</param>
+    /// <param name="sums">The paths that are summed.</param>
+    /// <param name="further">Fields other than the keys, the count and the sums.</param>
     public GroupDefinition(
         string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<string> sums, IReadOnlyList<AutoIndexField> further)
     {
@@ -67,17 +68,17 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>The keys, in order.</summary>
     public IReadOnlyList<GroupKey> Keys { get; }
 
-    /// <summary>Paths whose numbers are summed up.</summary>
+    /// <summary>The paths whose numbers are summed.</summary>
     public IReadOnlyList<string> Sums { get; }
 
-    /// <summary>Fields beside those that every index of groups has: keys as words, or with case.</summary>
+    /// <summary>Further fields: keys indexed as full text or case-sensitive.</summary>
     public IReadOnlyList<AutoIndexField> Further { get; }
 
     public override IReadOnlyList<AutoIndexField> Fields { get; }
 
     public override IReadOnlyList<StoredField> StoredFields { get; }
 
-    /// <summary><c>Auto/Orders/ByCountAndFreightReducedByShipTo.City</c></summary>
+    /// <summary>The name, such as <c>Auto/Orders/ByCountAndFreightReducedByShipTo.City</c>.</summary>
     public override string Name { get; }
 
     public override IndexSchema Schema { get; }
@@ -88,29 +89,29 @@ internal sealed class GroupDefinition : IndexMapping
 
     private StoredField[] WholeKeyField => Keys.Count > 1 ? [new StoredField(WholeKey, WholeKey, 0, IsStored: false)] : [];
 
-    /// <summary>What a sum is called: <c>sum(Freight)</c>.</summary>
+    /// <summary>Returns the name of a sum: <c>sum(Freight)</c>.</summary>
     public static string SumName(string path) => $"sum({path})";
 
-    /// <summary>Whether it groups the same documents in the same way.</summary>
+    /// <summary>Returns whether it groups the same documents by the same keys.</summary>
     public bool GroupsAs(GroupDefinition other) =>
         string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase) && Keys.SequenceEqual(other.Keys);
 
-    /// <summary>Whether it answers what another one answers.</summary>
+    /// <summary>Returns whether it answers all queries that another one answers.</summary>
     public bool Covers(GroupDefinition other) =>
         GroupsAs(other) && other.Sums.All(Sums.Contains) && other.Further.All(Further.Contains);
 
-    /// <summary>A definition of all that this one and another one of the same groups have.</summary>
+    /// <summary>Returns a definition with everything in this one and another one of the same groups.</summary>
     public GroupDefinition Merge(GroupDefinition other) =>
         new(Collection, Keys, [.. Sums.Union(other.Sums)], [.. Further.Union(other.Further)]);
 
-    /// <summary>The same, with all fields of a query.</summary>
+    /// <summary>Returns this definition with all fields of a query.</summary>
     public GroupDefinition With(IEnumerable<AutoIndexField> used) =>
         new(Collection, Keys, Sums, [.. Further.Union(used.Except(Fields))]);
 
-    /// <summary>The same, of a collection in its own spelling.</summary>
+    /// <summary>Returns this definition for a collection in its original case.</summary>
     public GroupDefinition Of(string collection) => new(collection, Keys, Sums, Further);
 
-    /// <summary>A field that it has; or a key as words or with case, which it is given.</summary>
+    /// <summary>Returns an existing field, or a new one for a key as full text or case-sensitive.</summary>
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
         if (wanted.Kind == AutoIndexFieldKind.Value)

@@ -1,17 +1,17 @@
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>A key of a query with <c>group by</c>.</summary>
-/// <param name="Path">Where its values stand in documents.</param>
+/// <param name="Path">The path of its values in documents.</param>
 /// <param name="IsContent">Whether all values of a document together are one key: <c>array(Tags[])</c>.</param>
 internal sealed record GroupKey(string Path, bool IsContent = false)
 {
-    /// <summary>What it is called in queries: <c>ShipTo.City</c>, <c>array(Tags[])</c>.</summary>
+    /// <summary>The name in queries: <c>ShipTo.City</c>, <c>array(Tags[])</c>.</summary>
     public string Name => IsContent ? $"array({Path})" : Path;
 
-    /// <summary>The member that has its value in the objects of groups.</summary>
+    /// <summary>The member with its value in the objects of groups.</summary>
     public string Member => MemberOf(Name);
 
-    /// <summary>A name as one member of a path.</summary>
+    /// <summary>Escapes a name so that it is one member of a path.</summary>
     public static string MemberOf(string name) =>
         name.Replace("%", "%25", StringComparison.Ordinal)
             .Replace(".", "%2E", StringComparison.Ordinal)

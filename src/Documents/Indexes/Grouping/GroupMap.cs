@@ -9,14 +9,13 @@ using Treepie.Store;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Makes of a document the objects that a <c>group by</c> counts and sums up. Each key gives the values at its path, each with
-/// the elements of arrays it was found in; the results of a document are all combinations of values, one of each key, that were
-/// found in the same elements wherever they come from the same array. The numbers that are summed up are found and chosen in the
-/// same way.
+/// Maps a document to the objects that a <c>group by</c> counts and sums. Each key has the values at its path, each with the
+/// array elements in which it was found. The results of a document are all combinations of one value per key in which values
+/// from the same array are from the same element. The numbers to sum are found and selected in the same way.
 /// </summary>
 internal sealed class GroupMap : IndexMap
 {
-    /// <summary>Longest key, as JSON: it is kept with each result.</summary>
+    /// <summary>The maximum length of a key as JSON, as it is stored with each result.</summary>
     public const int MaxKeyBytes = 32 * 1024;
 
     private static readonly JsonDocumentOptions _options = new() { MaxDepth = CanonicalJson.MaxDepth };

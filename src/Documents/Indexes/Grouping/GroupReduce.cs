@@ -8,8 +8,8 @@ using Treepie.Json;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Adds up counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so that it does not matter in which order, and
-/// in which parts, they come.
+/// Adds up the counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so the result does not depend on
+/// order or partitioning.
 /// </summary>
 internal sealed class GroupReduce : IndexReduce
 {
@@ -30,7 +30,7 @@ internal sealed class GroupReduce : IndexReduce
 
     public override bool AddsUp => true;
 
-    /// <summary>A name with its colon, as JSON.</summary>
+    /// <summary>Returns a name as JSON, followed by a colon.</summary>
     public static byte[] NameOf(string name)
     {
         var output = new ArrayBufferWriter<byte>();
@@ -46,7 +46,7 @@ internal sealed class GroupReduce : IndexReduce
         foreach (ReadOnlyMemory<byte> value in values)
             addedFrom = Add(value.Span, sums);
 
-        // The keys of all are the same; they stand in front.
+        // All values have the same keys, which come first.
         output.Buffer.Write(values[^1].Span[..addedFrom]);
         for (int i = 0; i < sums.Length; i++)
         {
@@ -60,7 +60,7 @@ internal sealed class GroupReduce : IndexReduce
         output.EndObject();
     }
 
-    /// <summary>Adds the numbers of an object, which stand behind its keys; returns where they begin.</summary>
+    /// <summary>Adds the numbers of an object, which follow its keys; returns their start.</summary>
     private static int Add(ReadOnlySpan<byte> json, ExactSum[] sums)
     {
         var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = CanonicalJson.MaxDepth });

@@ -5,8 +5,8 @@ using Treepie.Indexes.Fields;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Finds the values at a path of an object. A value that is missing counts as one, undefined, but in an array that is missing or
-/// empty there are none.
+/// Finds the values at a path of an object. A missing value counts as one undefined value, but a missing or empty array has
+/// no values.
 /// </summary>
 internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
 {
@@ -14,11 +14,11 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
 
     public void Find(JsonElement root) => FindMember(root, 0, "", 0);
 
-    /// <summary>Looks for a member.</summary>
-    /// <param name="owner">What has it.</param>
+    /// <summary>Finds a member.</summary>
+    /// <param name="owner">The value that contains it.</param>
     /// <param name="member">Its number in the path.</param>
-    /// <param name="array">The innermost array on the way; empty: there is none.</param>
-    /// <param name="behind">The first member behind that array.</param>
+    /// <param name="array">The path of the innermost array so far; empty if there is none.</param>
+    /// <param name="behind">The number of the first member after that array.</param>
     private void FindMember(JsonElement owner, int member, string array, int behind)
     {
         if (owner.ValueKind == JsonValueKind.Object && owner.TryGetProperty(path.NameOf(member), out JsonElement value))
@@ -70,8 +70,8 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
     }
 
     /// <summary>
-    /// Nothing stands at a member, in so many arrays of it: one value that is missing, unless it would have been in a further
-    /// array.
+    /// Adds one undefined value for a missing member, <paramref name="level"/> arrays deep, unless the rest of the path
+    /// crosses another array.
     /// </summary>
     private void AddMissing(int member, int level)
     {

@@ -8,12 +8,12 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Outputs;
 
-/// <summary>The form of documents that indexes write.</summary>
+/// <summary>The format of documents written by indexes.</summary>
 internal static class OutputDocument
 {
     private const int HashBytes = 16;
 
-    /// <summary>The id of the output of a group: it is the same whenever the index is built.</summary>
+    /// <summary>Returns the id of an output of a group, which does not change when the index is rebuilt.</summary>
     public static string IdOf(string collection, ReadOnlySpan<byte> group, int number)
     {
         Span<byte> source = stackalloc byte[group.Length + sizeof(int)], hash = stackalloc byte[SHA256.HashSizeInBytes];
@@ -23,7 +23,7 @@ internal static class OutputDocument
         return $"{collection}/{Convert.ToHexStringLower(hash[..HashBytes])}";
     }
 
-    /// <summary>The document of an output.</summary>
+    /// <summary>Returns the document for a result.</summary>
     public static byte[] OfResult(ReadOnlySpan<byte> json, string collection)
     {
         var reader = new Utf8JsonReader(json);
@@ -36,7 +36,7 @@ internal static class OutputDocument
         });
     }
 
-    /// <summary>The document that refers to outputs.</summary>
+    /// <summary>Returns the document that refers to outputs.</summary>
     public static byte[] OfReferences(IReadOnlyList<string> outputs, string collection) => Write(collection, writer =>
     {
         writer.WriteStartArray("ReduceOutputs"u8);
@@ -45,7 +45,7 @@ internal static class OutputDocument
         writer.WriteEndArray();
     });
 
-    /// <summary>Whether an index has made a document; only such are changed and deleted by indexes.</summary>
+    /// <summary>Returns whether a document was written by an index; indexes change and delete only such documents.</summary>
     public static bool IsOutput(Document document)
     {
         ReadOnlySpan<byte> metadata = document.Metadata;
@@ -57,7 +57,7 @@ internal static class OutputDocument
             && flags.GetString()?.Contains("FromIndex", StringComparison.Ordinal) == true;
     }
 
-    /// <summary>An id as keys have it.</summary>
+    /// <summary>Returns an id as used in keys.</summary>
     public static byte[] Folded(string id)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id), folded = new byte[DocumentId.MaxFoldedBytes];

@@ -5,28 +5,29 @@ using Treepie.Indexes.States;
 namespace Treepie.Indexes.Outputs;
 
 /// <summary>
-/// What an index has still to write of its outputs, and what it must not write. Which outputs a document refers to lies beside
-/// the index in its store:
+/// The outputs that an index has yet to write, and those it cannot write. The outputs that a reference document lists are
+/// stored in the index:
 /// <code>
 /// TREE               KEY                                                      VALUE
 /// reduce.references  id of the reference, folded; 0; the hash in the id of the output   id of the reference
 /// </code>
 /// </summary>
 /// <remarks>
-/// Only the thread that indexes notes and takes; refusals are thread-safe. What is to be written is not kept on the disk: an
-/// index that is opened compares all its outputs with the documents once, so that no stop at any moment leaves a wrong one.
+/// Only the indexing thread records and takes changes; errors are thread-safe. Pending changes are not stored on disk: when
+/// an index is opened, it compares all its outputs with the documents once, so that a stop at any time leaves no wrong
+/// output.
 /// </remarks>
 internal sealed class ReduceOutputs(OutputTarget target)
 {
-    /// <summary>Name of the tree of references.</summary>
+    /// <summary>The name of the tree of references.</summary>
     public const string ReferencesTree = "reduce.references";
 
-    /// <summary>Most outputs of one reference.</summary>
+    /// <summary>The maximum number of outputs of one reference document.</summary>
     public const int MostOfReference = 16_384;
 
     private const int HashLength = 32;
 
-    /// <summary>With more groups that have changed, all are compared.</summary>
+    /// <summary>The number of changed groups above which all outputs are compared.</summary>
     private const int MostNoted = 65_536;
 
     private const int MostRefusals = 64;
@@ -36,29 +37,29 @@ internal sealed class ReduceOutputs(OutputTarget target)
     private readonly HashSet<byte[]> _references = new(KeyEquality.Instance);
     private readonly SortedDictionary<string, string> _refusals = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Where they are written.</summary>
+    /// <summary>The target to which outputs are written.</summary>
     public OutputTarget Target => target;
 
-    /// <summary>Whether all outputs are to be compared with the documents.</summary>
+    /// <summary>Whether all outputs must be compared with the documents.</summary>
     public bool IsAll { get; private set; } = true;
 
-    /// <summary>Groups that have changed, and the most outputs that each has had.</summary>
+    /// <summary>The changed groups, and the maximum number of outputs that each has had.</summary>
     public IReadOnlyDictionary<byte[], int> Groups => _groups;
 
-    /// <summary>References that have changed, folded.</summary>
+    /// <summary>The folded ids of changed reference documents.</summary>
     public IReadOnlyCollection<byte[]> References => _references;
 
-    /// <summary>The key of a reference to an output.</summary>
+    /// <summary>Returns the key of a reference to an output.</summary>
     public static byte[] ReferenceKey(string reference, string output) =>
         [.. OutputDocument.Folded(reference), 0, .. Encoding.UTF8.GetBytes(output[^HashLength..])];
 
-    /// <summary>The reference, folded, of its key.</summary>
+    /// <summary>Returns the folded id of the reference document of a key.</summary>
     public static ReadOnlySpan<byte> ReferenceOf(ReadOnlySpan<byte> key) => key[..^(HashLength + 1)];
 
-    /// <summary>The id of the output of the key of a reference.</summary>
+    /// <summary>Returns the id of the output of a key.</summary>
     public string OutputOf(ReadOnlySpan<byte> key) => $"{target.Collection}/{Encoding.UTF8.GetString(key[^HashLength..])}";
 
-    /// <summary>Why an output has no reference; null: it has one, or needs none.</summary>
+    /// <summary>Returns why an output has no valid reference; null if it has one or needs none.</summary>
     public string? ProblemOf(ReadOnlySpan<byte> output)
     {
         try
@@ -72,11 +73,11 @@ internal sealed class ReduceOutputs(OutputTarget target)
         }
     }
 
-    /// <summary>Notes that the results of a group have changed.</summary>
-    /// <param name="references">The tree of references, to be changed; null where there is no pattern.</param>
-    /// <param name="group">The group.</param>
-    /// <param name="old">What it was.</param>
-    /// <param name="now">What it is.</param>
+    /// <summary>Records that the results of a group have changed.</summary>
+    /// <param name="references">The tree of references, which is updated; null if there is no pattern.</param>
+    /// <param name="group">The key of the group.</param>
+    /// <param name="old">The previous result.</param>
+    /// <param name="now">The new result.</param>
     public void Note(StateTree? references, byte[] group, GroupNode old, GroupNode now)
     {
         int most = Math.Max(old.Objects.Count, now.Objects.Count);
@@ -100,10 +101,10 @@ internal sealed class ReduceOutputs(OutputTarget target)
             Clear(isAll: true);
     }
 
-    /// <summary>All that was noted is written.</summary>
+    /// <summary>Clears the recorded changes after they have been written.</summary>
     public void Written() => Clear(isAll: false);
 
-    /// <summary>A document must not be written, for a reason that ends a sentence; null: it could be.</summary>
+    /// <summary>Records the reason why a document cannot be written, as the end of a sentence, or clears it if null.</summary>
     public void Refuse(string id, string? reason)
     {
         lock (_lock)
@@ -115,7 +116,7 @@ internal sealed class ReduceOutputs(OutputTarget target)
         }
     }
 
-    /// <summary>What is said beside the answers of the index.</summary>
+    /// <summary>Returns the warnings for the results of the index.</summary>
     public IReadOnlyList<string> Warnings(string index)
     {
         lock (_lock)
@@ -135,7 +136,7 @@ internal sealed class ReduceOutputs(OutputTarget target)
         }
         catch (FormatException)
         {
-            return null; // told as an error of its group
+            return null; // reported as an error of its group
         }
     }
 

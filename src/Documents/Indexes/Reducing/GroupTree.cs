@@ -7,19 +7,19 @@ using Treepie.Indexes.States;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The tree of partial results of one group. The places of mapped results are hashes, and a node is all places that begin with
-/// the same bits: a node of at most <see cref="MostOfLeaf"/> results is a leaf and reduces them, another one is a branch and
-/// reduces what its four children are reduced to. So the form of the tree follows from what is in it, not from what happened to
-/// it, and an index is the same function of its documents whatever way it was built; and a change costs the reduce of one leaf
-/// and of the branches above it, whose number grows as the logarithm of the group.
+/// The tree of partial results of one group. The places of mapped results are hashes, and a node covers all places that
+/// start with the same bits: a node of at most <see cref="MostOfLeaf"/> results is a leaf, which reduces them; any other
+/// node is a branch, which reduces the results of its four children. So the shape of the tree depends on its contents only,
+/// not on their history, and an index is the same function of its documents however it was built. A change requires reducing
+/// one leaf and the branches above it, whose number is logarithmic in the size of the group.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) a node is stored if and only if a mapped result is below it and the node above it is a branch, or it is the
-/// root; (2) the count of a branch is the sum of those of its children.
+/// Invariants: (1) a node is stored if and only if there is a mapped result below it and its parent is a branch, or it is
+/// the root; (2) the count of a branch is the sum of those of its children.
 /// </remarks>
 internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCounters counters)
 {
-    /// <summary>Most mapped results of a leaf.</summary>
+    /// <summary>The maximum number of mapped results in a leaf.</summary>
     public const int MostOfLeaf = 128;
 
     private const int Children = 4, BitsOfLevel = 2, MaxLevel = 64 / BitsOfLevel;
@@ -27,17 +27,17 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     private readonly MapOutput _output = new();
     private byte[] _group = [];
 
-    /// <summary>The result of a group as it is stored.</summary>
+    /// <summary>Returns the stored result of a group.</summary>
     public GroupNode Find(byte[] group)
     {
         _group = group;
         return Read(0, 0);
     }
 
-    /// <summary>Brings the partial results of a group in line with mapped results that were changed.</summary>
-    /// <param name="group">Its key.</param>
-    /// <param name="changes">What was changed, in the order of places.</param>
-    /// <returns>The result of the group.</returns>
+    /// <summary>Updates the partial results of a group after changes of mapped results.</summary>
+    /// <param name="group">The key of the group.</param>
+    /// <param name="changes">The changes, ordered by place.</param>
+    /// <returns>The new result of the group.</returns>
     public GroupNode Update(byte[] group, ReadOnlySpan<GroupChange> changes)
     {
         _group = group;
@@ -61,7 +61,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
             return GroupNode.Empty;
         }
 
-        // Children of what was a leaf are not stored: for them, all results below it are new.
+        // Children of a former leaf are not stored: to them, all results below the node are new.
         ReadOnlySpan<GroupChange> changesBelow = isBranch && !wasBranch
             ? CollectionsMarshal.AsSpan(Below(level, first))
             : changes;
@@ -91,11 +91,11 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         return parts;
     }
 
-    /// <param name="level">How far below the root it is.</param>
+    /// <param name="level">The depth below the root.</param>
     /// <param name="first">The first place below it.</param>
-    /// <param name="count">Mapped results below it.</param>
-    /// <param name="changes">What its children are brought in line with.</param>
-    /// <param name="parts">What is reduced; null: the results of its children.</param>
+    /// <param name="count">The number of mapped results below it.</param>
+    /// <param name="changes">The changes to apply to its children.</param>
+    /// <param name="parts">The objects to reduce; null for the results of its children.</param>
     private GroupNode ReduceBranch(
         int level, ulong first, long count, ReadOnlySpan<GroupChange> changes, List<ReadOnlyMemory<byte>>? parts)
     {
@@ -133,7 +133,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         counters.Reduced += objects.Count;
         _output.Clear();
         if (objects.Count == 0)
-            return new GroupNode(count, []); // a reduce may give nothing
+            return new GroupNode(count, []); // a reduce may return nothing
         try
         {
             reduce.Reduce(objects, _output);
@@ -157,7 +157,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
 
     private delegate void ResultVisitor(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);
 
-    /// <summary>Looks at all mapped results of a node, in the order of their places.</summary>
+    /// <summary>Visits all mapped results of a node, ordered by place.</summary>
     private void Visit(int level, ulong first, ResultVisitor visit)
     {
         byte[] group = _group, from = new byte[group.Length + sizeof(ulong)];

@@ -2,23 +2,23 @@ using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Reducing;
 
-/// <summary>Mapped changes of documents, of each the last. Not thread-safe.</summary>
+/// <summary>Mapped changes; keeps the last one of each document. Not thread-safe.</summary>
 internal sealed class MappedDocuments
 {
     private const int BytesOfDocument = 200, BytesOfResult = 150;
 
     private readonly Dictionary<byte[], MappedDocument> _documents = new(KeyEquality.Instance);
 
-    /// <summary>Changes that were added.</summary>
+    /// <summary>The number of changes added.</summary>
     public int Count { get; private set; }
 
-    /// <summary>About how much memory they take.</summary>
+    /// <summary>The approximate memory in bytes.</summary>
     public long SizeBytes { get; private set; }
 
     /// <summary>The last change of each document.</summary>
     public IReadOnlyCollection<MappedDocument> Last => _documents.Values;
 
-    /// <summary>What each document has looked at.</summary>
+    /// <summary>Returns the references of each document.</summary>
     public IReadOnlyDictionary<byte[], UInt128[]> References() =>
         _documents.ToDictionary(pair => pair.Key, pair => pair.Value.References, KeyEquality.Instance);
 

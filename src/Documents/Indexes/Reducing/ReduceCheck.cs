@@ -9,16 +9,17 @@ using Treepie.Store;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it
-/// must make of that again, under the same key. A reduce that counts its values, for instance, does not. Where there is no
-/// document to map, an object is made up whose members are all 1; a reduce that cannot work with that is taken as it is.
+/// Checks that a reduce accepts its own results: some documents are mapped, each result is reduced together with a copy of
+/// itself, and reducing the outcome again must give the same, under the same key. For example, a reduce that counts its
+/// values fails this check. If there is no document to map, an object whose members are all 1 is used; a reduce that fails
+/// on that object is accepted.
 /// </summary>
 internal static class ReduceCheck
 {
-    /// <summary>Documents of each collection that are looked at.</summary>
+    /// <summary>The number of documents of each collection that are checked.</summary>
     private const int MostDocuments = 16;
 
-    /// <exception cref="InvalidIndexDefinitionException">It does not.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">The reduce does not accept its own results.</exception>
     public static void Require(string index, Reduction reduction, DatabaseSnapshot snapshot)
     {
         var host = new MapHost();
@@ -44,7 +45,7 @@ internal static class ReduceCheck
                 }
                 catch (ComputationException)
                 {
-                    // Of this document's values; that is told when it is indexed.
+                    // Caused by the values of this document; reported when it is indexed.
                 }
 
                 snapshot.ReleasePages();
@@ -59,7 +60,7 @@ internal static class ReduceCheck
         }
         catch (ComputationException)
         {
-            // It works with other values than these.
+            // The reduce requires other values than these.
         }
     }
 

@@ -6,8 +6,8 @@ using Treepie.Indexes.States;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The key of a group as bytes that no other key begins with: equal for values that are equal as JSON, with case. Those of short
-/// keys are the values themselves, those of long ones a hash.
+/// The key of a group as prefix-free bytes: equal for values that are equal as JSON, case-sensitive. Short keys contain the
+/// values themselves, long ones a hash.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 1: values follow, 2: a hash follows
@@ -18,9 +18,9 @@ internal static class ReduceKey
 {
     private const int MostPlainBytes = 64;
 
-    /// <summary>The key of an object.</summary>
+    /// <summary>Returns the key of an object.</summary>
     /// <param name="json">A JSON object.</param>
-    /// <param name="members">The members whose values are the key; one that is missing is null.</param>
+    /// <param name="members">The members whose values form the key; a missing one counts as null.</param>
     public static byte[] Of(ReadOnlySpan<byte> json, IReadOnlyList<string> members)
     {
         var values = new ArrayBufferWriter<byte>();
@@ -48,7 +48,7 @@ internal static class ReduceKey
             int start = (int)reader.TokenStartIndex;
             reader.Skip();
             if (isWanted)
-                value = json[start..(int)reader.BytesConsumed]; // of two of that name the last
+                value = json[start..(int)reader.BytesConsumed]; // of duplicate names, the last counts
         }
 
         return value;

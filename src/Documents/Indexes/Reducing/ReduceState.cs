@@ -5,10 +5,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// What a reduce remembers between batches, in three trees beside the index in its store. All integers big-endian.
+/// The persistent state of a reduce, in three trees in the store of the index. All integers are big-endian.
 /// <code>
 /// TREE            KEY                                      VALUE
-/// reduce.sources  document                                 1 byte: 1 if it failed; then the keys of its groups, in order of its results, a length in 1 byte before each
+/// reduce.sources  document                                 1 byte: 1 if it failed; then the keys of its groups, in order of its
+///                                                          results, each preceded by its length (1 byte)
 /// reduce.mapped   group, place (16 bytes)                  mapped object
 /// reduce.groups   group, level (1 byte), first (8 bytes)   node, see GroupNode
 /// </code>
@@ -16,10 +17,10 @@ namespace Treepie.Indexes.Reducing;
 /// </summary>
 internal sealed class ReduceState
 {
-    /// <summary>Name of the tree of partial results.</summary>
+    /// <summary>The name of the tree of partial results.</summary>
     public const string GroupsName = "reduce.groups";
 
-    /// <summary>Name of the tree of documents.</summary>
+    /// <summary>The name of the tree of documents.</summary>
     public const string SourcesName = "reduce.sources";
 
     private const string MappedName = "reduce.mapped";
@@ -37,19 +38,19 @@ internal sealed class ReduceState
 
     public StateTree Groups { get; }
 
-    /// <summary>The group of the key of a node.</summary>
+    /// <summary>Returns the group in the key of a node.</summary>
     public static ReadOnlySpan<byte> GroupOf(ReadOnlySpan<byte> nodeKey) => nodeKey[..^(1 + sizeof(ulong))];
 
-    /// <summary>The key of the node that has the result of a group.</summary>
+    /// <summary>Returns the key of the node with the result of a group.</summary>
     public static byte[] RootKey(byte[] group) => [.. group, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-    /// <summary>The state to be changed.</summary>
+    /// <summary>Opens the state for writing.</summary>
     public static ReduceState In(WriteTransaction transaction) => new(
         new StoredStateTree(transaction.GetOrCreateTree(SourcesName)),
         new StoredStateTree(transaction.GetOrCreateTree(MappedName)),
         new StoredStateTree(transaction.GetOrCreateTree(GroupsName)));
 
-    /// <summary>The state as a reader sees it, to be changed for that reader alone.</summary>
+    /// <summary>Opens the state as seen by a reader; changes are visible to that reader only.</summary>
     public static ReduceState Over(Func<string, Tree?> find) => new(
         new OverlaidStateTree(find(SourcesName)), new OverlaidStateTree(find(MappedName)),
         new OverlaidStateTree(find(GroupsName)));

@@ -13,18 +13,18 @@ using Treepie.Indexing;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The front door of this room: takes mapped documents, keeps the partial results of the groups they touch, and puts the results
-/// of these groups into a batch as entries of the index. One thread at a time.
+/// Applies mapped documents: updates the partial results of the affected groups, and adds the results of these groups to a
+/// batch as entries of the index. Not thread-safe.
 /// </summary>
 internal sealed class Reducer(
     IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters,
     ReduceOutputs? outputs = null)
 {
-    /// <summary>Number of the whole object in what entries keep.</summary>
+    /// <summary>The slot of the whole object in the stored values of entries.</summary>
     public const int ObjectSlot = 1;
 
     /// <summary>
-    /// Before the keys of entries: no id of a document begins so, and errors of documents are kept under theirs.
+    /// The prefix of the keys of entries. No document id starts with it, and errors of documents are stored under their id.
     /// </summary>
     private const byte EntryMark = 0xFE;
 
@@ -33,12 +33,12 @@ internal sealed class Reducer(
     /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
     public HashSet<DynamicField> NewFields => extractor.NewFields;
 
-    /// <summary>Applies changes of documents, the last of each, to the state, and the changed groups to the batch.</summary>
+    /// <summary>Applies the last change of each document to the state, and adds the changed groups to the batch.</summary>
     /// <param name="state">The state.</param>
     /// <param name="documents">The documents.</param>
-    /// <param name="batch">Takes the entries.</param>
-    /// <param name="cancellationToken">Ends it.</param>
-    /// <param name="references">To which documents its outputs belong; null where it is not kept.</param>
+    /// <param name="batch">Receives the entries.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <param name="references">The tree of references to outputs; null if there is none.</param>
     public void Apply(
         ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken,
         StateTree? references = null)
@@ -60,7 +60,7 @@ internal sealed class Reducer(
         }
     }
 
-    /// <summary>Puts and deletes mapped results; gives these changes in the order of groups and places.</summary>
+    /// <summary>Puts and deletes mapped results; returns the changes ordered by group and place.</summary>
     private static ReadOnlySpan<GroupChange> ApplyDocuments(
         ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
     {
@@ -83,7 +83,7 @@ internal sealed class Reducer(
             PutSources(state, document);
         }
 
-        // In the order of the tree, so that each of its pages is changed once.
+        // Write in key order, so that each page of the tree is changed once.
         mapped.Sort(static (left, right) => left.Key.AsSpan().SequenceCompareTo(right.Key));
         foreach (GroupChange change in mapped)
             if (change.Json is { } json)
@@ -93,7 +93,7 @@ internal sealed class Reducer(
         return CollectionsMarshal.AsSpan(mapped);
     }
 
-    /// <summary>What becomes of the result of a number of a document.</summary>
+    /// <summary>Adds the changes of one result of a document.</summary>
     private static void AddChanges(
         MappedDocument document, int number, byte[]? before, ReduceState state, List<GroupChange> changes)
     {
@@ -107,7 +107,7 @@ internal sealed class Reducer(
         if (now is not { } added)
             return;
 
-        // What a document changed beside its results costs nothing.
+        // A change of the document that does not affect the result is skipped.
         byte[] key = [.. added.Group, .. place];
         if (stays && state.Mapped.TryGet(key, out ReadOnlySpan<byte> known) && known.SequenceEqual(added.Json))
             return;
@@ -154,7 +154,7 @@ internal sealed class Reducer(
         state.Sources.Put(document.Key, value);
     }
 
-    /// <summary>A group has an entry for each object of its result: mostly one.</summary>
+    /// <summary>Adds an entry for each object in the result of a group, usually one.</summary>
     private void PutEntries(byte[] group, GroupNode old, GroupNode now, IndexBatch batch)
     {
         for (int i = 0; i < now.Objects.Count; i++)
@@ -201,7 +201,7 @@ internal sealed class Reducer(
         return key;
     }
 
-    /// <summary>A group for people: the values of its key, or their hash.</summary>
+    /// <summary>Returns a description of a group for messages: the values of its key, or their hash.</summary>
     private static string Label(ReadOnlySpan<byte> group) =>
         group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
 

@@ -6,7 +6,7 @@ using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;
 
-/// <summary>Documents as mapped results, which are reduced when they are committed.</summary>
+/// <summary>A batch of mapped results, which are reduced at commit.</summary>
 internal sealed class ResultBatch(
     IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again, MapCounters maps, ReduceCounters reduces,
     ReduceOutputs? outputs) : MapBatch
@@ -29,7 +29,7 @@ internal sealed class ResultBatch(
 
     public override void Append(MapBatch other)
     {
-        foreach (MappedDocument document in ((ResultBatch)other)._documents.Last) // of the same index, so of the same kind
+        foreach (MappedDocument document in ((ResultBatch)other)._documents.Last) // a batch of the same index has the same type
             _documents.Add(document);
     }
 
@@ -62,7 +62,7 @@ internal sealed class ResultBatch(
             etag,
             (transaction, entries) =>
             {
-                entries.Clear(); // of what was done in vain
+                entries.Clear(); // from a failed attempt
                 reducer.NewFields.Clear();
                 StateTree? references = outputs?.Target.Pattern is null
                     ? null
@@ -81,6 +81,6 @@ internal sealed class ResultBatch(
             _documents.Add(document);
     }
 
-    /// <summary>Undoes a transaction in which groups had fields that the index does not have.</summary>
+    /// <summary>Aborts a transaction in which groups had fields that the index does not have.</summary>
     private sealed class NewFieldsException : Exception;
 }

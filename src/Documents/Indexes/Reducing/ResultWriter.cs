@@ -15,7 +15,7 @@ internal sealed class ResultWriter(
     private readonly MapOutput _output = new();
     private readonly MapHost _host = new();
 
-    /// <summary>Maps the change that a feed stands on.</summary>
+    /// <summary>Maps the current change of a feed.</summary>
     public MappedDocument Map(MappedChanges feed)
     {
         ReadOnlySpan<byte> key = _key.AsSpan(0, MapItems.KeyOf(feed, _key));
@@ -25,8 +25,8 @@ internal sealed class ResultWriter(
     }
 
     /// <summary>
-    /// Maps again what has a key because something changed that it has looked at, or the document that it lies beside; null where
-    /// that is a document which is gone or left the index, which its own change says.
+    /// Maps the item of a key again because a document or value it loaded, or the document it belongs to, has changed.
+    /// Returns null for a document that was deleted or left the index, as its own change covers that.
     /// </summary>
     public MappedDocument? MapAgain(MappedChanges feed, byte[] key)
     {
@@ -40,7 +40,7 @@ internal sealed class ResultWriter(
 
     private static MappedDocument Gone(ReadOnlySpan<byte> key) => new(KeyOf(key), "", [], null, default);
 
-    // no id begins with this byte
+    // No id starts with this byte.
     private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) =>
         foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)];
 

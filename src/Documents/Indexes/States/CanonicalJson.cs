@@ -8,18 +8,19 @@ using Treepie.Json;
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// One spelling for each JSON value, so that equal values have equal bytes: no blanks, strings without needless escapes, and
-/// numbers by their value: <c>1</c>, <c>1.0</c> and <c>10e-1</c> are the same. The members of an object stay in their order.
+/// A canonical form of JSON values, so that equal values have equal bytes: no white space, strings without unnecessary
+/// escapes, and numbers by value: <c>1</c>, <c>1.0</c> and <c>10e-1</c> are the same. The members of an object keep their
+/// order.
 /// </summary>
 internal static class CanonicalJson
 {
-    /// <summary>Deepest JSON that is read; the limit of documents is far below it.</summary>
+    /// <summary>The maximum depth of JSON that is read; the limit for documents is far lower.</summary>
     public const int MaxDepth = 1024;
 
-    /// <summary>Numbers of so many digits, zeros included, are written without an exponent.</summary>
+    /// <summary>The maximum number of digits, including zeros, of numbers written without an exponent.</summary>
     private const int MostPlainDigits = 40;
 
-    /// <summary>Greatest exponent that is told apart; no document has use for greater ones.</summary>
+    /// <summary>The maximum exponent; greater ones are treated as equal to it.</summary>
     private const int MostExponent = 1_000_000_000;
 
     /// <summary>Writes a value.</summary>
@@ -51,7 +52,7 @@ internal static class CanonicalJson
         }
     }
 
-    /// <summary>Writes a value that is given as JSON.</summary>
+    /// <summary>Writes a value given as JSON.</summary>
     public static void Write(ReadOnlySpan<byte> json, IBufferWriter<byte> output)
     {
         switch (json[0])
@@ -76,7 +77,7 @@ internal static class CanonicalJson
     public static void WriteString(string text, IBufferWriter<byte> output) =>
         JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
 
-    /// <summary>Writes a number that is given in any spelling of JSON.</summary>
+    /// <summary>Writes a number given in any JSON form.</summary>
     public static void WriteNumber(ReadOnlySpan<byte> number, IBufferWriter<byte> output)
     {
         byte[] digits = ArrayPool<byte>.Shared.Rent(number.Length);
@@ -100,7 +101,7 @@ internal static class CanonicalJson
 
         if (isNegative)
             output.Write("-"u8);
-        int point = digits.Length + exponent; // digits in front of it
+        int point = digits.Length + exponent; // the number of digits before the decimal point
         if (exponent >= 0 && point <= MostPlainDigits)
         {
             output.Write(digits);
@@ -131,8 +132,8 @@ internal static class CanonicalJson
     }
 
     /// <summary>
-    /// Takes a JSON number apart: its digits without a point and without zeros in front, and the power of ten of the last one.
-    /// False where there is no room for its digits.
+    /// Parses a JSON number into its digits, without a point and leading zeros, and the power of ten of the last one.
+    /// Returns false if there is not enough room for its digits.
     /// </summary>
     public static bool TryParseNumber(
         ReadOnlySpan<byte> number, Span<byte> digits, out int length, out bool isNegative, out int exponent)

@@ -7,16 +7,16 @@ using System.Text;
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the
-/// same whatever the order of its numbers. Not thread-safe.
+/// An exact sum of JSON numbers: each is an integer times a power of ten, so nothing is rounded, and the sum does not depend
+/// on the order of its numbers. Not thread-safe.
 /// </summary>
 /// <remarks>The digits are a 64-bit integer as long as they fit, and a <see cref="BigInteger"/> from then on.</remarks>
 internal sealed class ExactSum
 {
-    /// <summary>Most digits of one number: a double that is written out has at most 767.</summary>
+    /// <summary>The maximum number of digits of one number: a double written in full has at most 767.</summary>
     public const int MaxDigits = 1_100;
 
-    /// <summary>Greatest power of ten of a digit, either way: doubles reach from 10^-324 to 10^308.</summary>
+    /// <summary>The maximum power of ten of a digit, positive or negative: doubles range from 10^-324 to 10^308.</summary>
     public const int MaxExponent = 1_100;
 
     /// <summary>
@@ -45,14 +45,14 @@ internal sealed class ExactSum
             AddGreat(Parse(number, MaxDigits, MaxExponent));
     }
 
-    /// <summary>Adds another sum, in the spelling of <see cref="WriteTo"/>.</summary>
+    /// <summary>Adds another sum, in the form that <see cref="WriteTo"/> writes.</summary>
     public void AddSum(ReadOnlySpan<byte> sum)
     {
         if (!TryAddSmall(sum))
             AddGreat(Parse(sum, MaxDigitsOfSum, MaxDigitsOfSum));
     }
 
-    /// <summary>Writes the sum as a JSON number, in the one spelling of <see cref="CanonicalJson"/>.</summary>
+    /// <summary>Writes the sum as a JSON number, in the form of <see cref="CanonicalJson"/>.</summary>
     public void WriteTo(IBufferWriter<byte> output)
     {
         if (_great is { } great)
@@ -63,7 +63,7 @@ internal sealed class ExactSum
         }
 
         Span<byte> digits = stackalloc byte[DigitsOfLong + 1];
-        Utf8Formatter.TryFormat(Math.Abs(_small), digits, out int length); // 19 digits at the most
+        Utf8Formatter.TryFormat(Math.Abs(_small), digits, out int length); // at most 19 digits
         CanonicalJson.WriteNumber(_small < 0, digits[..length], _exponent, output);
     }
 
@@ -81,7 +81,7 @@ internal sealed class ExactSum
         if (sum == 0)
         {
             if (Math.Abs(exponent) > DigitsOfLong)
-                return false; // whoever adds it says whether it is within its limits
+                return false; // the caller checks the limits
             (_small, _exponent) = (value, exponent);
             return true;
         }
@@ -91,7 +91,7 @@ internal sealed class ExactSum
             return false;
         ref long greater = ref exponent < _exponent ? ref sum : ref value;
         if (Math.BigMul(greater, Powers[apart], out long scaled) != scaled >> 63)
-            return false; // more than 64 bits
+            return false; // exceeds 64 bits
         greater = scaled;
         long added = unchecked(sum + value);
         if (((sum ^ added) & (value ^ added)) < 0 || added == long.MinValue)

@@ -4,23 +4,23 @@ using System.Text;
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// A node of the tree of partial results of a group: what the mapped results below it are reduced to. The root has the result of
-/// the group.
+/// A node of the tree of partial results of a group: the reduced results of the mapped results below it. The root has the
+/// result of the group.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 mapped results below it
-///      8    1 0: objects follow; 1: the reduce failed, and why follows, UTF-8
-///      9    … objects, a length in 4 bytes before each
+///      8    1 0: objects follow; 1: the reduce failed, and its error message follows, UTF-8
+///      9    … objects, each preceded by its length (4 bytes)
 /// </code>
 /// </summary>
-/// <param name="Count">Mapped results below it.</param>
-/// <param name="Objects">What they are reduced to: JSON objects.</param>
-/// <param name="Error">Why they could not be reduced; null: they were.</param>
+/// <param name="Count">The number of mapped results below it.</param>
+/// <param name="Objects">The reduced results, JSON objects.</param>
+/// <param name="Error">Why reducing failed; null if it did not.</param>
 internal sealed record GroupNode(long Count, IReadOnlyList<ReadOnlyMemory<byte>> Objects, string? Error = null)
 {
     private const int HeaderBytes = 9;
 
-    /// <summary>A node without anything below it.</summary>
+    /// <summary>A node with nothing below it.</summary>
     public static GroupNode Empty { get; } = new(0, []);
 
     public static GroupNode Read(ReadOnlySpan<byte> value)

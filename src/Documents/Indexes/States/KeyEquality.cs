@@ -1,6 +1,6 @@
 namespace Treepie.Indexes.States;
 
-/// <summary>Compares keys by their bytes, and looks them up by spans. Hash codes differ from process to process.</summary>
+/// <summary>Compares keys by their bytes, and supports lookup by spans. Hash codes differ between processes.</summary>
 internal sealed class KeyEquality : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>
 {
     public static readonly KeyEquality Instance = new();

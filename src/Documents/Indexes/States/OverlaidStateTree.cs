@@ -3,8 +3,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// A part of the state as a reader sees it, with changes over it that are kept in memory alone: for one answer that is never
-/// stale.
+/// A tree of the state as seen by a reader, overlaid with changes in memory: for one query that must not be stale.
 /// </summary>
 internal sealed class OverlaidStateTree(Tree? tree) : StateTree
 {
@@ -29,7 +28,7 @@ internal sealed class OverlaidStateTree(Tree? tree) : StateTree
 
     public override void Scan(ReadOnlySpan<byte> from, StateVisitor isWanted)
     {
-        // Whoever scans has made all changes before: they are put in order once.
+        // Scans follow all changes, so the keys are sorted once.
         byte[][] order = _order ??= [.. _changes.Keys];
         int first = Array.BinarySearch(order, from.ToArray(), ByteOrder.Instance);
         using Cursor? cursor = tree?.OpenCursor();
@@ -37,7 +36,7 @@ internal sealed class OverlaidStateTree(Tree? tree) : StateTree
         foreach (byte[] key in order.AsSpan(first < 0 ? ~first : first))
         {
             byte[]? value = _changes[key];
-            // it stands on a key, so there is one
+            // The cursor is at a key, so it is not null.
             for (; isBelow && cursor!.Key.SequenceCompareTo(key) < 0; isBelow = cursor.MoveNext())
                 if (!isWanted(cursor.Key, cursor.Value))
                     return;

@@ -1,7 +1,7 @@
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// A part of the state of a reduce: ordered keys with values. Spans live until the next change. Not thread-safe.
+/// One tree of the state of a reduce: ordered keys with values. Spans are valid until the next change. Not thread-safe.
 /// </summary>
 internal abstract class StateTree
 {
@@ -11,11 +11,11 @@ internal abstract class StateTree
 
     public abstract void Delete(ReadOnlySpan<byte> key);
 
-    /// <summary>What begins with some bytes and is not smaller than a key, in order, as long as it is wanted.</summary>
-    /// <param name="from">The least key.</param>
-    /// <param name="isWanted">Given key and value; false ends it. It changes nothing of the tree.</param>
+    /// <summary>Visits the keys from a given one on, in order, until the visitor returns false.</summary>
+    /// <param name="from">The first key.</param>
+    /// <param name="isWanted">Visits a key and its value; must not change the tree.</param>
     public abstract void Scan(ReadOnlySpan<byte> from, StateVisitor isWanted);
 }
 
-/// <summary>Looks at a key and its value; false: no more.</summary>
+/// <summary>Visits a key and its value; returns false to stop.</summary>
 internal delegate bool StateVisitor(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value);

@@ -2,7 +2,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.States;
 
-/// <summary>A part of the state as it lies in the index's store, within a write transaction.</summary>
+/// <summary>A tree of the state in the index's store, within a write transaction.</summary>
 internal sealed class StoredStateTree(Tree tree) : StateTree
 {
     public override bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value) => tree.TryGet(key, out value);
