@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Computations;
 using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
@@ -13,6 +14,9 @@ internal static class Conversions
 
     public static string Text(Value value, string? format)
     {
+        if (format is not null && !ValueFormat.IsBounded(format))
+            throw new ComputingException(
+                $"a format has at most {ValueFormat.MaxLength} characters and asks for at most 99 digits.");
         try
         {
             return value.Kind switch

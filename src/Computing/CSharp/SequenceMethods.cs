@@ -82,10 +82,10 @@ internal static class SequenceMethods
             ? one
             : throw new ComputingException("'Single' finds nothing.");
 
-    public static Value SingleOrDefault(Run run, Value self) => Only(run.Each(self), "SingleOrDefault");
+    public static Value SingleOrDefault(Run run, Value self) => OrNull(Only(run.Each(self), "SingleOrDefault"));
 
     public static Value SingleOrDefault(Run run, Value self, F1 filter) =>
-        Only(run.Each(self).Where(item => filter(item).IsTrue), "SingleOrDefault");
+        OrNull(Only(run.Each(self).Where(item => filter(item).IsTrue), "SingleOrDefault"));
 
     public static Value ElementAt(Run run, Value self, Value place) => MemberAccess.At(Seq(run.Each(self)), place);
 
@@ -209,9 +209,11 @@ internal static class SequenceMethods
         throw new ComputingException($"'{method}' finds nothing; '{method}OrDefault' gives null then.");
     }
 
+    private static Value OrNull(Value found) => found.Kind == ValueKind.Missing ? Value.Null : found;
+
     private static Value Only(IEnumerable<Value> items, string method)
     {
         List<Value> two = [.. items.Take(2)];
-        return two.Count < 2 ? two.FirstOrDefault() : throw new ComputingException($"'{method}' finds more than one.");
+        return two.Count < 2 ? two.FirstOrDefault(Value.Missing) : throw new ComputingException($"'{method}' finds more than one.");
     }
 }

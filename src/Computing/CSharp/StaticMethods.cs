@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.RegularExpressions;
+using Treepie.Computations;
 using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
@@ -7,6 +8,8 @@ namespace Treepie.Computing.CSharp;
 /// <summary>Static functions of types. Each public method is part of the vocabulary: <c>Type_Method</c>.</summary>
 internal static class StaticMethods
 {
+    private const int MaxPatternLength = 4_096;
+
     public static Value string_IsNullOrEmpty(Run run, Value text) =>
         Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && text.Text.Length == 0)));
 
@@ -193,9 +196,12 @@ internal static class StaticMethods
         try
         {
             string pattern = Conversions.Text(format);
-            if (pattern.Length > 4096 || pattern.AsSpan().ContainsAnyInRange('5', '9') && pattern.Contains(','))
-                throw new ComputingException("a format is short and pads little: use PadLeft and PadRight.");
-            run.Characters(pattern.Length + values.Sum(static value => (long)Conversions.Text((Value)value!).Length));
+            if (pattern.Length > MaxPatternLength || !ValueFormat.HasSmallNumbers(pattern))
+                throw new ComputingException(
+                    $"the pattern of 'string.Format' has at most {MaxPatternLength:N0} characters, and no number of more than two "
+                        + "digits in it: use PadLeft and PadRight, and '+' for the rest.");
+            long longest = values.Max(static value => (long)Conversions.Text((Value)value!).Length);
+            run.Characters(pattern.Length + ((long)pattern.AsSpan().Count('{') * longest)); // before the string is created
             return run.Made(
                 string.Format(CultureInfo.InvariantCulture, pattern, [.. values.Select(static value => Plain((Value)value!))]));
         }

@@ -40,8 +40,17 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
             try
             {
                 MapEngine engine = _idle.TryTake(out MapEngine? idle) ? idle : make(limits);
-                run(engine);
-                _idle.Add(engine); // a failed engine is not reused, as it may be in an inconsistent state
+                try
+                {
+                    run(engine);
+                }
+                catch
+                {
+                    engine.Dispose(); // it is not reused, as it may be in an inconsistent state
+                    throw;
+                }
+
+                _idle.Add(engine);
             }
             catch (Exception error) when (IsOfTime(error) && output.WrittenBytes == before)
             {

@@ -156,6 +156,7 @@ internal readonly struct Value : IEquatable<Value>
         ValueKind.String => Text.GetHashCode(StringComparison.Ordinal),
         ValueKind.Array => Items.Aggregate(7, static (hash, item) => (hash * 31) + item.GetHashCode()),
         ValueKind.Object => Members.All()
+            .Where(static member => !member.Value.IsNothing) // as equality ignores them
             .Aggregate(
                 3,
                 static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.GetHashCode())),

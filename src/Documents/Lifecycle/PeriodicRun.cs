@@ -1,5 +1,3 @@
-using Treepie.Storage;
-
 namespace Treepie.Lifecycle;
 
 /// <summary>Runs a task periodically in the background, one run at a time, until it is disposed. Thread-safe.</summary>
@@ -94,7 +92,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         {
             // Closed meanwhile: continues when the database is opened again.
         }
-        catch (StorageException error)
+        catch (Exception error)
         {
             LastError = error; // for example, a full disk: the next run retries
         }

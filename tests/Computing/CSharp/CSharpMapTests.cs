@@ -155,6 +155,13 @@ public sealed class CSharpMapTests
         "from o in docs.Orders select new { A = AttachmentsFor(o), B = CounterNamesFor(o), C = this.Id(o), D = o.Count.HasValue, "
             + "E = o.Zip.HasValue, F = o.Prices.Count, G = o.Prices.Keys }",
         """{"A":[],"B":[],"C":"orders/1","D":true,"E":false,"F":2,"G":["low","high"]}""")]
+    [InlineData(
+        "from o in docs.Orders select new { A = o.Count.ToString(\"D3\"), B = string.Format(\"{0,-4}|{1:0.000}\", o.Count, o.Rate), "
+            + "C = o.At.ToString(\"yyyy-MM\"), D = o.Empty.SingleOrDefault() }",
+        """{"A":"007","B":"7   |0.100","C":"2024-02","D":null}""")]
+    [InlineData(
+        "from o in docs.Orders select new { N = new[] { new { A = 1, B = o.Zip }, new { A = 1, B = o.Nothing } }.Distinct().Count() }",
+        """{"N":1}""")]
     public void A_text_gives_its_objects(string text, string expected) => Assert.Equal(expected, Map(text));
 
     [Theory]
@@ -173,6 +180,18 @@ public sealed class CSharpMapTests
         "from o in docs.Orders select new { A = Enumerable.Range(0, 60).Aggregate(\"aaaaaaaaaa\", (a, b) => a + a) }",
         "characters")]
     [InlineData("from o in docs.Orders select new { A = o.City.PadLeft(1000000000) }", "characters")]
+    [InlineData("from o in docs.Orders select new { A = o.Count.ToString(\"D400000000\") }", "at most 99 digits")]
+    [InlineData("from o in docs.Orders select new { A = $\"{o.Count:D400000000}\" }", "at most 99 digits")]
+    [InlineData("from o in docs.Orders select new { A = string.Format(\"{0:D400000000}\", o.Count) }", "two digits")]
+    [InlineData("from o in docs.Orders select new { A = string.Format(\"{0,444444}{0,444444}\", o.Count) }", "two digits")]
+    [InlineData(
+        "from o in docs.Orders let t = \"\".PadLeft(1000000) select new { A = string.Format(\"\".PadLeft(3000).Replace(\" \", "
+            + "\"{0}\"), t) }",
+        "at most 4,096 characters")]
+    [InlineData(
+        "from o in docs.Orders let t = \"\".PadLeft(1000000) select new { A = string.Format(\"\".PadLeft(1000).Replace(\" \", "
+            + "\"{0}\"), t) }",
+        "1,000,003,000 characters")]
     [InlineData("from o in docs.Orders from a in Enumerable.Range(0, 40000) select new { a }", "more than 32,768 results")]
     [InlineData("from o in docs.Orders select new { A = Regex.IsMatch(o.City, \"(a)\\\\1\") }", "cannot be used")]
     [InlineData("from o in docs.Orders select new { A = Recurse(1, x => x + 1) }", "goes deeper")]

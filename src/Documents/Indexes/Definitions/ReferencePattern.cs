@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
+using Treepie.Computations;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Definitions;
@@ -11,12 +12,7 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal sealed class ReferencePattern
 {
-    private const int MaxFormatLength = 64, MaxLength = 512;
-
-    /// <summary>
-    /// The maximum number of digits of a number in a format; more would request longer texts than an id may have.
-    /// </summary>
-    private const int MostDigits = 2;
+    private const int MaxLength = 512;
 
     private readonly List<(string Text, string? Format, bool IsField)> _parts = [];
 
@@ -79,21 +75,10 @@ internal sealed class ReferencePattern
             : throw new FormatException($"the reference '{Shortened(made)}' cannot be the id of a document");
     }
 
-    private static string FormatOf(string format)
-    {
-        int digits = 0;
-        foreach (char one in format)
-        {
-            // Leading zeros are digit placeholders, not a precision.
-            digits = char.IsAsciiDigit(one) && (one != '0' || digits > 0) ? digits + 1 : 0;
-            if (digits > MostDigits)
-                break;
-        }
-
-        return format.Length is > 0 and <= MaxFormatLength && digits <= MostDigits
+    private static string FormatOf(string format) =>
+        format.Length > 0 && ValueFormat.IsBounded(format)
             ? format
             : throw new FormatException($"'{Shortened(format)}' is not a format of a time or a number.");
-    }
 
     private static string TextOf(JsonElement json, string field, string? format)
     {

@@ -191,9 +191,9 @@ internal sealed class DynamicValues
             "NO" => (true, (DynamicFieldUse?)null),
             _ => (false, null),
         };
-        isStored = storage?.ToUpperInvariant() is "YES" or "TRUE"
-            || (storage is null or "null" && _mapping.Definition.AllFields?.Stored == true);
-        return isKnown && storage?.ToUpperInvariant() is null or "NULL" or "YES" or "NO" or "TRUE" or "FALSE";
+        string? kept = storage?.ToUpperInvariant();
+        isStored = kept is "YES" or "TRUE" || (kept is null or "NULL" && _mapping.Definition.AllFields?.Stored == true);
+        return isKnown && kept is null or "NULL" or "YES" or "NO" or "TRUE" or "FALSE";
     }
 
     /// <summary>Returns a string without its quotes; any other value as written.</summary>
