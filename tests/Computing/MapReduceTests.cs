@@ -57,6 +57,34 @@ public sealed class MapReduceTests : IDisposable
     }
 
     [Fact]
+    public async Task The_tree_of_partial_results_of_a_document_shows_how_its_group_came_about()
+    {
+        Define("Orders/ByCity", [Map], Reduce);
+        for (int i = 0; i < 400; i++)
+            await _run.PutAsync($"orders/{i}", $$"""{"City":"{{(i < 390 ? "Bern" : "Rome")}}","Freight":1}""", "Orders");
+        await _run.WaitAsync();
+        IndexContent content = _run.Database.LookInto("Orders/ByCity");
+        ReducedGroup bern = Assert.Single(content.GroupsOf("Orders/1")), rome = Assert.Single(content.GroupsOf("orders/395"));
+        Assert.Contains("Bern", bern.Key, StringComparison.Ordinal);
+        Assert.Equal(["""{"City":"Rome","Count":10,"Total":10}"""], rome.Root.Results);
+        Assert.Equal((10, false), (rome.Root.Count, rome.IsCut));
+        Assert.Empty(rome.Root.Children);
+        AssertSums(bern.Root);
+        Assert.Equal(390, bern.Root.Count);
+        Assert.NotEmpty(bern.Root.Children);
+        Assert.Empty(content.GroupsOf("orders/none"));
+
+        static void AssertSums(PartialResult node)
+        {
+            Assert.Equal([$$"""{"City":"Bern","Count":{{node.Count}},"Total":{{node.Count}}}"""], node.Results);
+            Assert.Equal(node.Count > 128, node.Children.Count > 0);
+            Assert.True(node.Children.Count == 0 || node.Children.Sum(static child => child.Count) == node.Count);
+            foreach (PartialResult child in node.Children)
+                AssertSums(child);
+        }
+    }
+
+    [Fact]
     public async Task Several_maps_are_reduced_together()
     {
         Define(

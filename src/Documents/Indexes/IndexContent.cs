@@ -1,6 +1,7 @@
 using System.Text;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -13,6 +14,9 @@ public sealed class IndexContent
 {
     /// <summary>The maximum number of terms returned by one call.</summary>
     public const int MaxTerms = 10_000;
+
+    /// <summary>The maximum number of nodes that <see cref="GroupsOf"/> returns.</summary>
+    private const int MaxPartialResults = 1_024;
 
     private readonly DocumentIndex _index;
     private readonly Func<DatabaseSnapshot>? _beginRead;
@@ -129,6 +133,42 @@ public sealed class IndexContent
         {
             _index.Release();
         }
+    }
+
+    /// <summary>Returns the groups that contain results of a document, with their trees of partial results.</summary>
+    /// <param name="id">The id of the document, case-insensitive.</param>
+    /// <exception cref="NotSupportedException">The entries of the index are not groups of documents.</exception>
+    public IReadOnlyList<ReducedGroup> GroupsOf(string id)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        if (_index.Definition.Reduction is not { } reduction || _index.Definition.Source != IndexSourceType.Documents)
+            throw new NotSupportedException($"The entries of the index '{_index.Name}' are no groups of documents.");
+        IndexSearcher searcher = Open(_index);
+        try
+        {
+            using (searcher)
+                return GroupsOfFolded(CollectionName.Fold(Encoding.UTF8.GetBytes(id)), ReduceState.Over(searcher.FindTree), reduction);
+        }
+        finally
+        {
+            _index.Release();
+        }
+    }
+
+    private static List<ReducedGroup> GroupsOfFolded(byte[] foldedId, ReduceState state, Reduction reduction)
+    {
+        var tree = new GroupTree(state, reduction.Reduce, new ReduceCounters());
+        var groups = new List<ReducedGroup>();
+        int most = MaxPartialResults;
+        foreach (byte[] group in Reducer.Sources(state, ResultWriter.KeyOf(foldedId)).Groups.DistinctBy(Convert.ToHexString))
+        {
+            if (--most <= 0)
+                break;
+            PartialResult root = tree.Describe(group, ref most);
+            groups.Add(new ReducedGroup(Reducer.Label(group), root, IsCut: most <= 0));
+        }
+
+        return groups;
     }
 
     /// <summary>Inspects one view of the index, including documents that it has not processed yet if requested.</summary>

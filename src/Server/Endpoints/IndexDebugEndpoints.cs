@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
@@ -24,7 +25,7 @@ internal static class IndexDebugEndpoints
         {
             "entries-fields" => Fields(request, index),
             "source-doc-ids" => Sources(request, database, index),
-            "map-reduce-tree" => throw WireException.NotBuilt("The tree of partial results of a group (op=map-reduce-tree)"),
+            "map-reduce-tree" => Groups(request, database, index),
             var other => throw WireException.BadRequest(
                 $"'op' of an index is entries-fields, source-doc-ids or map-reduce-tree; '{other}' is given."),
         };
@@ -60,6 +61,49 @@ internal static class IndexDebugEndpoints
             json.WriteTexts("Results", ids);
             json.WriteEndObject();
         });
+    }
+
+    private static Task Groups(HttpServerRequest request, Database database, IndexStatistics index)
+    {
+        if (!index.IsMapReduce || index.Source != IndexSourceType.Documents)
+            throw WireException.BadRequest(
+                $"The index '{index.Name}' has no groups of documents, so that there are no trees of partial results "
+                    + "(op=map-reduce-tree).");
+        IReadOnlyList<ReducedGroup> groups = database.LookInto(index.Name).GroupsOf(request.RequiredParameter("docId"));
+        return request.JsonAsync(groups, static (json, groups) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Results");
+            foreach (ReducedGroup group in groups)
+            {
+                json.WriteStartObject();
+                json.WriteString("Key", group.Key);
+                json.WriteBoolean("IsCut", group.IsCut);
+                json.WritePropertyName("Root");
+                Write(json, group.Root);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+    }
+
+    private static void Write(Utf8JsonWriter json, PartialResult node)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("Count", node.Count);
+        json.WriteStartArray("Results");
+        foreach (string result in node.Results)
+            json.WriteRawValue(result);
+        json.WriteEndArray();
+        if (node.Error is not null)
+            json.WriteString("Error", node.Error);
+        json.WriteStartArray("Children");
+        foreach (PartialResult child in node.Children)
+            Write(json, child);
+        json.WriteEndArray();
+        json.WriteEndObject();
     }
 
     private static Task History(HttpServerRequest request, Database database)

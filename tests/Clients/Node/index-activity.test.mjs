@@ -113,8 +113,12 @@ test("debugging tells of fields, and of the documents of groups", () => withData
     assert.equal(none.status, 400);
     assert.match(none.Message, /no reduce/);
     const tree = await get(name, "debug?name=ByName&op=map-reduce-tree&docId=users/1");
-    assert.equal(tree.status, 501);
-    assert.match(tree.Message, /map-reduce-tree/);
+    assert.equal(tree.Results.length, 1);
+    assert.deepEqual([tree.Results[0].IsCut, tree.Results[0].Root.Children], [false, []]);
+    assert.equal(tree.Results[0].Root.Results.length, 1);
+    assert.ok(tree.Results[0].Root.Count > 1);
+    assert.deepEqual((await get(name, "debug?name=ByName&op=map-reduce-tree&docId=none")).Results, []);
+    assert.equal((await get(name, "debug?name=ByAge&op=map-reduce-tree&docId=users/1")).status, 400);
     assert.equal((await get(name, "debug?name=ByName&op=other")).status, 400);
     const unbuilt = await get(name, "suggest-index-merge");
     assert.deepEqual([unbuilt.status, /about indexes/.test(unbuilt.Message)], [501, true]);

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
+using System.Text;
 using Treepie.Computations;
 using Treepie.Indexes.States;
 
@@ -42,6 +43,29 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     {
         _group = group;
         return Update(0, 0, changes);
+    }
+
+    /// <summary>Returns the tree of a group as it is stored, at most so many nodes of it.</summary>
+    public PartialResult Describe(byte[] group, ref int most)
+    {
+        _group = group;
+        return Describe(0, 0, ref most);
+    }
+
+    private PartialResult Describe(int level, ulong first, ref int most)
+    {
+        GroupNode node = Read(level, first);
+        var children = new List<PartialResult>();
+        bool isBranch = node.Count > MostOfLeaf && level < MaxLevel;
+        for (int child = 0; isBranch && child < Children; child++)
+        {
+            ulong start = ChildStart(level, first, child);
+            if (Read(level + 1, start).Count > 0 && --most > 0)
+                children.Add(Describe(level + 1, start, ref most));
+        }
+
+        return new PartialResult(
+            node.Count, [.. node.Objects.Select(static one => Encoding.UTF8.GetString(one.Span))], node.Error, children);
     }
 
     private GroupNode Update(int level, ulong first, ReadOnlySpan<GroupChange> changes)
@@ -104,7 +128,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         long sum = 0;
         for (int child = 0; child < Children; child++)
         {
-            ulong start = first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
+            ulong start = ChildStart(level, first, child);
             int own = CountBelow(level + 1, start, changes);
             if (own == 0 && parts is not null)
                 continue;
@@ -176,7 +200,7 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     {
         for (int child = 0; child < Children; child++)
         {
-            ulong start = first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
+            ulong start = ChildStart(level, first, child);
             long count = Read(level + 1, start).Count;
             if (count == 0)
                 continue;
@@ -199,6 +223,9 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
 
     private GroupNode Read(int level, ulong first) =>
         state.Groups.TryGet(NodeKey(level, first), out ReadOnlySpan<byte> value) ? GroupNode.Read(value) : GroupNode.Empty;
+
+    private static ulong ChildStart(int level, ulong first, int child) =>
+        first | ((ulong)child << (64 - ((level + 1) * BitsOfLevel)));
 
     private byte[] NodeKey(int level, ulong first)
     {

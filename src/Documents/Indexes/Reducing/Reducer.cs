@@ -122,7 +122,7 @@ internal sealed class Reducer(
         SHA256.HashData(source, hash);
     }
 
-    private static (bool Failed, IReadOnlyList<byte[]> Groups) Sources(ReduceState state, byte[] document)
+    public static (bool Failed, IReadOnlyList<byte[]> Groups) Sources(ReduceState state, byte[] document)
     {
         if (!state.Sources.TryGet(document, out ReadOnlySpan<byte> value))
             return (false, []);
@@ -202,7 +202,7 @@ internal sealed class Reducer(
     }
 
     /// <summary>Returns a description of a group for messages: the values of its key, or their hash.</summary>
-    private static string Label(ReadOnlySpan<byte> group) =>
+    public static string Label(ReadOnlySpan<byte> group) =>
         group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
 
     private sealed class KeyOrder : IComparer<byte[]>

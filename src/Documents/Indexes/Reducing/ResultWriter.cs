@@ -41,7 +41,7 @@ internal sealed class ResultWriter(
     private static MappedDocument Gone(ReadOnlySpan<byte> key) => new(KeyOf(key), "", [], null, default);
 
     // No id starts with this byte.
-    private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) =>
+    public static byte[] KeyOf(ReadOnlySpan<byte> foldedId) =>
         foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)];
 
     private MappedDocument Map(
