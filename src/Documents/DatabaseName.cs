@@ -2,10 +2,8 @@ namespace Treepie;
 
 /// <summary>
 /// Rules for database names: 1 to 128 ASCII letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, with no dot at either end, and
-/// no device
-/// names of Windows. So a name is a valid folder name on every system, cannot lead outside of the parent folder, and cannot
-/// be confused
-/// with a similar one. Names are compared ignoring case.
+/// no device names of Windows. So a name is a valid folder name on every system, cannot lead outside of the parent folder,
+/// and cannot be confused with a similar one. Names are compared ignoring case.
 /// </summary>
 internal static class DatabaseName
 {

@@ -6,10 +6,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie;
 
 /// <summary>
-/// Telemetry of databases: durations of writes and queries in the meter <c>Treepie</c>, and their steps as spans of the activity
-/// source <c>Treepie</c>. Without listeners it costs one check of a flag. Both are static, as is usual in .NET: listeners
-/// find them by
-/// name, and they hold no data of a database.
+/// Telemetry of databases: durations of writes and queries in the meter <c>Treepie</c>, and their steps as spans of the
+/// activity source <c>Treepie</c>. Without listeners it costs one check of a flag. Both are static, as is usual in .NET:
+/// listeners find them by name, and they hold no data of a database.
 /// </summary>
 internal static class DatabaseTelemetry
 {
@@ -62,8 +61,7 @@ internal static class DatabaseTelemetry
 
     /// <summary>
     /// Executes a write with a span for the whole call, and within it one span for its part of the transaction, on whatever
-    /// thread, and one
-    /// for the commit, from there until it is durable.
+    /// thread, and one for the commit, from there until it is durable.
     /// </summary>
     public static async Task<TResult> TraceWriteAsync<TResult>(
         StorageEnvironment environment, string database, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)

@@ -27,8 +27,7 @@ public sealed class IndexBatch
 
     /// <summary>
     /// Weight of a vector in addition to its numbers, which stands for the work of linking it: a batch of 16 MiB has at most
-    /// a thousand
-    /// vectors, whose neighbors are found in about a second.
+    /// a thousand vectors, whose neighbors are found in about a second.
     /// </summary>
     private const int VectorWorkBytes = 16 * 1024;
 

@@ -39,8 +39,7 @@ public sealed class IndexTail : IDisposable
         try
         {
             // Entry ids continue after those of the index, as if the changes were added to it, and vectors have the same
-            // number of
-            // dimensions.
+            // number of dimensions.
             _environment.Write(transaction =>
             {
                 for (int field = 0; field < index.Schema.Fields.Count; field++)

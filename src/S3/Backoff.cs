@@ -5,8 +5,7 @@ namespace Treepie.S3;
 
 /// <summary>
 /// Retries requests that failed for temporary reasons. Waits double and have jitter, so that many clients of a failed server
-/// do not
-/// return at the same moment. Thread-safe.
+/// do not return at the same moment. Thread-safe.
 /// </summary>
 internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
 {

@@ -4,8 +4,7 @@ namespace Treepie.S3;
 
 /// <summary>
 /// Parsed form of <c>s3://bucket/prefix?region=…&amp;endpoint=…&amp;path-style=…&amp;part-mb=…</c>. Services compatible with
-/// S3 are
-/// reached at their <c>endpoint</c>, by default with the bucket in the path.
+/// S3 are reached at their <c>endpoint</c>, by default with the bucket in the path.
 /// </summary>
 internal sealed record S3Address(string Bucket, string Prefix, string? Region, Uri? Endpoint, bool PathStyle, int PartBytes)
 {
@@ -18,8 +17,7 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
 
     /// <summary>
     /// Minimum and maximum part size. S3 accepts no part below 5 MiB except the last. The maximum bounds the memory of an
-    /// upload: three
-    /// parts, which double in size later (<see cref="S3Upload"/>).
+    /// upload: three parts, which double in size later (<see cref="S3Upload"/>).
     /// </summary>
     private const int LeastPartMb = 5, MostPartMb = 64;
 

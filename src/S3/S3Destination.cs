@@ -119,8 +119,7 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
 
     /// <summary>
     /// Whether no part of an upload has arrived for so long that it cannot be active: parts are sent continuously, and if
-    /// one is lost
-    /// it is resent or the upload is aborted.
+    /// one is lost it is resent or the upload is aborted.
     /// </summary>
     private async Task<bool> IsAbandonedAsync(MultipartUpload upload, CancellationToken cancellationToken)
     {

@@ -11,8 +11,7 @@ namespace Treepie.S3;
 /// </summary>
 /// <remarks>
 /// Memory: three parts, 24 MiB by default. S3 allows at most 10,000 parts, so from part <see cref="SmallParts"/> on they are
-/// twice
-/// as large: 48 MiB of memory, and at most 150 GB per object.
+/// twice as large: 48 MiB of memory, and at most 150 GB per object.
 /// </remarks>
 internal sealed class S3Upload : BackupUpload
 {

@@ -8,10 +8,9 @@ namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// Closes an environment while writers write, a reader reads, the file shrinks and keys change; sometimes also while threads
-/// cannot
-/// be started, the disk fails or unexpected errors occur. The next process opens the directory as soon as the lock is free. From
-/// then on the old environment must not change anything; acknowledged writes must be there, and writes reported as not kept must
-/// not. Everything is determined by the seed.
+/// cannot be started, the disk fails or unexpected errors occur. The next process opens the directory as soon as the lock is
+/// free. From then on the old environment must not change anything; acknowledged writes must be there, and writes reported
+/// as not kept must not. Everything is determined by the seed.
 /// </summary>
 [SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
 internal sealed class ClosingRun(int seed, bool isEncrypted)
@@ -121,8 +120,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
 
     /// <summary>
     /// If threads cannot be started, half of the runs have only asynchronous writers, so that no other thread can take over
-    /// as commit
-    /// leader.
+    /// as commit leader.
     /// </summary>
     private List<Action> ChooseWork()
     {

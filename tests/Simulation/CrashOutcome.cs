@@ -28,8 +28,7 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
 
     /// <summary>
     /// A sector that was damaged while being written: torn (the bytes of a write up to some point, then the previous ones),
-    /// or garbage
-    /// in whole or in part. A sector rewritten unchanged can only be garbage.
+    /// or garbage in whole or in part. A sector rewritten unchanged can only be garbage.
     /// </summary>
     /// <param name="pick">Determines the damage.</param>
     /// <param name="versions">The durable content, and the intended content after each write.</param>

@@ -4,8 +4,7 @@ namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// The bytes of a file in blocks that copies share until one of them writes. So forking a disk copies only an array of
-/// references,
-/// and the hash of an unchanged block is computed once.
+/// references, and the hash of an unchanged block is computed once.
 /// </summary>
 internal sealed class DiskContent
 {

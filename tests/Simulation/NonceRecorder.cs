@@ -5,10 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Observes all encryption in the life of an environment, across reopenings, crashes and copies of its directory, and records the
-/// first nonce that is reused under the same key for other data, since two such ciphertexts reveal their content.
-/// Thread-safe. Uses
-/// bounded memory: remembers at least the last <see cref="MaxPairs"/> seals.
+/// Observes all encryption in the life of an environment, across reopenings, crashes and copies of its directory, and
+/// records the first nonce that is reused under the same key for other data, since two such ciphertexts reveal their
+/// content. Thread-safe. Uses bounded memory: remembers at least the last <see cref="MaxPairs"/> seals.
 /// </summary>
 internal sealed class NonceRecorder
 {

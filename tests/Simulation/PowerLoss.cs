@@ -2,10 +2,8 @@ namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// Everything that a power loss at this moment can leave. Each item that is not durable is a dimension with a number of
-/// options: a
-/// sector has its durable content or that of any later write, and may be damaged even if it was rewritten with the same
-/// content; a
-/// file has its durable length or any later one; a change of names has happened or not.
+/// options: a sector has its durable content or that of any later write, and may be damaged even if it was rewritten with
+/// the same content; a file has its durable length or any later one; a change of names has happened or not.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -81,8 +79,7 @@ internal sealed class PowerLoss
 
     /// <summary>
     /// The most informative outcomes if there are too many for <see cref="Every"/>: nothing, everything, everything up to
-    /// each write,
-    /// and each write or dimension alone kept or alone lost.
+    /// each write, and each write or dimension alone kept or alone lost.
     /// </summary>
     public IEnumerable<CrashOutcome> Telling()
     {

@@ -5,10 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A disk in memory that can lose power, fail and fill up. After <see cref="Crash"/>, what was written and not synced is there,
-/// lost, torn within a sector or garbage, independently for each 512-byte sector and in any order. File names are durable
-/// only after
-/// their directory was synced. The length of a file may revert to what it was at its last sync.
+/// A disk in memory that can lose power, fail and fill up. After <see cref="Crash"/>, what was written and not synced is
+/// there, lost, torn within a sector or garbage, independently for each 512-byte sector and in any order. File names are
+/// durable only after their directory was synced. The length of a file may revert to what it was at its last sync.
 /// </summary>
 internal sealed class SimulatedDisk : IFileSystem
 {
@@ -65,8 +64,7 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>
     /// The clock on which a cached write with its sync takes longer than a direct write, so that journals choose direct
-    /// writes. If
-    /// null, there are no direct writes.
+    /// writes. If null, there are no direct writes.
     /// </summary>
     public SimulatedClock? DirectClock { get; set; }
 
@@ -75,8 +73,7 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>
     /// Called before each call takes effect, with its kind and the file name. Lets other threads run, or examines what a
-    /// crash would
-    /// leave.
+    /// crash would leave.
     /// </summary>
     public Action<DiskOperation, string>? Acting { get; set; }
 
@@ -178,8 +175,7 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>
     /// Simulates the end of the process while the machine keeps running: the next process sees everything written, synced or
-    /// not. No
-    /// further call is made to fail.
+    /// not. No further call is made to fail.
     /// </summary>
     public void Resume()
     {

@@ -98,8 +98,7 @@ internal sealed class SimulatedMap : IFileMap
 
     /// <summary>
     /// Shows what was written while another map of this process showed the file: those writes are in the system's cache, so
-    /// a page
-    /// whose write a checkpoint has yet to hand out can be read without a call.
+    /// a page whose write a checkpoint has yet to hand out can be read without a call.
     /// </summary>
     private void ShowWritten()
     {

@@ -8,8 +8,7 @@ namespace Treepie.Storage.Simulation;
 /// </summary>
 /// <remarks>
 /// Each logical thread has a real one, because the engine blocks; passing a baton ensures that only its holder runs. A
-/// thread that
-/// yields must not hold a lock that another could want.
+/// thread that yields must not hold a lock that another could want.
 /// </remarks>
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {

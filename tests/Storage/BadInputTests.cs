@@ -8,8 +8,7 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// Every file of an environment truncated, replaced, of a newer format, or with a bit changed: a typed error or correct
-/// data; never another
-/// result or exception. The short form tests samples; <c>TREEPIE_THOROUGH=1</c> tests every position.
+/// data; never another result or exception. The short form tests samples; <c>TREEPIE_THOROUGH=1</c> tests every position.
 /// </summary>
 public sealed class BadInputTests
 {

@@ -257,8 +257,7 @@ public sealed class BadWorldTests
 
     /// <summary>
     /// Returns false after a typed error. Otherwise sets whether the data is that of the transaction that was found (damage
-    /// at the end of the
-    /// journal counts as a torn tail).
+    /// at the end of the journal counts as a torn tail).
     /// </summary>
     private static bool ReadsRight(SimulatedDisk disk, Random random, Dictionary<long, Model> states, out bool isRight)
     {

@@ -5,8 +5,7 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// Random work on a disk that loses power at random operations, again and again on the same files. After each crash the
-/// check must be
-/// clean, and the state must be that of a prefix of the submitted commands that contains all acknowledged ones.
+/// check must be clean, and the state must be that of a prefix of the submitted commands that contains all acknowledged ones.
 /// </summary>
 /// <typeparam name="TModel">A state.</typeparam>
 /// <param name="random">Source of all random numbers.</param>

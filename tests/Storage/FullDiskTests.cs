@@ -8,8 +8,7 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// Guarantee "disk full", on the simulated disk and on small real ones: a write without space fails as a whole and reports
-/// it; deletes work
-/// and make space for writes again; nothing acknowledged is lost.
+/// it; deletes work and make space for writes again; nothing acknowledged is lost.
 /// </summary>
 public sealed class FullDiskTests : IDisposable
 {

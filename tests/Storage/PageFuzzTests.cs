@@ -8,10 +8,8 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// Pages and frames that someone forged or a bug of ours wrote: changed where they describe positions, with a corrected
-/// checksum, so that
-/// the code that reads them is tested and not the checksum. The result must be a typed error or any data; never another
-/// exception, a crash
-/// or an endless loop.
+/// checksum, so that the code that reads them is tested and not the checksum. The result must be a typed error or any data;
+/// never another exception, a crash or an endless loop.
 /// </summary>
 public sealed class PageFuzzTests
 {

@@ -10,8 +10,7 @@ internal static class Probe
 {
     /// <summary>
     /// Returns false after a typed error. Otherwise everything read must belong to one of the states. Fails if it does not,
-    /// or on any other
-    /// exception.
+    /// or on any other exception.
     /// </summary>
     public static bool Run(BuiltStore store, SimulatedDisk disk, Random random, string what)
     {
@@ -62,8 +61,7 @@ internal static class Probe
         catch (Xunit.Sdk.TraceAssertException)
         {
             // Content with correct checksums that the engine did not write may violate its assertions, which are enabled
-            // here but not in
-            // release builds.
+            // here but not in release builds.
         }
         catch (Exception error) when (error is not Xunit.Sdk.XunitException)
         {

@@ -4,8 +4,7 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// Shared code of tests on simulated disks: an environment so small that it changes files often, and runs that report how to
-/// repeat a
-/// failure.
+/// repeat a failure.
 /// </summary>
 internal static class SmallDisk
 {

@@ -10,8 +10,7 @@ namespace Treepie.Storage.Tests;
 
 /// <summary>
 /// A page that the disk cannot read when it is first accessed. This must give an error that names file and page and must not
-/// end the
-/// process, as a direct access to the mapped address would; everything else must stay readable.
+/// end the process, as a direct access to the mapped address would; everything else must stay readable.
 /// </summary>
 public sealed class UnreadablePageTests
 {

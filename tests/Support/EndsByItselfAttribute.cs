@@ -6,10 +6,8 @@ namespace Treepie.Tests.Support;
 
 /// <summary>
 /// Ensures that every test ends: one that hangs is canceled, and if that does not help, the process exits and names the
-/// test. Otherwise
-/// the run would hang without a message. The speed of the machine does not matter: no test takes a tenth of the timeout.
-/// There is no
-/// limit with <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests arbitrarily long.
+/// test. Otherwise the run would hang without a message. The speed of the machine does not matter: no test takes a tenth of
+/// the timeout. There is no limit with <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests arbitrarily long.
 /// </summary>
 [AttributeUsage(AttributeTargets.Assembly)]
 public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute

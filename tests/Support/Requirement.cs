@@ -2,8 +2,7 @@ namespace Treepie.Tests.Support;
 
 /// <summary>
 /// What a test needs beyond the .NET SDK. If it is missing, the test is skipped with a reason; with
-/// <c>TREEPIE_REQUIRE_ALL=1</c>, as in
-/// CI, it fails.
+/// <c>TREEPIE_REQUIRE_ALL=1</c>, as in CI, it fails.
 /// </summary>
 public static class Requirement
 {

@@ -5,8 +5,7 @@ namespace Treepie.Tests.Support;
 
 /// <summary>
 /// The real server in its own process, on a free loopback port. Disposing kills it if it is still running. <see
-/// cref="StopAsync"/> shuts
-/// it down as a person would; <see cref="KillAsync"/> gives it no chance to clean up.
+/// cref="StopAsync"/> shuts it down as a person would; <see cref="KillAsync"/> gives it no chance to clean up.
 /// </summary>
 public sealed class ServerProcess : IAsyncDisposable
 {
@@ -54,8 +53,7 @@ public sealed class ServerProcess : IAsyncDisposable
 
     /// <summary>
     /// Starts the server and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty
-    /// directory that is deleted
-    /// with it.
+    /// directory that is deleted with it.
     /// </summary>
     public static Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments) =>
         StartAsync([], dataDirectory, moreArguments);

@@ -8,8 +8,7 @@ namespace Treepie.Torture;
 
 /// <summary>
 /// Keeps a reader open while the whole database is overwritten many times. It may retain one version of each page and no
-/// more; memory
-/// and journal must not grow; the statistics must name it; and it must still read what it read at first.
+/// more; memory and journal must not grow; the statistics must name it; and it must still read what it read at first.
 /// </summary>
 /// <param name="directory">Directory of the environment; the caller deletes it.</param>
 /// <param name="databaseBytes">Size of the data.</param>

@@ -6,8 +6,7 @@ namespace Treepie.Torture;
 
 /// <summary>
 /// Runs each mutant of the engine in its own process. It is killed by a violated guarantee, the death of the process, or a
-/// hang. A
-/// kill counts only if the engine without mutants passes the piece that killed it.
+/// hang. A kill counts only if the engine without mutants passes the piece that killed it.
 /// </summary>
 internal sealed class MutantHunt
 {
@@ -55,10 +54,8 @@ internal sealed class MutantHunt
 
     /// <summary>
     /// Runs some of the mutants until the time is over, starting with one chosen by the seed. Each runs a fixed number of
-    /// pieces, many
-    /// times what it takes to kill any of them, independent of the speed of the machine. A mutant cut off by the end of the
-    /// time does not
-    /// count as a survivor.
+    /// pieces, many times what it takes to kill any of them, independent of the speed of the machine. A mutant cut off by
+    /// the end of the time does not count as a survivor.
     /// </summary>
     public void RunSample(int seed, TimeSpan time, long pieces, int threads)
     {

@@ -47,8 +47,7 @@ internal sealed class BackupOutput : IDisposable
 
     /// <summary>
     /// Writes the backup. A place that fails is skipped as long as another one works. Incomplete files of aborted runs at
-    /// the file
-    /// or the places are removed first.
+    /// the file or the places are removed first.
     /// </summary>
     public async Task<T> WriteAsync<T>(
         string database, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)

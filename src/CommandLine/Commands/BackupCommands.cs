@@ -249,8 +249,7 @@ internal static class BackupCommands
 
     /// <summary>
     /// Refuses to restore a sealed backup to a plain database unless that is allowed. A given key counts as proof that the
-    /// backup is
-    /// sealed; a plain backup is refused later if a key is given.
+    /// backup is sealed; a plain backup is refused later if a key is given.
     /// </summary>
     private static void RefusePlain(EncryptionKey? seal, bool isEncrypted, bool allowsPlain, string option)
     {

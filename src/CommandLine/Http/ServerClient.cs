@@ -129,8 +129,8 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>
-    /// Starts a restore from a place, which the server reads itself, and returns the operation id:
-    /// <c>POST admin/restore/database</c>. Credentials of a bucket are sent along if the environment has them.
+    /// Starts a restore from a place, which the server reads itself, and returns the operation id: <c>POST
+    /// admin/restore/database</c>. Credentials of a bucket are sent along if the environment has them.
     /// </summary>
     public async Task<long> StartRestoreAsync(
         RestoreTarget target, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key,

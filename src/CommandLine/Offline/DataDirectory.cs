@@ -72,8 +72,7 @@ internal sealed class DataDirectory
 
     /// <summary>
     /// Whether an environment is an index of a database, …/indexes/<c>name</c>/store beside …/documents. The server rebuilds
-    /// indexes
-    /// from the documents, which is necessary if documents were lost.
+    /// indexes from the documents, which is necessary if documents were lost.
     /// </summary>
     public static bool IsIndex(string environment) => DocumentsOf(environment) is not null;
 

@@ -7,10 +7,10 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Archiving;
 
 /// <summary>
-/// Keeps the log of a database for its readers. Backup tasks store their positions durably with their state; positions of other
-/// readers (<c>BackupOptions.LogReader</c>) last until the database is closed. Everything that the slowest reader has not
-/// archived
-/// is kept, within the largest budget requested. Beyond the budget, only readers that are too slow get a gap. Thread-safe.
+/// Keeps the log of a database for its readers. Backup tasks store their positions durably with their state; positions of
+/// other readers (<c>BackupOptions.LogReader</c>) last until the database is closed. Everything that the slowest reader has
+/// not archived is kept, within the largest budget requested. Beyond the budget, only readers that are too slow get a gap.
+/// Thread-safe.
 /// </summary>
 internal sealed class DatabaseLog(StorageEnvironment environment, string directory)
 {
@@ -20,8 +20,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
 
     /// <summary>
     /// Keeps the log as before the database was closed, so that nothing is lost between opening it and the first backup.
-    /// Must be called
-    /// before the first write.
+    /// Must be called before the first write.
     /// </summary>
     public void Resume()
     {
@@ -78,8 +77,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
 
     /// <summary>
     /// Keeps everything committed from now on until the result is disposed, whatever readers have archived. Used while a
-    /// backup runs
-    /// from whose commit the log will continue.
+    /// backup runs from whose commit the log will continue.
     /// </summary>
     public IDisposable Hold()
     {

@@ -19,8 +19,8 @@ internal sealed record LogNeed(long? Reached, long BudgetBytes)
 
     /// <summary>
     /// Returns the needs of enabled tasks that archive the log of the database in a directory. Reads the task records field
-    /// by field,
-    /// because the log must be kept from the opening of the database on, before the backup code that owns the records is started.
+    /// by field, because the log must be kept from the opening of the database on, before the backup code that owns the
+    /// records is started.
     /// </summary>
     public static IReadOnlyList<LogNeed> OfTasks(StorageEnvironment environment, string directory)
     {

@@ -5,8 +5,7 @@ namespace Treepie.Catalogs;
 
 /// <summary>
 /// A database of a catalogue and its state. Lock order: the gate before the catalogue's lock. Only the holder of the gate
-/// may change
-/// the entry.
+/// may change the entry.
 /// </summary>
 internal sealed class CatalogEntry(string name, string path)
 {

@@ -4,9 +4,8 @@ namespace Treepie.Catalogs;
 
 /// <summary>
 /// The directory of a catalogue, locked until disposed, with a folder for each database in <c>databases</c>. Databases are
-/// created
-/// and deleted atomically by renaming their folder. While a folder is unfinished its name begins with <c>~</c>, which no database
-/// name does.
+/// created and deleted atomically by renaming their folder. While a folder is unfinished its name begins with <c>~</c>,
+/// which no database name does.
 /// </summary>
 internal sealed class CatalogFolder : IDisposable
 {
@@ -33,8 +32,8 @@ internal sealed class CatalogFolder : IDisposable
 
     /// <summary>
     /// Lists all databases. Deletes folders left half created or half deleted by a crash, and ignores other folders. Folders
-    /// whose
-    /// names differ only in case count as one database, which stays closed, because nothing determines which of them is meant.
+    /// whose names differ only in case count as one database, which stays closed, because nothing determines which of them
+    /// is meant.
     /// </summary>
     public IReadOnlyList<CatalogEntry> Scan()
     {

@@ -8,8 +8,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
 {
     /// <summary>
     /// After a key failed to open its database, its source is not used again for this long: it may run a program, and
-    /// requests for the
-    /// database may be frequent.
+    /// requests for the database may be frequent.
     /// </summary>
     private static readonly TimeSpan _keyRetryDelay = TimeSpan.FromSeconds(5);
 

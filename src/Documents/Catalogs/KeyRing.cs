@@ -6,8 +6,7 @@ namespace Treepie.Catalogs;
 
 /// <summary>
 /// The keys known to a catalogue: from sources configured per database, from its <see cref="SecretStore"/>, and those held
-/// in memory
-/// for this run only. Calls for the same database must not be concurrent.
+/// in memory for this run only. Calls for the same database must not be concurrent.
 /// </summary>
 internal sealed class KeyRing : IDisposable
 {

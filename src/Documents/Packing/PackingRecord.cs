@@ -7,8 +7,7 @@ namespace Treepie.Packing;
 /// <summary>
 /// Compression state of a collection, stored in the tree <see cref="TreeNames.Packing"/> under the collection id. Layout,
 /// little-endian: number of the dictionary (4 bytes), number of documents it was trained on (8), etag up to which all
-/// documents were
-/// processed (8).
+/// documents were processed (8).
 /// </summary>
 internal readonly record struct PackingRecord(uint Dictionary, long TrainedOn, long UpTo)
 {

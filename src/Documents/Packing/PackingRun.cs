@@ -6,8 +6,7 @@ namespace Treepie.Packing;
 
 /// <summary>
 /// Compresses the documents of a collection that do not use its current dictionary, in etag order. Documents are compressed
-/// outside
-/// of the write transaction; a step blocks writers for a few milliseconds only.
+/// outside of the write transaction; a step blocks writers for a few milliseconds only.
 /// </summary>
 internal sealed class PackingRun(IWriteHost host, string collection, BodyDictionary dictionary)
 {

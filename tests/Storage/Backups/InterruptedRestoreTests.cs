@@ -7,8 +7,7 @@ namespace Treepie.Storage.Tests.Backups;
 
 /// <summary>
 /// A restore that loses power at any operation must leave either no store or a complete one, and the next restore to the
-/// same place must
-/// succeed.
+/// same place must succeed.
 /// </summary>
 public sealed class InterruptedRestoreTests
 {

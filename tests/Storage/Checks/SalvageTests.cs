@@ -8,8 +8,7 @@ namespace Treepie.Storage.Tests.Checks;
 
 /// <summary>
 /// Damages one thing at a time and salvages. Everything outside of the damage must be recovered exactly, everything missing
-/// must be
-/// reported, and anything that never existed or no longer exists must be counted as doubtful.
+/// must be reported, and anything that never existed or no longer exists must be counted as doubtful.
 /// </summary>
 public sealed class SalvageTests
 {

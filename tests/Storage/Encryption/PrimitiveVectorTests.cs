@@ -4,8 +4,7 @@ namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
 /// Verifies the cryptographic primitives of the platform with the published test vectors, so that any other implementation
-/// can open what is
-/// sealed here.
+/// can open what is sealed here.
 /// </summary>
 public sealed class PrimitiveVectorTests
 {

@@ -5,8 +5,7 @@ namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
 /// Opens a sealed stream according to docs/internals/backup-format.md, using nothing of the engine. If it fails, the
-/// documentation is
-/// incomplete.
+/// documentation is incomplete.
 /// </summary>
 internal static class SealedReader
 {

@@ -8,10 +8,8 @@ namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
 /// An attacker who can change the files of an encrypted environment, knows their format and corrects every checksum, but
-/// does not have the
-/// key. Each kind of change must be reported with its own message, and nothing may be read that was never written. Changes
-/// that cannot be
-/// detected are tested too.
+/// does not have the key. Each kind of change must be reported with its own message, and nothing may be read that was never
+/// written. Changes that cannot be detected are tested too.
 /// </summary>
 public sealed class TamperingTests : IDisposable
 {
@@ -237,8 +235,7 @@ public sealed class TamperingTests : IDisposable
 
     /// <summary>
     /// As documented in docs/reliability.md: without a counter outside of the disk, a truncated log looks like one after a
-    /// power failure, and an
-    /// older state is a valid state.
+    /// power failure, and an older state is a valid state.
     /// </summary>
     [Fact]
     public void A_log_that_was_cut_off_behind_its_last_checkpoint_is_not_noticed()
@@ -252,8 +249,7 @@ public sealed class TamperingTests : IDisposable
 
     /// <summary>
     /// As documented in docs/reliability.md: both were sealed with keys of this environment, under the same number and
-    /// transaction, and nothing
-    /// in their parent distinguishes them.
+    /// transaction, and nothing in their parent distinguishes them.
     /// </summary>
     [Fact]
     public void A_page_of_a_copy_that_went_another_way_is_not_noticed_and_neither_is_a_whole_older_state()

@@ -144,8 +144,7 @@ public sealed partial class DirectoryLockTests
 
     /// <summary>
     /// With this setting, .NET takes no locks; the engine's own lock is independent of it. The setting is read once, so it
-    /// is set for another
-    /// process.
+    /// is set for another process.
     /// </summary>
     [Fact]
     public void The_lock_is_not_that_of_the_runtime()

@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
 /// Lets the system calls of this machine behave as those of another machine or file system: with larger pages (and as strict
-/// about them
-/// as a kernel), without fallocate, without locks.
+/// about them as a kernel), without fallocate, without locks.
 /// </summary>
 internal sealed class SystemFloor : SystemCalls
 {
@@ -107,8 +106,7 @@ internal sealed class SystemFloor : SystemCalls
                 NotReadAround.Add(lengthBytes);
 
         // A kernel rounds the length of a discard up, and what is discarded by mistake is discarded here too. Other advice
-        // is limited
-        // to the requested range.
+        // is limited to the requested range.
         bool isDiscard = advice is AdviseDontNeed or AdviseDontNeedLocked;
         return base.Advise(address, isDiscard ? RoundUp(lengthBytes) : lengthBytes, advice);
     }

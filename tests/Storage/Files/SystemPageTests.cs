@@ -11,8 +11,7 @@ namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
 /// Systems whose pages are larger than those of a store. The simulated calls refuse unaligned addresses and discard whole
-/// system pages, as
-/// their kernels do.
+/// system pages, as their kernels do.
 /// </summary>
 public sealed class SystemPageTests
 {

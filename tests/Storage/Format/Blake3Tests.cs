@@ -67,8 +67,7 @@ public sealed class Blake3Tests : IDisposable
 
     /// <summary>
     /// The definition: a chunk, or a parent whose left child has the largest power of two of chunks that leaves at least one
-    /// byte for the right
-    /// child.
+    /// byte for the right child.
     /// </summary>
     private static byte[] OfTree(ReadOnlySpan<byte> bytes) =>
         MemoryMarshal.AsBytes<uint>(ValueOf(bytes, 0, Blake3Kernel.Root)).ToArray();

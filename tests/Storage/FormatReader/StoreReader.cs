@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.FormatReader;
 
 /// <summary>
 /// Reads the files of an environment according to docs/internals/file-format.md only; it uses no type of the store. If it
-/// and the store
-/// differ, the page or the store is wrong.
+/// and the store differ, the page or the store is wrong.
 /// </summary>
 internal sealed class StoreReader
 {

@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
 /// A killed process leaves journal files whose names were not made durable by a sync. The next process must make them
-/// durable before it
-/// writes to the files.
+/// durable before it writes to the files.
 /// </summary>
 public sealed class JournalFileNameTests
 {

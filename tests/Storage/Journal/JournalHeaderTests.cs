@@ -14,11 +14,9 @@ public sealed class JournalHeaderTests
 
     /// <summary>
     /// Regression test: the first session after a crash begins a use with the last frame and loses power while writing the
-    /// header, which
-    /// leaves garbage after it. The next session does the same in the same file, and of its header only the trailing zeros
-    /// reach the disk.
-    /// The header of the first session was then valid again, without its frame, and the log ended before an acknowledged
-    /// transaction.
+    /// header, which leaves garbage after it. The next session does the same in the same file, and of its header only the
+    /// trailing zeros reach the disk. The header of the first session was then valid again, without its frame, and the log
+    /// ended before an acknowledged transaction.
     /// </summary>
     [Fact]
     public void A_header_that_a_crash_damaged_behind_its_record_counts_at_once_and_not_later()

@@ -9,8 +9,7 @@ namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
 /// A journal file that is shorter than when its use began has lost frames that may have been acknowledged. A power failure
-/// cannot cause
-/// that, because the length is durable before the first frame, so it is damage and never the end of the log.
+/// cannot cause that, because the length is durable before the first frame, so it is damage and never the end of the log.
 /// </summary>
 public sealed class TruncatedJournalTests
 {
@@ -185,8 +184,7 @@ public sealed class TruncatedJournalTests
 
     /// <summary>
     /// Returns true if opening is refused, for writing and for reading, without writing anything. Otherwise everything
-    /// acknowledged must be
-    /// there.
+    /// acknowledged must be there.
     /// </summary>
     private static bool IsRefused(SimulatedDisk disk, Random random, string what, string? file)
     {

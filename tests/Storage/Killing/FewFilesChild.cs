@@ -5,8 +5,7 @@ namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
 /// This test program, started with a low limit of open files. Instead of running tests, it opens environments until that
-/// fails, reports the
-/// error, and continues with the open ones.
+/// fails, reports the error, and continues with the open ones.
 /// </summary>
 internal static class FewFilesChild
 {

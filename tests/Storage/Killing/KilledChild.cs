@@ -5,8 +5,7 @@ namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
 /// This test program, started with a directory in its environment. Instead of running tests, it writes batches there, prints
-/// a line for each
-/// acknowledged one, and continues until it is killed.
+/// a line for each acknowledged one, and continues until it is killed.
 /// </summary>
 internal static class KilledChild
 {

@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
 /// Batches whose content is derived from their number, so that it is known afterwards what must be there. Each value repeats
-/// the numbers of
-/// its batch and entry.
+/// the numbers of its batch and entry.
 /// </summary>
 /// <remarks>
 /// Each writer has its own tree with entries under (batch, index), and the number of its last batch under the empty key. The last

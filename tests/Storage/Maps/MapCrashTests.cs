@@ -5,8 +5,7 @@ namespace Treepie.Storage.Tests.Maps;
 
 /// <summary>
 /// Maps on a disk that loses power. After each crash, the content is that of a prefix of the commits with all acknowledged
-/// ones, and
-/// the check is clean.
+/// ones, and the check is clean.
 /// </summary>
 public sealed class MapCrashTests
 {

@@ -50,8 +50,7 @@ public sealed class DecryptedPagesMemoryTests : IDisposable
 
     /// <summary>
     /// Regression test: the page remained registered as decrypted without its content, so the next reader got whatever was
-    /// in memory as if it
-    /// were verified.
+    /// in memory as if it were verified.
     /// </summary>
     [Fact]
     public void A_page_whose_loading_throws_is_not_taken_for_decrypted()

@@ -10,8 +10,7 @@ namespace Treepie.Storage.Tests.Scrubbing;
 
 /// <summary>
 /// Pages that change on the disk after they were verified. The scrub reads them again, and later readers get an error that
-/// names file and
-/// page.
+/// names file and page.
 /// </summary>
 public sealed class ScrubTests
 {

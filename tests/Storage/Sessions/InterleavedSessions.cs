@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.Sessions;
 
 /// <summary>
 /// Interleaves several sessions on one environment, together with its model. Each session keeps a script of its operations
-/// and results; when
-/// its commit succeeds, the script is replayed on the model of that moment and must give the same results.
+/// and results; when its commit succeeds, the script is replayed on the model of that moment and must give the same results.
 /// </summary>
 internal sealed class InterleavedSessions(StorageEnvironment environment, Random random, int keys)
 {

@@ -4,8 +4,7 @@ namespace Treepie.Storage.Tests.Snapshots;
 
 /// <summary>
 /// Named snapshots on a disk that loses power at any operation. After each crash, they and the state must be those of one
-/// prefix of the
-/// commits.
+/// prefix of the commits.
 /// </summary>
 public sealed class NamedSnapshotCrashTests
 {

@@ -32,8 +32,7 @@ internal sealed class SnapshotModel
 
     /// <summary>
     /// Returns one random command: changes, and sometimes the creation or deletion of a snapshot. Draws everything in
-    /// advance, so that it does
-    /// the same each time it runs.
+    /// advance, so that it does the same each time it runs.
     /// </summary>
     public static Func<WriteTransaction, bool> Next(Random random, Workload workload, SnapshotModel model)
     {

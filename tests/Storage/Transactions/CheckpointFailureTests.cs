@@ -7,8 +7,7 @@ namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
 /// Guarantee "checkpoint write fails": not fatal, retried with increasing delays, reported in the statistics, and limited by
-/// a bound at
-/// which writes are refused.
+/// a bound at which writes are refused.
 /// </summary>
 public sealed class CheckpointFailureTests
 {

@@ -7,8 +7,7 @@ namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
 /// Rewriting the same bytes can be torn like any other write. So data that recovery may need is rewritten only if there is
-/// another copy of
-/// it, or not at all.
+/// another copy of it, or not at all.
 /// </summary>
 public sealed class MetaCopyOrderTests
 {

@@ -6,8 +6,7 @@ namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
 /// A store whose creation was interrupted before its file name was durable. The next opening must make it durable before
-/// anything is built
-/// on it.
+/// anything is built on it.
 /// </summary>
 public sealed class NewStoreNameTests
 {

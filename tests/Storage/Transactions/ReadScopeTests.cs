@@ -88,8 +88,7 @@ public sealed class ReadScopeTests : IDisposable
         Assert.Equal(200 * 501, Run(200));
 
         // Other code may allocate on this thread in some rounds, for example when the runtime recompiles. Reads that
-        // allocate would do so
-        // in every round.
+        // allocate would do so in every round.
         long least = long.MaxValue;
         for (int round = 0; round < 5 && least > 0; round++)
         {

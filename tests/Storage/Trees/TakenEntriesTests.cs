@@ -7,8 +7,7 @@ namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
 /// Reads the values of keys with a common prefix one leaf at a time. They must be those found by walking from key to key,
-/// whatever
-/// precedes and follows them.
+/// whatever precedes and follows them.
 /// </summary>
 public sealed class TakenEntriesTests : IDisposable
 {

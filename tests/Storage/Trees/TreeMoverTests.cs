@@ -9,8 +9,7 @@ public sealed class TreeMoverTests
 {
     /// <summary>
     /// There are more shapes than a branch has children, and each has one leaf less than the previous one. So in one of them
-    /// the first visit
-    /// ends at a branch, whose first key has no meaning.
+    /// the first visit ends at a branch, whose first key has no meaning.
     /// </summary>
     [Fact]
     public void A_visit_that_ends_at_a_branch_does_not_begin_again()

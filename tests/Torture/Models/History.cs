@@ -2,10 +2,8 @@ namespace Treepie.Torture.Models;
 
 /// <summary>
 /// The submitted commands by transaction number, starting from a known state, and so the state that each transaction must
-/// have left.
-/// The engine assigns numbers in the order in which it runs commands. A command that is undone and run again is submitted
-/// again with
-/// its number, which voids all later ones.
+/// have left. The engine assigns numbers in the order in which it runs commands. A command that is undone and run again is
+/// submitted again with its number, which voids all later ones.
 /// </summary>
 internal sealed class History(long first, Model model)
 {
@@ -23,8 +21,7 @@ internal sealed class History(long first, Model model)
 
     /// <summary>
     /// Whether there are transactions that nobody submits: those by which a shrink moves pages between the commands of other
-    /// clients.
-    /// They do not change visible content.
+    /// clients. They do not change visible content.
     /// </summary>
     public bool HasUnsubmitted { get; set; }
 

@@ -135,8 +135,7 @@ internal sealed class Model
 
     /// <summary>
     /// Describes the first difference between a snapshot and this model, or returns null if they are equal. With an
-    /// environment whose
-    /// newest state the snapshot is, also compares named snapshots.
+    /// environment whose newest state the snapshot is, also compares named snapshots.
     /// </summary>
     public string? Difference(ReadTransaction read, StorageEnvironment? environment = null) =>
         TreeDifference(read) ?? MapDifference(read) ?? (environment is null ? null : SnapshotDifference(environment));

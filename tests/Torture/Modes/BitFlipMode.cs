@@ -10,8 +10,7 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// Flips one bit or changes a few bytes of a file. Opening must be refused with a typed error or find one of the earlier
-/// states, never
-/// anything else. Pieces go through every byte of every file, in an order that spreads them.
+/// states, never anything else. Pieces go through every byte of every file, in an order that spreads them.
 /// </summary>
 internal sealed class BitFlipMode : IMode
 {
@@ -54,8 +53,7 @@ internal sealed class BitFlipMode : IMode
             long offset = (long)((UInt128)(ulong)number * (ulong)Stride % (ulong)content.Length);
 
             // Most of a file is zeros that are never read. So one flip in four hits the first meta pages or headers, one the
-            // header of a
-            // page or frame, one the beginning of a sector, and one any byte.
+            // header of a page or frame, one the beginning of a sector, and one any byte.
             long place = number / 4;
             offset = (number % 4) switch
             {
@@ -91,8 +89,7 @@ internal sealed class BitFlipMode : IMode
             using (ReadTransaction read = environment.BeginRead())
             {
                 // A damaged last frame cannot be distinguished from a truncated one. An environment without a journal may
-                // fall back to its
-                // other meta page.
+                // fall back to its other meta page.
                 long oldest = durability == Durability.Durable ? history.Last - 1 : history.First;
                 if (read.TransactionId < oldest || read.TransactionId > history.Last)
                     throw new TortureFailure(

@@ -10,10 +10,8 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// Damage that is not caused by power loss. A journal file is truncated somewhere: opening must find everything or refuse.
-/// Pages change
-/// on the disk after they were verified: once the scrub has read them, or the system has evicted them and that was noticed,
-/// every reader
-/// must get an error, and nobody may get anything other than what was written.
+/// Pages change on the disk after they were verified: once the scrub has read them, or the system has evicted them and that
+/// was noticed, every reader must get an error, and nobody may get anything other than what was written.
 /// </summary>
 internal sealed class DamageMode(Bases bases) : IMode
 {

@@ -6,9 +6,8 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or
-/// a held reader
-/// (in an encrypted environment: nothing, a change of the user key, a reopening or a rotation of the data key), in every kind of
-/// environment: all crash points, and all subsets of unsynced data up to a bound.
+/// a held reader (in an encrypted environment: nothing, a change of the user key, a reopening or a rotation of the data
+/// key), in every kind of environment: all crash points, and all subsets of unsynced data up to a bound.
 /// </summary>
 internal sealed class ExhaustiveMode : IMode
 {

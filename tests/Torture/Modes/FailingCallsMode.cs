@@ -8,8 +8,7 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// The disk is full, or one call fails, once or from then on: the first of its kind in a run, then the second, and so on to
-/// the last. The
-/// piece determines the run and the kind of call.
+/// the last. The piece determines the run and the kind of call.
 /// </summary>
 internal sealed class FailingCallsMode(Bases bases) : IMode
 {
@@ -22,16 +21,14 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
 
     /// <summary>
     /// In every other piece the capacity is close to the initial size, in steps that decide about one journal file; a new
-    /// store has
-    /// <see cref="FirstDataBytes"/>.
+    /// store has <see cref="FirstDataBytes"/>.
     /// </summary>
     private const long FineStepBytes = 4096;
     private const long FirstDataBytes = 256 << 10;
 
     /// <summary>
     /// One piece in three continues in another process, which finds data that a failed sync left readable. The first process
-    /// is killed after
-    /// fewer than this many changes following the failure.
+    /// is killed after fewer than this many changes following the failure.
     /// </summary>
     private const int KillsAfter = 4;
 
@@ -46,8 +43,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     };
     /// <summary>
     /// Which call fails in which piece, and on which file; null: the disk is full. Calls that durability depends on are more
-    /// frequent than
-    /// those that only read.
+    /// frequent than those that only read.
     /// </summary>
     private static readonly (DiskOperation Kind, bool? OfData)?[] _turns =
     [
@@ -68,8 +64,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
 
     /// <summary>
     /// The kind changes fastest, then whether it fails once or permanently, then workload and call together, so that early
-    /// pieces cover early
-    /// and late calls of many workloads. All calls of a workload are covered after a quadratic number of pieces.
+    /// pieces cover early and late calls of many workloads. All calls of a workload are covered after a quadratic number of
+    /// pieces.
     /// </summary>
     public void Run(long piece, Tally tally)
     {

@@ -10,10 +10,8 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// An attacker without the key changes files of an encrypted environment and corrects every checksum: a bit anywhere in a
-/// page, a meta
-/// page, a bitmap or a frame, or a page in another's place. This must be reported, in words that distinguish it from a
-/// failing disk, and
-/// nothing may be read that was never written.
+/// page, a meta page, a bitmap or a frame, or a page in another's place. This must be reported, in words that distinguish it
+/// from a failing disk, and nothing may be read that was never written.
 /// </summary>
 internal sealed class ForgeriesMode : IMode
 {

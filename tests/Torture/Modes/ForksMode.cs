@@ -6,10 +6,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Copies the directory of an encrypted environment, as a backup, a disk snapshot or a cloned machine does, and continues on both
-/// copies, with different writes under the same numbers of transactions, pages and frames. No nonce may be used twice under
-/// one key in
-/// either of them, even across crashes and recoveries.
+/// Copies the directory of an encrypted environment, as a backup, a disk snapshot or a cloned machine does, and continues on
+/// both copies, with different writes under the same numbers of transactions, pages and frames. No nonce may be used twice
+/// under one key in either of them, even across crashes and recoveries.
 /// </summary>
 internal sealed class ForksMode(Bases bases) : IMode
 {

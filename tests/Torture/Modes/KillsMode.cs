@@ -7,9 +7,8 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// A process is killed at each disk operation of a short run in turn, another one continues with what the first left in the
-/// system's
-/// cache, and the power fails at every moment of that. Nothing may depend on data that was never synced, even if more was
-/// built on it.
+/// system's cache, and the power fails at every moment of that. Nothing may depend on data that was never synced, even if
+/// more was built on it.
 /// </summary>
 internal sealed class KillsMode(Bases bases) : IMode
 {
@@ -17,8 +16,7 @@ internal sealed class KillsMode(Bases bases) : IMode
 
     /// <summary>
     /// Number of syncs of a run that are the last operation in turn, spread if there are more: a process killed during a
-    /// sync leaves most in
-    /// the system's cache. In one piece in four it is any operation.
+    /// sync leaves most in the system's cache. In one piece in four it is any operation.
     /// </summary>
     private const int KillsOfLife = 24;
 

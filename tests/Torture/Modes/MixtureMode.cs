@@ -10,10 +10,8 @@ namespace Treepie.Torture.Modes;
 
 /// <summary>
 /// Combines files and pages that do not belong together. Two histories start from the same environment, and a file of one is
-/// put into the
-/// other; a page is stored in another's place or replaced by an old version; a file is missing. Opening must be refused, or
-/// find one of
-/// the states of one of the histories.
+/// put into the other; a page is stored in another's place or replaced by an old version; a file is missing. Opening must be
+/// refused, or find one of the states of one of the histories.
 /// </summary>
 internal sealed class MixtureMode(Bases bases) : IMode
 {

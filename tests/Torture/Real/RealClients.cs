@@ -8,10 +8,8 @@ namespace Treepie.Torture.Real;
 
 /// <summary>
 /// Runs real threads on one environment: each writer has its own batches, readers verify whole snapshots, twice and with
-/// spans held in
-/// between, and others write checkpoints, create and drop named snapshots and shrink the file. Budgets are so small that
-/// publishing,
-/// freeing pages, reusing them and checkpoints race all the time.
+/// spans held in between, and others write checkpoints, create and drop named snapshots and shrink the file. Budgets are so
+/// small that publishing, freeing pages, reusing them and checkpoints race all the time.
 /// </summary>
 internal sealed class RealClients(StorageEnvironment environment, int seed)
 {

@@ -10,8 +10,7 @@ namespace Treepie.Torture.Real;
 
 /// <summary>
 /// Real threads on a real disk; see <see cref="RealClients"/>. Pieces are not exactly repeatable, because the machine
-/// interleaves the
-/// threads.
+/// interleaves the threads.
 /// </summary>
 internal sealed class ThreadsMode : IMode
 {

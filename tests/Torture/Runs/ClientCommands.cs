@@ -112,8 +112,7 @@ internal sealed class ClientCommands(RunState state)
 
     /// <summary>
     /// Runs an optimistic session that reads and writes keys while others write. It must be refused if another client
-    /// changed what it read;
-    /// with a single client, only then.
+    /// changed what it read; with a single client, only then.
     /// </summary>
     public void RunSession(IReadOnlyList<Change> changes, IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
@@ -165,8 +164,7 @@ internal sealed class ClientCommands(RunState state)
 
     /// <summary>
     /// Shrinks the file. The commits that move pages do not change visible content. With a single client they get the next
-    /// transaction
-    /// numbers; with several, they come between the commits of others.
+    /// transaction numbers; with several, they come between the commits of others.
     /// </summary>
     public void Shrink()
     {
@@ -195,8 +193,7 @@ internal sealed class ClientCommands(RunState state)
 
     /// <summary>
     /// Changes the user key. Until the call returns, the old or the new key opens the disk; afterwards only the new one,
-    /// whichever meta page
-    /// is left.
+    /// whichever meta page is left.
     /// </summary>
     public void ChangeKey()
     {
@@ -266,8 +263,7 @@ internal sealed class ClientCommands(RunState state)
 
     /// <summary>
     /// Whether the journal has failed. Then nothing is committed any more, and the next transaction number remains with the
-    /// commit of which
-    /// it is unknown whether it reached the disk.
+    /// commit of which it is unknown whether it reached the disk.
     /// </summary>
     private static bool CommitsNothing(StorageEnvironment environment) => environment.State.Failure is not null;
 

@@ -8,10 +8,8 @@ namespace Treepie.Torture.Runs;
 
 /// <summary>
 /// Opens what a crash left and verifies it: the content is a complete state of the history, not older than the last
-/// acknowledged one;
-/// the check finds no problems; recovery writes nothing. An encrypted environment must open with the right key only, and
-/// contain no
-/// plaintext.
+/// acknowledged one; the check finds no problems; recovery writes nothing. An encrypted environment must open with the right
+/// key only, and contain no plaintext.
 /// </summary>
 internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorder seals)
 {
@@ -22,8 +20,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
 
     /// <summary>
     /// Throws unless the image recovers, with one of the keys, to a state between <paramref name="required"/> and the last
-    /// one of the
-    /// history.
+    /// one of the history.
     /// </summary>
     public void Verify(DiskImage image, History history, long required, IReadOnlyList<int> keys, bool isThorough)
     {

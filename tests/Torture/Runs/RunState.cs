@@ -32,8 +32,7 @@ internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History hi
 
     /// <summary>
     /// The user keys that may open the disk: the current one first, then those that an incomplete change, or a change by a
-    /// killed process,
-    /// may have left.
+    /// killed process, may have left.
     /// </summary>
     public IReadOnlyList<int> Keys { get; set; } = [0];
 

@@ -2,8 +2,7 @@ namespace Treepie.Torture.Runs;
 
 /// <summary>
 /// Source of keys in simulated worlds. Secrets are derived from a seed, so that a run is repeatable. Each opening for
-/// writing needs its
-/// own seed, as each has different random numbers in the real world.
+/// writing needs its own seed, as each has different random numbers in the real world.
 /// </summary>
 internal sealed class SecretDraw(int seed)
 {

@@ -109,8 +109,7 @@ internal sealed class SimulatedRun
 
     /// <summary>
     /// Runs the scenario and passes on the durable state of the disk: after a clean close, or as if the power had failed
-    /// before it. Returns
-    /// the last transaction.
+    /// before it. Returns the last transaction.
     /// </summary>
     public long RunAndStop(bool isClean, Action<DiskImage> take)
     {

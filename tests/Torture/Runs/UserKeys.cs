@@ -5,8 +5,7 @@ namespace Treepie.Torture.Runs;
 
 /// <summary>
 /// User keys by number, the same in every run. They are not passphrases, because deriving their keys would take a tenth of a
-/// second per
-/// opening.
+/// second per opening.
 /// </summary>
 internal static class UserKeys
 {

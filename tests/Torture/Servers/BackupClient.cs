@@ -5,8 +5,7 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Takes backups of every kind while others write. Each backup that was reported complete must contain a state between its
-/// start and
-/// its end, as a writer's <see cref="Ledger"/> shows in the database restored from it.
+/// start and its end, as a writer's <see cref="Ledger"/> shows in the database restored from it.
 /// </summary>
 internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? key, Random random) : IStormClient
 {

@@ -7,8 +7,7 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Makes bulk inserts and deletes whole ones by id prefix. An acknowledged insert must be complete; another one must have a
-/// prefix of its
-/// documents without gaps. A deletion must have removed everything or nothing.
+/// prefix of its documents without gaps. A deletion must have removed everything or nothing.
 /// </summary>
 internal sealed class BulkClient(Random random) : IStormClient
 {

@@ -4,8 +4,7 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Several clients take ranges of numbers and identities, none of which may be assigned twice, and increment a counter whose
-/// value must
-/// be between what was acknowledged and what was attempted.
+/// value must be between what was acknowledged and what was attempted.
 /// </summary>
 internal sealed class CountingClient(int clients, Random random) : IStormClient
 {

@@ -7,10 +7,9 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Sends requests to one database of a real server. A request without response because the server is gone throws
-/// <see cref="HttpRequestException"/>, <see cref="IOException"/> or, if the connection was just opened, <see
-/// cref="SocketException"/>;
-/// <see cref="IsGone"/> distinguishes these from server errors.
+/// Sends requests to one database of a real server. A request without response because the server is gone throws <see
+/// cref="HttpRequestException"/>, <see cref="IOException"/> or, if the connection was just opened, <see
+/// cref="SocketException"/>; <see cref="IsGone"/> distinguishes these from server errors.
 /// </summary>
 internal sealed class DatabaseClient(string url, string database) : IDisposable
 {

@@ -5,10 +5,8 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Several clients change the same compare-exchange values, alone or in a cluster-wide batch with a document that must get
-/// the same
-/// number. Each change specifies the expected index and writes a unique number. So the changes of one value form a chain in
-/// which no
-/// index has two successors, and what is found after a kill is never older than what was acknowledged.
+/// the same number. Each change specifies the expected index and writes a unique number. So the changes of one value form a
+/// chain in which no index has two successors, and what is found after a kill is never older than what was acknowledged.
 /// </summary>
 internal sealed class ExchangeClients(int clients, Random random) : IStormClient
 {

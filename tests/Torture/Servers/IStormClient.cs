@@ -17,8 +17,7 @@ internal interface IStormClient
 
     /// <summary>
     /// Throws if something acknowledged is lost or something refused exists. Requests without response may or may not have
-    /// taken effect;
-    /// what is found becomes the expected state.
+    /// taken effect; what is found becomes the expected state.
     /// </summary>
     Task VerifyAsync(DatabaseClient database);
 }

@@ -7,8 +7,7 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// The documents of one writer as read from a database. Each batch of a writer stores its number and the hash of the
-/// resulting state
-/// in a document, so that any state (after a kill, or of a backup) can be verified on its own.
+/// resulting state in a document, so that any state (after a kill, or of a backup) can be verified on its own.
 /// </summary>
 /// <param name="Number">Number of the last batch, or 0 if there is none.</param>
 /// <param name="Hash">Hash of the state after the batch, as stored by it.</param>

@@ -7,10 +7,8 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Runs the real server under clients of every kind, kills it (SIGKILL) at random moments and restarts it on the same
-/// directory, over
-/// and over, alternating between an encrypted and a plain database. After each restart every client verifies the server; at
-/// the end
-/// the server is stopped and each of its files is checked.
+/// directory, over and over, alternating between an encrypted and a plain database. After each restart every client verifies
+/// the server; at the end the server is stopped and each of its files is checked.
 /// </summary>
 internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> say)
 {
@@ -25,8 +23,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
 
     /// <summary>
     /// Runs for the given time in periods of two minutes at most, alternately encrypted and plain. Returns a description of
-    /// the failure, or
-    /// null.
+    /// the failure, or null.
     /// </summary>
     public static string? Run(int seed, TimeSpan time, Action<string> say)
     {
@@ -140,8 +137,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
 
     /// <summary>
     /// Kills the server after a random number of acknowledgements or some seconds, plus a random moment, so that kills hit
-    /// every stage of
-    /// the work, and hit work in progress as reliably on a slow machine as on a fast one.
+    /// every stage of the work, and hit work in progress as reliably on a slow machine as on a fast one.
     /// </summary>
     private static async Task WorkUntilKilledAsync(ServerProcess server, List<IStormClient> clients, Random random)
     {

@@ -6,8 +6,7 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Writes documents with attachments, counters and time series in random batches. Each batch also stores its number and the
-/// hash of the
-/// resulting state (<see cref="Ledger"/>). Some batches expect a wrong change vector, and must leave nothing behind.
+/// hash of the resulting state (<see cref="Ledger"/>). Some batches expect a wrong change vector, and must leave nothing behind.
 /// </summary>
 internal sealed class StormWriter(int number, Random random) : IStormClient
 {
