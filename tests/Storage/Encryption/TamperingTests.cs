@@ -126,7 +126,7 @@ public sealed class TamperingTests : IDisposable
             forged = image.WithMeta(
                 image.Meta().Slot, copy => copy[offset] = (byte)(offset == 96 ? copy[offset] + 2 : copy[offset] ^ 1));
         CorruptionException error = Assert.Throws<CorruptionException>(() => Read(forged));
-        // These two may be wrong whoever wrote them.
+        // These two values are impossible, whoever wrote them.
         Assert.True(
             error.Message.Contains("was changed by someone who does not have the key", StringComparison.Ordinal)
                 || offset is 168 or 192,
