@@ -1,19 +1,19 @@
 namespace Treepie.CommandLine;
 
-/// <summary>What the program tells the shell.</summary>
+/// <summary>Exit codes of the program.</summary>
 internal static class ExitCode
 {
-    /// <summary>Done, all of it.</summary>
+    /// <summary>Everything was done.</summary>
     public const int Ok = 0;
 
     /// <summary>
-    /// The server, a file or a document stood in the way; standard error says which. Lines skipped by an import count as well.
+    /// A server, file or document caused a failure, described on standard error. Also returned if an import skipped lines.
     /// </summary>
     public const int Failure = 1;
 
-    /// <summary>The command line itself is wrong; nothing was done.</summary>
+    /// <summary>The command line is wrong; nothing was done.</summary>
     public const int Usage = 2;
 
-    /// <summary>Ctrl-C or SIGTERM: what was acknowledged stays. 128 + SIGINT, as shells have it.</summary>
+    /// <summary>Ctrl-C or SIGTERM; acknowledged changes are kept. 128 + SIGINT, the convention of shells.</summary>
     public const int Cancelled = 130;
 }

@@ -4,12 +4,12 @@ using Spectre.Console;
 namespace Treepie.CommandLine;
 
 /// <summary>
-/// Where a command writes. Results go to standard output and nothing else does, so that scripts can read it; everything meant for
-/// the person in front of it (progress, summaries, errors) goes to standard error.
+/// The streams of a command. Only results go to standard output, so that scripts can read it; everything meant for the user
+/// (progress, summaries, errors) goes to standard error.
 /// </summary>
 internal sealed class Shell
 {
-    /// <summary>Width of a table that is written to a file or a pipe, where there is no window to ask.</summary>
+    /// <summary>Width of tables in a file or pipe, which has no window.</summary>
     private const int WidthOfFile = 160;
 
     private const int LongestSecret = 4096;
@@ -17,31 +17,31 @@ internal sealed class Shell
     /// <summary>Standard output as bytes.</summary>
     public required Stream Output { get; init; }
 
-    /// <summary>Standard output as text; the same stream, so one of the two is used, not both.</summary>
+    /// <summary>Standard output as text. It is the same stream as <see cref="Output"/>, so use only one of the two.</summary>
     public required TextWriter OutputText { get; init; }
 
     /// <summary>Standard error.</summary>
     public required TextWriter Error { get; init; }
 
-    /// <summary>Whether someone watches standard error, so that a bar can move there.</summary>
+    /// <summary>Whether standard error is a terminal, which can show a progress bar.</summary>
     public required bool ErrorIsTerminal { get; init; }
 
-    /// <summary>Whether standard output is a terminal, whose width tables take.</summary>
+    /// <summary>Whether standard output is a terminal, which determines the width of tables.</summary>
     public required bool OutputIsTerminal { get; init; }
 
-    /// <summary>Whether a question can be asked.</summary>
+    /// <summary>Whether the user can be prompted.</summary>
     public required bool CanAsk { get; init; }
 
-    /// <summary>Reads the answer to a question.</summary>
+    /// <summary>Reads a line of input.</summary>
     public required Func<string?> ReadLine { get; init; }
 
-    /// <summary>Reads the answer to a question that nobody may look at: it is not shown. To be zeroed by the caller.</summary>
+    /// <summary>Reads a secret without echo. The caller zeroes the returned array.</summary>
     public required Func<char[]> ReadSecret { get; init; }
 
     /// <summary>The clock, for rates.</summary>
     public required TimeProvider Time { get; init; }
 
-    /// <summary>The streams of this process.</summary>
+    /// <summary>Creates a shell with the streams of this process.</summary>
     public static Shell OfProcess()
     {
         Console.OutputEncoding = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false);
@@ -59,7 +59,7 @@ internal sealed class Shell
         };
     }
 
-    /// <summary>Keys up to Enter; backspace takes one back. The buffer never grows, so no copy of it is left behind.</summary>
+    /// <summary>Reads keys up to Enter; backspace deletes one. The buffer never grows, so no copy of it is left behind.</summary>
     private static char[] ReadHidden()
     {
         char[] typed = new char[LongestSecret];
@@ -77,7 +77,7 @@ internal sealed class Shell
         return secret;
     }
 
-    /// <summary>A console for tables, on standard output.</summary>
+    /// <summary>A console for tables on standard output.</summary>
     public IAnsiConsole OutputConsole()
     {
         IAnsiConsole console = AnsiConsole.Create(new AnsiConsoleSettings
@@ -91,6 +91,6 @@ internal sealed class Shell
         return console;
     }
 
-    /// <summary>A console for a moving bar, on standard error.</summary>
+    /// <summary>A console for a progress bar on standard error.</summary>
     public IAnsiConsole ErrorConsole() => AnsiConsole.Create(new AnsiConsoleSettings { Out = new AnsiConsoleOutput(Error) });
 }

@@ -1,4 +1,4 @@
 namespace Treepie.CommandLine;
 
-/// <summary>The command line asks for something that cannot be meant; ends with <see cref="ExitCode.Usage"/>.</summary>
+/// <summary>The command line is not valid. The process ends with <see cref="ExitCode.Usage"/>.</summary>
 internal sealed class UsageException(string message) : Exception(message);

@@ -63,7 +63,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         Compression = new DocumentCompression(this, _dictionaries);
         try
         {
-            // Indexes are at work from here on, and may write documents: what WriteAsync uses is there.
+            // Index workers start here and may write documents, so everything that WriteAsync uses is set.
             Indexes = IndexCatalogue.Open(
                 IndexesDirectory,
                 new IndexingContext(
@@ -93,7 +93,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             return;
         shared.AnalyzersChanged += RefreshAnalyzers;
         if (shared.Analyzers.Count > 0)
-            RefreshAnalyzers(); // they may have changed while the database was closed
+            RefreshAnalyzers(); // analyzers may have changed while the database was closed
     }
 
     /// <summary>The name of the database; that of the directory unless the options specify one.</summary>
@@ -510,11 +510,11 @@ public sealed class Database : IDocumentStore, ISessionHost
             return false;
         if (Options.Shared is { } shared)
             shared.AnalyzersChanged -= RefreshAnalyzers;
-        Lifecycle.Dispose(); // it writes
+        Lifecycle.Dispose(); // before closing the rest, because it writes
         TimeSeriesPolicies.Dispose();
         Compression.Dispose();
         _changes.Close();
-        ((IDisposable)Indexes).Dispose(); // before the documents it reads
+        ((IDisposable)Indexes).Dispose(); // before the documents that indexes read
         return true;
     }
 
@@ -546,7 +546,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         }
         catch (ObjectDisposedException)
         {
-            // It is being closed; its next opening looks at shared analyzers.
+            // The database is being closed. Its next opening applies shared analyzers.
         }
     }
 
@@ -568,7 +568,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             ? []
             : await TrialEndedException.ResultsAsync(
                 WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults)).ConfigureAwait(false);
-        batch.Dispose(); // not where the write failed or was given up: the storage may still read from it
+        batch.Dispose(); // not after a failed or canceled write: the storage may still read from the batch
         return results;
     }
 

@@ -90,7 +90,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     {
         DatabaseName.Check(name);
         var entry = new CatalogEntry(name, _folder.PathOf(name));
-        lock (entry.Gate) // before others can find it: they wait until it is there
+        lock (entry.Gate) // taken before the entry is added, so that others wait until the database is created
         {
             lock (_lock)
             {
@@ -125,7 +125,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         lock (entry.Gate)
         {
             if (!entry.IsCreated)
-                return null; // its making failed, or it was deleted meanwhile
+                return null; // creating it failed, or it was deleted meanwhile
             ObjectDisposedException.ThrowIf(_disposed, this);
             entry.ThrowIfAmbiguous();
             return entry.Database ??= _opener.Open(entry);
@@ -151,7 +151,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             if (entry.Database is not { HasWork: false } database)
                 return false;
-            entry.Database = null; // whatever closing says, it is closed
+            entry.Database = null; // closed even if Dispose throws
             database.Dispose();
             return true;
         }
@@ -216,7 +216,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             _keys.ThrowIfCannotKeep(name);
 
         using EncryptionKey given = KeyText.ReadKey(key, "What was given");
-        CatalogEntry entry = FindEntry(name) ?? new CatalogEntry(name, _folder.PathOf(name)); // one that nobody finds
+        CatalogEntry entry = FindEntry(name) ?? new CatalogEntry(name, _folder.PathOf(name)); // new: not visible
         lock (entry.Gate)
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
@@ -409,7 +409,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             BackupReport report = await restore(unfinished, all).ConfigureAwait(false);
             lock (entry.Gate)
             {
-                ObjectDisposedException.ThrowIf(_disposed, this); // the next catalogue deletes what is unfinished
+                ObjectDisposedException.ThrowIf(_disposed, this); // the next catalogue deletes unfinished folders
                 _folder.Finish(unfinished, name);
                 entry.IsCreated = true;
             }

@@ -1,19 +1,20 @@
 namespace Treepie;
 
 /// <summary>
-/// Rules of database names: 1 to 128 ASCII letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, with no dot at either end, and none
-/// of the names that Windows keeps for devices. So every name is the name of a folder on every system, none leads out of the
-/// folder it stands in, and none looks like another. Equal without case.
+/// Rules for database names: 1 to 128 ASCII letters, digits, <c>_</c>, <c>-</c> and <c>.</c>, with no dot at either end, and
+/// no device names of Windows. So a name is a valid folder name on every system, cannot lead outside of the parent folder,
+/// and cannot be confused with a similar one. Names are compared ignoring case.
 /// </summary>
 internal static class DatabaseName
 {
     private const int MaxLength = 128;
 
-    /// <summary>Names of devices on Windows, whatever follows them behind a dot; COM and LPT with a digit besides.</summary>
+    /// <summary>Device names of Windows, with any extension. COM and LPT with a digit are devices as well.</summary>
     private static readonly string[] _devices = ["CON", "PRN", "AUX", "NUL"];
 
     /// <summary>
-    /// Whether a folder may be a database: also under names that older versions took and that are refused for new ones.
+    /// Whether a folder name may be a database. Includes names that older versions allowed and that are refused for new
+    /// databases.
     /// </summary>
     public static bool IsFolder(string name)
     {
@@ -25,8 +26,8 @@ internal static class DatabaseName
         return true;
     }
 
-    /// <summary>Refuses what cannot be the name of a new database.</summary>
-    /// <exception cref="ArgumentException">Says what a name may hold.</exception>
+    /// <summary>Throws if a name is not allowed for a new database.</summary>
+    /// <exception cref="ArgumentException">The name is not allowed; the message says why.</exception>
     public static void Check(string name)
     {
         ArgumentNullException.ThrowIfNull(name);

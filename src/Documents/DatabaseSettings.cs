@@ -78,7 +78,7 @@ public sealed class DatabaseSettings
         ArgumentException.ThrowIfNullOrEmpty(name);
         if (_known.TryGetValue(name, out (long, byte[]?) known))
             return known;
-        lock (_reading) // what is read before a change is not remembered after it
+        lock (_reading) // a value read before a change must not be cached after it
         {
             using DatabaseSnapshot snapshot = _database.BeginRead();
             (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);

@@ -70,7 +70,7 @@ public sealed record DatabaseStatistics
 
     internal static DatabaseStatistics Of(Database database)
     {
-        long decryptedBytes = database.DecryptedBytes; // before this reads
+        long decryptedBytes = database.DecryptedBytes; // before the reads below decrypt pages
         using DatabaseSnapshot snapshot = database.BeginRead();
         StorageStatistics storage = database.Environment.GetStatistics();
         return new DatabaseStatistics
@@ -90,7 +90,7 @@ public sealed record DatabaseStatistics
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(database.DataDirectory),
             IsEncrypted = database.IsEncrypted,
             DecryptedBytes = decryptedBytes,
-            OpenSnapshots = storage.OpenReaders - 1, // without this one
+            OpenSnapshots = storage.OpenReaders - 1, // not counting the one of this method
             IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
             Indexes = database.Indexes.List(),
         };

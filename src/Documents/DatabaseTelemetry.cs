@@ -6,9 +6,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie;
 
 /// <summary>
-/// What databases tell whoever listens: times of writes and queries under the meter <c>Treepie</c>, and their steps as spans of
-/// the activity source <c>Treepie</c>. Where nobody listens it costs a look at a flag. Both are static, as .NET means them to be:
-/// listeners find them by name, and they hold nothing of a database.
+/// Telemetry of databases: durations of writes and queries in the meter <c>Treepie</c>, and their steps as spans of the
+/// activity source <c>Treepie</c>. Without listeners it costs one check of a flag. Both are static, as is usual in .NET:
+/// listeners find them by name, and they hold no data of a database.
 /// </summary>
 internal static class DatabaseTelemetry
 {
@@ -28,16 +28,16 @@ internal static class DatabaseTelemetry
         _meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.",
             advice: Advice());
 
-    /// <summary>Whether somebody counts queries.</summary>
+    /// <summary>Whether query durations are being recorded.</summary>
     public static bool CountsQueries => _queries.Enabled;
 
-    /// <summary>Whether somebody counts writes.</summary>
+    /// <summary>Whether write durations are being recorded.</summary>
     public static bool CountsWrites => _writes.Enabled;
 
-    /// <summary>Whether what is at work here is traced: somebody listens, and what is above it was not left out.</summary>
+    /// <summary>Whether the current operation is traced: there is a listener, and the parent span is sampled.</summary>
     public static bool IsTraced => _source.HasListeners() && Activity.Current is not { Recorded: false };
 
-    /// <summary>Begins a span below what is at work here; null if nobody wants to see it.</summary>
+    /// <summary>Starts a span below the current one. Returns null if it is not traced.</summary>
     public static Activity? Start(string name, string database)
     {
         Activity? span = IsTraced ? _source.StartActivity(name) : null;
@@ -46,7 +46,7 @@ internal static class DatabaseTelemetry
     }
 
     /// <summary>
-    /// Begins a span below another one, which may be at work on another thread. It does not become what is at work here.
+    /// Starts a span below another one, which may belong to another thread. The current span does not change.
     /// </summary>
     public static Activity? StartBelow(Activity? parent, string name, DateTime startUtc = default)
     {
@@ -60,8 +60,8 @@ internal static class DatabaseTelemetry
     }
 
     /// <summary>
-    /// Writes, with a span of the write as its caller sees it; in it one of its turn in the transaction, on whatever thread, and
-    /// one of the commit, from there to its being durable.
+    /// Executes a write with a span for the whole call, and within it one span for its part of the transaction, on whatever
+    /// thread, and one for the commit, from there until it is durable.
     /// </summary>
     public static async Task<TResult> TraceWriteAsync<TResult>(
         StorageEnvironment environment, string database, Func<WriteTransaction, TResult> run, CancellationToken cancellationToken)
@@ -82,15 +82,15 @@ internal static class DatabaseTelemetry
         return written;
     }
 
-    /// <summary>A write is durable.</summary>
+    /// <summary>Records the duration of a write until it was durable.</summary>
     public static void Written(string database, TimeSpan elapsed) =>
         _writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
-    /// <summary>A query has found its first results.</summary>
+    /// <summary>Records the duration of a query until its first results.</summary>
     public static void Queried(string database, TimeSpan elapsed) =>
         _queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
-    // From a tenth of a millisecond to ten seconds.
+    // Bucket boundaries from 0.1 milliseconds to ten seconds.
     private static InstrumentAdvice<double> Advice() =>
         new()
         {

@@ -6,8 +6,8 @@ using Treepie.Writes;
 namespace Treepie;
 
 /// <summary>
-/// Runs the writes of a database: each in a transaction that others join, measured, traced, and told to those who wait for
-/// changes.
+/// Executes the writes of a database: each in a transaction shared with concurrent writes, with telemetry and change
+/// notifications.
 /// </summary>
 internal sealed class DatabaseWrites(
     StorageEnvironment environment,
@@ -19,7 +19,7 @@ internal sealed class DatabaseWrites(
     string name,
     TimeProvider timeProvider)
 {
-    /// <summary>Runs a command; completes when it is durable.</summary>
+    /// <summary>Executes a command; completes when it is durable.</summary>
     public async Task<TResult> RunAsync<TResult>(
         Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
@@ -39,12 +39,12 @@ internal sealed class DatabaseWrites(
         }
         catch (OperationCanceledException)
         {
-            PublishWhatIsDurable(); // the write may have been done nevertheless
+            PublishWhatIsDurable(); // the write may have completed nevertheless
             throw;
         }
     }
 
-    /// <summary>Runs a command, for callers that are not asynchronous.</summary>
+    /// <summary>Executes a command synchronously.</summary>
     public TResult Run<TResult>(Func<DocumentWriter, DateTime, TResult> command)
     {
         (TResult result, long etag) = environment.Write(transaction => Run(transaction, command, wantsResults: true));
@@ -70,7 +70,7 @@ internal sealed class DatabaseWrites(
         }
         catch (ObjectDisposedException)
         {
-            // closed meanwhile: nobody waits any more
+            // Closed meanwhile: nobody waits for changes any more.
         }
     }
 }

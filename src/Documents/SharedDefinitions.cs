@@ -19,7 +19,7 @@ public sealed class SharedDefinitions
     private readonly DatabaseOptions _options;
     private volatile Definitions? _definitions;
     private volatile Database? _database;
-    private volatile bool _isMissing; // so that not every request asks the file system
+    private volatile bool _isMissing; // avoids a file system access for every request
     private bool _disposed;
 
     internal SharedDefinitions(string catalogDirectory, DatabaseOptions options)

@@ -1,7 +1,8 @@
 namespace Treepie;
 
 /// <summary>
-/// A directory that goes when it is disposed: in memory where the system has a place for that, else among the temporary files.
+/// A temporary directory that is deleted when disposed: in shared memory if the system has it, otherwise among the temporary
+/// files.
 /// </summary>
 internal sealed class TemporaryPlace : IDisposable
 {
@@ -13,7 +14,7 @@ internal sealed class TemporaryPlace : IDisposable
         Path = System.IO.Path.Combine(root, $"treepie-{Guid.NewGuid():N}");
     }
 
-    /// <summary>The directory, which whoever uses it makes.</summary>
+    /// <summary>Path of the directory, which its user creates.</summary>
     public string Path { get; }
 
     public void Dispose()
@@ -24,7 +25,7 @@ internal sealed class TemporaryPlace : IDisposable
         }
         catch (DirectoryNotFoundException)
         {
-            // Nothing was made.
+            // The directory was never created.
         }
     }
 }

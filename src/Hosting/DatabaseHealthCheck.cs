@@ -3,7 +3,7 @@ using Treepie.Indexes;
 
 namespace Treepie.Extensions.Hosting;
 
-/// <summary>Whether a database can be read and written, and its indexes work.</summary>
+/// <summary>Checks that a database can be read and written and that its indexes run.</summary>
 internal sealed class DatabaseHealthCheck(DatabaseHolder holder) : IHealthCheck
 {
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default)

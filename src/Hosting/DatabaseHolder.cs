@@ -3,7 +3,7 @@ using Treepie.Sessions;
 
 namespace Treepie.Extensions.Hosting;
 
-/// <summary>Opens a database once, and closes it with the program.</summary>
+/// <summary>Opens a database once and closes it when the host stops.</summary>
 internal sealed partial class DatabaseHolder(
     TreepieHostingOptions options, Func<Database, DocumentSession> openSession, ILogger<DatabaseHolder> log,
     TimeProvider timeProvider) : IDisposable, IAsyncDisposable
@@ -12,7 +12,7 @@ internal sealed partial class DatabaseHolder(
     private Database? _database;
     private bool _disposed;
 
-    /// <summary>The database, opened now if it was not.</summary>
+    /// <summary>The database, which is opened on first use.</summary>
     public Database Database
     {
         get
@@ -25,7 +25,7 @@ internal sealed partial class DatabaseHolder(
         }
     }
 
-    /// <summary>A new session.</summary>
+    /// <summary>Opens a new session.</summary>
     public DocumentSession OpenSession() => openSession(Database);
 
     public void Dispose()

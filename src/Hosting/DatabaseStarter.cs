@@ -3,7 +3,7 @@ using Microsoft.Extensions.Hosting;
 namespace Treepie.Extensions.Hosting;
 
 /// <summary>
-/// Opens a database when the program starts, so that what keeps it from opening is said then and not at the first request.
+/// Opens a database when the host starts, so that an error is reported then and not by the first request.
 /// </summary>
 internal sealed class DatabaseStarter(DatabaseHolder holder) : IHostedService
 {

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing;
 
-/// <summary>What remembers where bytes of pages lie, which is good until its transaction ends or releases its pages.</summary>
+/// <summary>An object with pointers to bytes of pages, valid until its transaction ends or releases its pages.</summary>
 internal interface IHoldsPages : IDisposable
 {
-    /// <summary>Forgets them; they are found again when they are asked for.</summary>
+    /// <summary>Drops the pointers. They are looked up again when needed.</summary>
     void ForgetPages();
 }

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing;
 
-/// <summary>What one query works with and the next may have after it.</summary>
+/// <summary>Working memory of a query that later queries can reuse.</summary>
 internal interface IReusable
 {
-    /// <summary>Makes it as one that was just made, with no more memory than most queries need.</summary>
+    /// <summary>Resets the object as if new, keeping no more memory than most queries need.</summary>
     void Clear();
 }

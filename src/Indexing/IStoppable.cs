@@ -1,8 +1,8 @@
 namespace Treepie.Indexing;
 
-/// <summary>Work that may have to stop before it is done.</summary>
+/// <summary>An operation that can be stopped before it is complete.</summary>
 internal interface IStoppable
 {
-    /// <summary>Ends it by an exception if it was cancelled or has spent its budget.</summary>
+    /// <summary>Throws if the operation was canceled or has used up its budget.</summary>
     void Check();
 }

@@ -22,16 +22,16 @@ public sealed class IndexBatch
     /// <summary>The maximum length of an entry's key in bytes.</summary>
     public const int MaxKeyBytes = 512;
 
-    /// <summary>Largest piece of memory that is kept for the next batch: what a batch within the usual budget needs.</summary>
+    /// <summary>Largest buffer kept for the next batch. Sufficient for a batch within the usual budget.</summary>
     private const int KeepBytes = 16 << 20;
 
     /// <summary>
-    /// What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a
-    /// second.
+    /// Weight of a vector in addition to its numbers, which stands for the work of linking it: a batch of 16 MiB has at most
+    /// a thousand vectors, whose neighbors are found in about a second.
     /// </summary>
     private const int VectorWorkBytes = 16 * 1024;
 
-    /// <summary>What a different term, and a different key, take beside their bytes.</summary>
+    /// <summary>Memory of a distinct term and of a distinct key, in addition to their bytes.</summary>
     internal const int BytesOfTerm = 40, BytesOfKey = 48;
 
     private readonly IndexSchema _schema;
@@ -80,18 +80,18 @@ public sealed class IndexBatch
 
     internal TermTable Keys => _keys;
 
-    /// <summary>By ordinal of a key: the entry it ends with, or -1 if it ends removed.</summary>
+    /// <summary>Maps the ordinal of a key to its last entry, or to -1 if the key is deleted at the end of the batch.</summary>
     internal List<int> LastOfKey => _lastOfKey;
 
-    /// <summary>Fields that any entry has, ascending.</summary>
+    /// <summary>Fields that occur in any entry, in ascending order.</summary>
     internal List<int> UsedFields => _usedFields;
 
     internal ByteArena Records => _records;
 
-    /// <summary>What entries keep to be given back.</summary>
+    /// <summary>Stored values of entries.</summary>
     internal StoredValues Stored { get; } = new();
 
-    /// <summary>By ordinal of a key: why its entry was left out.</summary>
+    /// <summary>Maps the ordinal of a key to the error because of which its entry was left out.</summary>
     internal Dictionary<int, EntryError> Errors => _errors;
 
     private int Owner => _openKey >= 0
@@ -272,7 +272,7 @@ public sealed class IndexBatch
     /// <param name="time">When the error occurred.</param>
     public void FailEntry(string label, string message, DateTime time)
     {
-        int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
+        int key = Owner >= 0 ? _openKey : -1; // Owner throws if no entry was begun
         EndEntry();
         _lastOfKey[key] = -1;
         _errors[key] = new EntryError(label, message, time);
@@ -286,7 +286,7 @@ public sealed class IndexBatch
     /// <param name="time">When the error occurred.</param>
     public void EndEntry(string label, string message, DateTime time)
     {
-        int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
+        int key = Owner >= 0 ? _openKey : -1; // Owner throws if no entry was begun
         EndEntry();
         _errors[key] = new EntryError(label, message, time);
     }
@@ -321,7 +321,7 @@ public sealed class IndexBatch
     public void Clear()
     {
         foreach (int field in _usedFields)
-            _fields[field]!.Clear(KeepBytes); // used fields have one
+            _fields[field]!.Clear(KeepBytes); // used fields are not null
         _usedFields.Clear();
         _keys.Clear(KeepBytes);
         _lastOfKey.Clear();
@@ -335,7 +335,7 @@ public sealed class IndexBatch
         SizeBytes = _vectorWorkBytes = 0;
     }
 
-    internal BatchField Field(int field) => _fields[field]!; // only asked for used fields
+    internal BatchField Field(int field) => _fields[field]!; // only called for used fields
 
     internal void CheckClosed()
     {
@@ -375,13 +375,13 @@ public sealed class IndexBatch
         return target;
     }
 
-    /// <summary>The field, which is one that entries of the batch have from now on.</summary>
+    /// <summary>Returns the buffer of a field and marks the field as used.</summary>
     internal BatchField Use(int field)
     {
         BatchField target = _fields[field] ??= new BatchField();
         if (target.Exists.Count == 0)
         {
-            // Kept ascending: entries mostly name fields in order, so the search ends at once.
+            // Kept in ascending order. Entries mostly use fields in order, so the search is short.
             int place = _usedFields.BinarySearch(field);
             _usedFields.Insert(~place, field);
         }
@@ -415,7 +415,7 @@ public sealed class IndexBatch
 
     private void AddWords(BatchField target, int field, int owner, ReadOnlySpan<byte> utf8)
     {
-        _touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, also without a word
+        _touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, even without a word
         _sink.Begin(target, field, owner);
         Analyzer analyzer = _analyzers[field];
         if (!analyzer.MayThrow)
@@ -424,7 +424,7 @@ public sealed class IndexBatch
         }
         else
         {
-            // Nothing is taken before it is done.
+            // The analyzer may throw, so collect its tokens before adding any of them.
             foreach (TokenList.Token token in TokenList.Of(analyzer, utf8))
                 _sink.Add(token);
         }

@@ -12,7 +12,7 @@ public sealed class IndexQueryException : TreepieException
     }
 
     /// <summary>
-    /// Whether a pattern is too complicated, as several that are looked for together may be where each of them is not.
+    /// Whether a pattern is too complex. Several patterns combined can be too complex although each alone is not.
     /// </summary>
     internal bool IsOfPattern { get; init; }
 }

@@ -55,7 +55,7 @@ public sealed class IndexSearcher : IDisposable
         }
     }
 
-    /// <summary>The trees.</summary>
+    /// <summary>View of the index's trees.</summary>
     internal IndexView View => _view;
 
     /// <summary>The fields of this index.</summary>

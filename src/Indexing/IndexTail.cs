@@ -38,8 +38,8 @@ public sealed class IndexTail : IDisposable
         _environment = MemoryEnvironment.Open(key);
         try
         {
-            // Its entries are numbered on from those of the index, as if they were put there, and its vectors have as many
-            // numbers.
+            // Entry ids continue after those of the index, as if the changes were added to it, and vectors have the same
+            // number of dimensions.
             _environment.Write(transaction =>
             {
                 for (int field = 0; field < index.Schema.Fields.Count; field++)
@@ -67,7 +67,7 @@ public sealed class IndexTail : IDisposable
         }
     }
 
-    /// <summary>What searches see of it.</summary>
+    /// <summary>The view that searches use.</summary>
     internal TailView View => _filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
 
     /// <summary>Creates an empty batch for the changes.</summary>
@@ -90,7 +90,7 @@ public sealed class IndexTail : IDisposable
         _filled = new TailView(_searcher.View, [.. gone.Order()]);
     }
 
-    /// <summary>Vectors of the changes are compared one by one: of their graphs no more is made than there has to be.</summary>
+    /// <summary>Minimizes the vector graphs: the vectors of the changes are compared one by one, without a graph.</summary>
     private static IndexSchema WithoutGraphs(IndexSchema schema) =>
         new(
             [.. schema.Fields.Select(

@@ -31,7 +31,7 @@ public sealed class IndexWriter
     private long _entryCount;
     private List<CompoundRecord> _compounds;
 
-    /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
+    /// <summary>Number of dimensions of the vectors of each field; 0 if undetermined.</summary>
     private readonly int[] _dimensions;
 
     /// <summary>
@@ -56,7 +56,7 @@ public sealed class IndexWriter
         Schema = schema;
         using ReadTransaction read = environment.BeginRead();
         Tree? index = read.FindTree(TreeNames.Index);
-        LastEtag = IndexState.Read(index).Etag; // first, as it refuses other formats
+        LastEtag = IndexState.Read(index).Etag; // first, because it rejects other formats
         IndexSchema? existing = SchemaRecord.Read(index);
         _dimensions = [
             .. schema.Fields.Select(
@@ -257,7 +257,7 @@ public sealed class IndexWriter
         return known > 0 ? known : options?.Dimensions ?? 0;
     }
 
-    /// <summary>Adds the fields that are new. An index without entries has them complete.</summary>
+    /// <summary>Adds the new fields. If the index has no entries, they are complete at once.</summary>
     private bool Widen(WriteTransaction transaction, bool isComplete)
     {
         Tree index = transaction.GetOrCreateTree(TreeNames.Index);

@@ -55,7 +55,7 @@ public record struct QueryCounters
     public static QueryCounters Subtract(QueryCounters left, QueryCounters right) => left - right;
 }
 
-/// <summary>The counters of one running query, handed to everything that counts.</summary>
+/// <summary>Holds the counters of one running query by reference.</summary>
 internal sealed class QueryMeter
 {
     private QueryCounters _count;

@@ -28,7 +28,10 @@ public sealed class ScoreExplainer : IDisposable
 
     private readonly ScoreExplainer? _changes;
 
-    /// <summary>Of an index and the changes it has not seen: what the numbers are reckoned from is both. Taken over.</summary>
+    /// <summary>
+    /// Explains scores of an index together with changes it does not contain yet; statistics cover both. Takes ownership of
+    /// <paramref name="combined"/>.
+    /// </summary>
     internal ScoreExplainer(CombinedIndex combined, IndexQuery query)
         : this(combined.Main, query)
     {
@@ -117,7 +120,7 @@ public sealed class ScoreExplainer : IDisposable
         }
     }
 
-    /// <summary>The parts of a full-text query that have words, each as a query of its own.</summary>
+    /// <summary>The parts of a full-text query that contain words, each as its own query.</summary>
     private IEnumerable<IndexQuery> Parts(FullTextQuery query)
     {
         (string Part, bool IsQuoted)[] all = [.. TextCompiler.Parts(query.Text)];
@@ -141,7 +144,7 @@ public sealed class ScoreExplainer : IDisposable
     private IReadOnlyList<TokenList.Token> Words(TextQuery text) =>
         _compiler.Words(_context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
 
-    /// <summary>The numbers of BM25 for one word: their product is the score.</summary>
+    /// <summary>The BM25 factors for one word. Their product is the score.</summary>
     private List<ScoreExplanation> Term(TextQuery word, float boost, long id)
     {
         int field = _context.View.Field(word.Field);

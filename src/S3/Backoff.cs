@@ -4,35 +4,34 @@ using Amazon.Runtime;
 namespace Treepie.S3;
 
 /// <summary>
-/// Tries again what may go better the next time, with waits that double and are spread, so that many who lost the same server do
-/// not come back together. Thread-safe.
+/// Retries requests that failed for temporary reasons. Waits double and have jitter, so that many clients of a failed server
+/// do not return at the same moment. Thread-safe.
 /// </summary>
 internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
 {
-    /// <summary>Tries of one request: with the waits below, about three minutes for a server to come back.</summary>
+    /// <summary>Attempts per request. With the waits below, a server has about three minutes to come back.</summary>
     public const int MaxTries = 12;
 
     /// <summary>
-    /// Longest that one try may take: a part that needs more goes slower than 30 kB a second, and what takes nothing at all is
-    /// not waited for any longer.
+    /// Timeout of one attempt. A part of the default size that takes longer is slower than 30 kB/s.
     /// </summary>
     public static readonly TimeSpan TryTimeout = TimeSpan.FromMinutes(5);
 
-    /// <summary>A try that ran out of its time counts as so many: a quarter of an hour in all.</summary>
+    /// <summary>An attempt that timed out counts as this many, so that timeouts last a quarter of an hour in total.</summary>
     private const int TriesOfATimeout = 4;
 
     private static readonly TimeSpan _first = TimeSpan.FromMilliseconds(200);
     private static readonly TimeSpan _most = TimeSpan.FromSeconds(30);
 
-    /// <summary>The time (UTC).</summary>
+    /// <summary>The current time (UTC).</summary>
     public DateTime Now => clock.GetUtcNow().UtcDateTime;
 
-    /// <summary>Runs it, again and again if need be.</summary>
-    /// <param name="place">Where, for messages.</param>
-    /// <param name="request">One try.</param>
-    /// <param name="maxTries">Tries at most.</param>
-    /// <param name="cancellationToken">Ends tries and waits.</param>
-    /// <exception cref="DestinationException">It cannot go better, or did not.</exception>
+    /// <summary>Runs a request, with retries if necessary.</summary>
+    /// <param name="place">Address of the destination, for messages.</param>
+    /// <param name="request">Makes one attempt.</param>
+    /// <param name="maxTries">Maximum number of attempts.</param>
+    /// <param name="cancellationToken">Cancels attempts and waits.</param>
+    /// <exception cref="DestinationException">The error is permanent, or all attempts failed.</exception>
     public async Task<T> RunAsync<T>(
         string place, Func<CancellationToken, Task<T>> request, CancellationToken cancellationToken, int maxTries = MaxTries)
     {
@@ -67,8 +66,8 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
         }
     }
 
-    /// <summary>Does something that must not take longer than a try may.</summary>
-    /// <exception cref="TimeoutException">It did.</exception>
+    /// <summary>Runs an operation with the timeout of one attempt.</summary>
+    /// <exception cref="TimeoutException">The timeout has expired.</exception>
     public async ValueTask<T> InTimeAsync<TState, T>(
         TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken)
     {
@@ -84,14 +83,15 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
         }
     }
 
-    /// <summary>Waits before the next try.</summary>
+    /// <summary>Waits before the next attempt.</summary>
     public Task WaitAsync(int tried, CancellationToken cancellationToken)
     {
         double most = Math.Min(_most.TotalMilliseconds, _first.TotalMilliseconds * Math.Pow(2, tried - 1));
         return Task.Delay(TimeSpan.FromMilliseconds(most * (0.5 + (0.5 * jitter()))), clock, cancellationToken);
     }
 
-    /// <summary>Whether it is the connection or the server's present state, and not what was asked.</summary>
+    /// <summary>Whether an error comes from the connection or a temporary state of the server, so that a retry may
+    /// succeed.</summary>
     public static bool IsWorthAnother(Exception error) => error switch
     {
         DestinationException => false,

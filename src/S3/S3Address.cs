@@ -3,26 +3,26 @@ using System.Globalization;
 namespace Treepie.S3;
 
 /// <summary>
-/// <c>s3://bucket/prefix?region=…&amp;endpoint=…&amp;path-style=…&amp;part-mb=…</c>, taken apart. What is compatible with S3 is
-/// reached by its <c>endpoint</c>, and then, unless it says otherwise, with the bucket in the path.
+/// Parsed form of <c>s3://bucket/prefix?region=…&amp;endpoint=…&amp;path-style=…&amp;part-mb=…</c>. Services compatible with
+/// S3 are reached at their <c>endpoint</c>, by default with the bucket in the path.
 /// </summary>
 internal sealed record S3Address(string Bucket, string Prefix, string? Region, Uri? Endpoint, bool PathStyle, int PartBytes)
 {
     public const string Scheme = "s3://";
 
     /// <summary>
-    /// Bytes of a part: large enough that requests cost little, small enough that three of them are little memory.
+    /// Default part size: large enough that the cost of requests is small, small enough that three parts need little memory.
     /// </summary>
     private const int DefaultPartMb = 8;
 
     /// <summary>
-    /// Least and greatest part: S3 takes none below 5 MiB but the last; four of the greatest, two of them filled twice as large
-    /// later, are still bounded.
+    /// Minimum and maximum part size. S3 accepts no part below 5 MiB except the last. The maximum bounds the memory of an
+    /// upload: three parts, which double in size later (<see cref="S3Upload"/>).
     /// </summary>
     private const int LeastPartMb = 5, MostPartMb = 64;
 
-    /// <summary>Reads one.</summary>
-    /// <exception cref="DestinationException">Says what is wrong with it.</exception>
+    /// <summary>Parses an address.</summary>
+    /// <exception cref="DestinationException">The address is not valid; the message says why.</exception>
     public static S3Address Parse(string text)
     {
         string rest = text[Scheme.Length..];
@@ -72,17 +72,17 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
         return address with { PathStyle = pathStyle ?? address.Endpoint is not null };
     }
 
-    /// <summary>A region becomes a part of the name of the host that keys are sent to.</summary>
+    /// <summary>Whether a region is valid. It becomes part of the name of the host to which keys are sent.</summary>
     private static bool IsRegion(string text) =>
         text.Length is > 0 and <= 40 && text.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c == '-');
 
     /// <summary>The key of an object below the prefix.</summary>
     public string KeyOf(string name) => Prefix.Length == 0 ? name : $"{Prefix}/{name}";
 
-    /// <summary>Without parameters: what a person calls it.</summary>
+    /// <summary>The address without parameters, for display.</summary>
     public override string ToString() => Prefix.Length == 0 ? $"{Scheme}{Bucket}" : $"{Scheme}{Bucket}/{Prefix}";
 
-    // What does not parse may hold a key that somebody put there: nothing behind the question mark is said again.
+    // An invalid address may contain a misplaced key, so nothing after the question mark is quoted.
     private static DestinationException Bad(string text, string what)
     {
         int question = text.IndexOf('?', StringComparison.Ordinal);

@@ -6,23 +6,22 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// A bucket, or what is below a prefix of it. Uploads are multipart: parts go out while the next is filled, and nothing touches
-/// the local disk. Memory: three parts for each upload, see <see cref="S3Upload"/>.
+/// A bucket or a prefix in it. Uploads are multipart: parts are sent while the next is filled, without using the local disk.
+/// Memory: three parts per upload, see <see cref="S3Upload"/>.
 /// </summary>
 internal sealed class S3Destination(S3Address address, AmazonS3Client client, Backoff backoff) : BackupDestination
 {
     private const int MaxObjects = 100_000;
     private const string ProbeName = ".probe-of-backups";
 
-    /// <summary>Tries of a probe: who waits for it is a person.</summary>
+    /// <summary>Number of attempts for interactive requests such as a probe, where a person waits.</summary>
     private const int ProbeTries = 4;
 
-    /// <summary>Pages of uploads that are looked at, of a thousand each.</summary>
+    /// <summary>Maximum number of listing pages, of a thousand uploads each, that are examined.</summary>
     private const int MaxCleanedPages = 100;
 
     /// <summary>
-    /// After so long without a part an upload is nobody's any more: a part of the default size takes a network of 2.4 kB/s that
-    /// long.
+    /// Time without a new part after which an upload counts as abandoned. A part of the default size takes that long at 2.4 kB/s.
     /// </summary>
     private static readonly TimeSpan _abandonedAfter = TimeSpan.FromHours(1);
 
@@ -39,7 +38,7 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
                 new ListObjectsV2Request { BucketName = address.Bucket, Prefix = key, MaxKeys = 1 }, stop),
             cancellationToken, ProbeTries)
             .ConfigureAwait(false);
-        // An upload that is begun and aborted shows that it may be written to, and leaves nothing.
+        // Starting and aborting an upload proves write permission and leaves nothing behind.
         InitiateMultipartUploadResponse begun = await backoff.RunAsync(
             Address,
             stop => client.InitiateMultipartUploadAsync(
@@ -114,13 +113,13 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         }
         catch (Exception error) when (error is AmazonServiceException or AmazonClientException or HttpRequestException)
         {
-            // Not every place lists them; what is left there costs room, and its own rules for such uploads remove it.
+            // Not every service can list uploads. Abandoned ones only cost space until the bucket's lifecycle rules remove them.
         }
     }
 
     /// <summary>
-    /// Whether nothing has arrived of an upload for so long that nobody can be at work on it: parts arrive one after the other,
-    /// and one that is lost is sent again or the upload aborted.
+    /// Whether no part of an upload has arrived for so long that it cannot be active: parts are sent continuously, and if
+    /// one is lost it is resent or the upload is aborted.
     /// </summary>
     private async Task<bool> IsAbandonedAsync(MultipartUpload upload, CancellationToken cancellationToken)
     {
@@ -145,8 +144,8 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
         backoff.RunAsync(Address, stop => request(client, address.Bucket, stop), cancellationToken);
 
-    /// <summary>Does something that must not take longer than a try may.</summary>
-    /// <exception cref="TimeoutException">It did.</exception>
+    /// <summary>Runs an operation with the timeout of one attempt.</summary>
+    /// <exception cref="TimeoutException">The timeout has expired.</exception>
     internal ValueTask<T> InTimeAsync<TState, T>(
         TState state, Func<TState, CancellationToken, ValueTask<T>> work,
         CancellationToken cancellationToken) => backoff.InTimeAsync(state, work, cancellationToken);
@@ -156,12 +155,12 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     internal int PartBytes => address.PartBytes;
 
     /// <summary>
-    /// Whether what is sent goes through TLS, which proves it on its way: a hash of it in the signature would only cost the
-    /// processor.
+    /// Whether requests use TLS. It already protects the content in transit, so a hash of it in the signature would only
+    /// cost CPU time.
     /// </summary>
     internal bool IsSecure => address.Endpoint is not { Scheme: "http" };
 
-    /// <summary>Aborts an upload; that it cannot be told is no error of what went before.</summary>
+    /// <summary>Aborts an upload. Failure to abort is ignored.</summary>
     internal async Task AbortAsync(string key, string uploadId, CancellationToken cancellationToken)
     {
         try
@@ -175,11 +174,11 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         }
         catch (Exception error) when (error is DestinationException or OperationCanceledException)
         {
-            // see CleanAsync
+            // The remaining parts are removed later, see CleanAsync.
         }
     }
 
-    /// <summary>The object of exactly that name; null if there is none.</summary>
+    /// <summary>Finds the object with exactly this name, or returns null.</summary>
     internal async Task<BackupObject?> FindAsync(string name, CancellationToken cancellationToken) =>
         (await ListAsync(name, cancellationToken).ConfigureAwait(false)).FirstOrDefault(item => item.Name == name);
 

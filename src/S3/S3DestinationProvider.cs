@@ -54,8 +54,8 @@ public sealed class S3DestinationProvider : DestinationProvider
         var config = new AmazonS3Config
         {
             ForcePathStyle = address.PathStyle,
-            MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
-            Timeout = System.Threading.Timeout.InfiniteTimeSpan, // so is the time of a try
+            MaxErrorRetry = 0, // retries are done here, with our clock and the state of the upload
+            Timeout = System.Threading.Timeout.InfiniteTimeSpan, // and so are timeouts
             HttpClientFactory = new HttpClients(isLoopback),
             // Each request is signed with a hash of its content; trailing checksums are not supported by all compatible services.
             RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
@@ -80,14 +80,14 @@ public sealed class S3DestinationProvider : DestinationProvider
         return new AmazonS3Client(keys, config);
     }
 
-    /// <summary>The connections of one destination, closed with it.</summary>
+    /// <summary>Creates the HTTP client of one destination, which is disposed with it.</summary>
     private sealed class HttpClients(bool isLoopback) : HttpClientFactory
     {
         private static readonly TimeSpan _connectTimeout = TimeSpan.FromSeconds(15);
 
         public override HttpClient CreateHttpClient(IClientConfig clientConfig) => new(new SocketsHttpHandler
         {
-            UseProxy = !isLoopback, // a proxy of the environment cannot reach the loopback of this machine
+            UseProxy = !isLoopback, // a proxy from the environment cannot reach this machine's loopback address
             UseCookies = false,
             AllowAutoRedirect = false,
             ConnectTimeout = _connectTimeout,

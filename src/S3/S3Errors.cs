@@ -3,12 +3,11 @@ using Amazon.Runtime;
 namespace Treepie.S3;
 
 /// <summary>
-/// What went wrong, in words: by the codes of the protocol, with what to do. Never a key: the messages of the library are not
-/// passed on where they may quote one.
+/// Turns S3 error codes into messages with advice. Messages of the library that may quote a key are not passed on.
 /// </summary>
 internal static class S3Errors
 {
-    /// <summary>The error for people.</summary>
+    /// <summary>Creates an exception with a message for users.</summary>
     public static DestinationException Explain(string place, Exception error, int tries) => error switch
     {
         DestinationException destination => destination,

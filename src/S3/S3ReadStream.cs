@@ -3,8 +3,8 @@ using Amazon.S3.Model;
 namespace Treepie.S3;
 
 /// <summary>
-/// Reads an object from its beginning to its end; where the connection breaks it goes on from there, of the same object or not at
-/// all. One caller at a time.
+/// Reads an object sequentially. If the connection breaks, it continues at the same position, provided that the object has not
+/// changed; otherwise it fails. Not thread-safe.
 /// </summary>
 internal sealed class S3ReadStream(S3Destination destination, string key, long length) : Stream
 {
@@ -15,7 +15,7 @@ internal sealed class S3ReadStream(S3Destination destination, string key, long l
 
     public override bool CanRead => true;
 
-    /// <summary>Not in truth: only so that its length is known to who shows how far it is.</summary>
+    /// <summary>False, although <see cref="Length"/> is available for showing progress.</summary>
     public override bool CanSeek => false;
 
     public override bool CanWrite => false;
@@ -60,7 +60,7 @@ internal sealed class S3ReadStream(S3Destination destination, string key, long l
     public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
         ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-    /// <summary>Blocks the thread: for readers that know no waiting.</summary>
+    /// <summary>Blocks the thread, for synchronous readers.</summary>
     public override int Read(byte[] buffer, int offset, int count) =>
         ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
 

@@ -5,13 +5,13 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// One object on its way: filled into parts, of which up to two are sent while the next is filled. A part whose sending breaks is
-/// sent again from memory; parts that arrived stay, so a server that was away for a while costs the parts on their way and
-/// nothing else. What fits into one part goes as one request.
+/// A multipart upload of one object. While one part is filled, up to two are being sent. A part that fails is resent from memory,
+/// and parts that have arrived are kept, so a temporary outage costs only the parts in flight. An object that fits into one part
+/// is sent with one request.
 /// </summary>
 /// <remarks>
-/// Memory: three parts, with the default 24 MiB; from part <see cref="SmallParts"/> on they are twice as large, because there can
-/// be 10,000 at most: 48 MiB, and 150 GB in all.
+/// Memory: three parts, 24 MiB by default. S3 allows at most 10,000 parts, so from part <see cref="SmallParts"/> on they are
+/// twice as large: 48 MiB of memory, and at most 150 GB per object.
 /// </remarks>
 internal sealed class S3Upload : BackupUpload
 {
@@ -150,7 +150,7 @@ internal sealed class S3Upload : BackupUpload
         }
         catch (Exception error)
         {
-            // Whatever it is: who writes the next part, or commits, is told.
+            // Any exception is rethrown to the caller that writes the next part or commits.
             Interlocked.CompareExchange(ref _failure, error, null);
         }
         finally
@@ -176,8 +176,8 @@ internal sealed class S3Upload : BackupUpload
         }
         catch (DestinationException) when (!cancellationToken.IsCancellationRequested)
         {
-            // The answer to a first try may have been lost after it was done: then there is no such upload any more, and the
-            // object is there.
+            // A previous attempt may have succeeded although its response was lost. The upload then no longer exists, but the
+            // object does.
             if ((await _destination.FindAsync(_name, cancellationToken).ConfigureAwait(false))?.LengthBytes != _sentBytes)
                 throw;
         }

@@ -7,10 +7,10 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// One environment that is closed while writers write, a reader reads, the file is made shorter and keys are changed; sometimes
-/// while threads cannot be started, the disk fails or errors happen that nobody expects. The next process opens the directory as
-/// soon as the lock is free: from then on the old environment must change nothing, what was acknowledged is there, and what was
-/// said not to be kept is not. Everything follows from the seed.
+/// Closes an environment while writers write, a reader reads, the file shrinks and keys change; sometimes also while threads
+/// cannot be started, the disk fails or unexpected errors occur. The next process opens the directory as soon as the lock is
+/// free. From then on the old environment must not change anything; acknowledged writes must be there, and writes reported
+/// as not kept must not. Everything is determined by the seed.
 /// </summary>
 [SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
 internal sealed class ClosingRun(int seed, bool isEncrypted)
@@ -20,7 +20,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private const int Writers = 3;
     private const int SmallGroup = 64;
 
-    /// <summary>Many times the switches that anything takes: what has not come by then never will.</summary>
+    /// <summary>Many times the switches that any step needs; a condition not met by then is never met.</summary>
     private const int Patience = 20_000;
 
     private static readonly StorageOptions _options = new()
@@ -54,22 +54,22 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     {
         None,
 
-        /// <summary>Threads that cannot be started.</summary>
+        /// <summary>Some threads cannot be started.</summary>
         Threads,
 
-        /// <summary>A write or sync of the journal that fails.</summary>
+        /// <summary>A write or sync of the journal fails.</summary>
         Journal,
 
-        /// <summary>Checkpoints that fail, and then a clock that does.</summary>
+        /// <summary>Checkpoints fail, and then the clock.</summary>
         Clock,
     }
 
-    /// <summary>Operations that closing brought to an end before their own.</summary>
+    /// <summary>Number of operations that closing ended early.</summary>
     public int Ended { get; private set; }
 
     private StorageEnvironment Opened => _environment ?? throw new InvalidOperationException("It is opened first.");
 
-    /// <summary>Runs; throws where a promise is broken.</summary>
+    /// <summary>Runs the simulation. Throws if a guarantee is violated.</summary>
     public void Run()
     {
         try
@@ -97,7 +97,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         Fill(_environment);
         if (_trouble == Trouble.Clock)
         {
-            // The first batch after a clean close writes a checkpoint that fails, and what comes before each later batch reads
+            // The first batch after a clean close writes a checkpoint, which fails. The code before each later batch reads
             // the clock.
             _environment.Dispose();
             _environment = OpenFirst();
@@ -119,8 +119,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     }
 
     /// <summary>
-    /// Where threads cannot be started, half of the runs have only writers that do not wait: nobody else takes the lead that is
-    /// left to them.
+    /// If threads cannot be started, half of the runs have only asynchronous writers, so that no other thread can take over
+    /// as commit leader.
     /// </summary>
     private List<Action> ChooseWork()
     {
@@ -160,7 +160,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
 
     private bool IsClockFailing() => _isTroubled && _trouble == Trouble.Clock && _random.Next(8) == 0;
 
-    /// <summary>Others run in the middle of it where the engine holds no lock.</summary>
+    /// <summary>Lets other threads run in the middle of an operation where the engine holds no lock.</summary>
     private void OnChange(DiskOperation kind, string name)
     {
         if (_isNext)
@@ -191,7 +191,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    /// <summary>As another process does: as soon as the directory is not locked.</summary>
+    /// <summary>Opens the directory as another process would, as soon as it is not locked.</summary>
     private void OpenNext()
     {
         StorageEnvironment? next = null;
@@ -222,11 +222,11 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
             throw new InvalidOperationException($"In the next process {otherwise}.");
     }
 
-    /// <summary>A key that was about to be changed may be in force or not.</summary>
+    /// <summary>Tries to open the directory. If the key was being changed, either key may be in force.</summary>
     private StorageEnvironment? TryOpenNext()
     {
         DiskFault? fault = _disk.Fault;
-        _disk.Fault = null; // the disk is mended, if this is the time
+        _disk.Fault = null; // the disk is repaired for the next process, if the directory is unlocked
         for (int key = 0; ; key++)
         {
             try
@@ -242,7 +242,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
             }
             catch (EncryptionKeyException) when (key == 0)
             {
-                // The other one then.
+                // Try the other key.
             }
         }
     }
@@ -277,7 +277,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
         catch (Exception error) when (_isTroubled && (error is StorageException || _trouble == Trouble.Clock))
         {
-            // It says what is wrong.
+            // The error is reported, as it must be.
         }
         catch (Exception error) when (error is ObjectDisposedException or OperationCanceledException)
         {
@@ -304,13 +304,13 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    /// <summary>Three at a time, without waiting for each; some are given up, before or after they were begun.</summary>
+    /// <summary>Starts three writes at a time without waiting for each. Some are canceled before or after they start.</summary>
     private void WriteAhead(int writer)
     {
         for (int i = 0; i < Writes; i += 3)
         {
             using var givingUp = new CancellationTokenSource();
-            int givenUp = _random.Next(6); // beyond the third: none
+            int givenUp = _random.Next(6); // from 3 on, none is canceled
             var begun = new List<(int Key, Task<bool> Task)>();
             for (int j = 0; j < 3; j++)
             {
@@ -320,7 +320,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
                 if (!TryCommit(
                     key, () => task = Opened.WriteAsync(transaction => Put(transaction, key), token).AsTask(), isDone: false))
                     break;
-                begun.Add((key, task!)); // it was begun
+                begun.Add((key, task!)); // it was started
             }
 
             if (_random.Next(2) == 0)
@@ -341,7 +341,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    /// <summary>Notes what is said of a write; false if it was not done.</summary>
+    /// <summary>Records the result of a write. Returns false if it was not done.</summary>
     private bool TryCommit(int key, Action commit, bool isDone = true)
     {
         try
@@ -367,7 +367,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private static bool Put(WriteTransaction transaction, int key) =>
         transaction.GetOrCreateTree("w").Put(BitConverter.GetBytes(key), new byte[700]);
 
-    /// <summary>Goes on beyond the closing.</summary>
+    /// <summary>Reads until after the close.</summary>
     private void Read()
     {
         using ReadTransaction read = Opened.BeginRead("held");

@@ -1,8 +1,7 @@
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// One of the things a loss of power can leave: for each dimension the option that came true, or a number below 0 for a damaged
-/// sector.
+/// One outcome of a power loss: for each dimension the option that occurred, or a negative number for a damaged sector.
 /// </summary>
 internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
 {
@@ -10,13 +9,13 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
 
     public IReadOnlyList<int> Picks => picks;
 
-    /// <summary>A pick that means damage.</summary>
+    /// <summary>Draws a pick that means damage.</summary>
     public static int Damage(Random random) => -1 - random.Next(int.MaxValue - 1);
 
-    /// <summary>The disk as it is found.</summary>
+    /// <summary>The disk after this outcome.</summary>
     public DiskImage Build() => loss.Build(picks);
 
-    /// <summary>The same but for one dimension.</summary>
+    /// <summary>Returns a copy with a different pick for one dimension.</summary>
     public CrashOutcome With(int dimension, int pick)
     {
         int[] other = [.. picks];
@@ -24,15 +23,15 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
         return new CrashOutcome(loss, other);
     }
 
-    /// <summary>What happened to what was not durable, in words.</summary>
+    /// <summary>Describes what happened to everything that was not durable.</summary>
     public IEnumerable<string> Describe() => loss.Describe(picks);
 
     /// <summary>
-    /// A sector that was hit while being written: torn (the bytes of a write up to somewhere, then those before), or garbage,
-    /// whole or in a part. One that was written as it was can only be garbage.
+    /// A sector that was damaged while being written: torn (the bytes of a write up to some point, then the previous ones),
+    /// or garbage in whole or in part. A sector rewritten unchanged can only be garbage.
     /// </summary>
-    /// <param name="pick">Which damage.</param>
-    /// <param name="versions">What was durable, and what the sector was to be after each write.</param>
+    /// <param name="pick">Determines the damage.</param>
+    /// <param name="versions">The durable content, and the intended content after each write.</param>
     internal static byte[] Damaged(int pick, IReadOnlyList<byte[]> versions)
     {
         var random = new Random(pick);

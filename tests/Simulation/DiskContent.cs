@@ -3,8 +3,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// The bytes of a file in blocks that copies share until one of them writes: forking a disk costs an array of references, and the
-/// hash of a block that nobody changed is computed once.
+/// The bytes of a file in blocks that copies share until one of them writes. So forking a disk copies only an array of
+/// references, and the hash of an unchanged block is computed once.
 /// </summary>
 internal sealed class DiskContent
 {
@@ -14,10 +14,10 @@ internal sealed class DiskContent
     private Block?[] _blocks = [];
     private object _owner = new();
 
-    /// <summary>Length in bytes; what lies beyond is zero.</summary>
+    /// <summary>Length in bytes. Bytes beyond it are zero.</summary>
     public long Length { get; private set; }
 
-    /// <summary>A content of these bytes.</summary>
+    /// <summary>Creates a content with these bytes.</summary>
     public static DiskContent Of(ReadOnlySpan<byte> bytes)
     {
         var content = new DiskContent();
@@ -26,14 +26,14 @@ internal sealed class DiskContent
         return content;
     }
 
-    /// <summary>The same bytes; from now on each of the two copies what it changes.</summary>
+    /// <summary>Returns a copy. From now on, each of the two copies a block before changing it.</summary>
     public DiskContent Fork()
     {
         _owner = new object();
         return new DiskContent { _blocks = [.. _blocks], Length = Length };
     }
 
-    /// <summary>Makes it longer, with zeros, or shorter.</summary>
+    /// <summary>Extends with zeros, or truncates.</summary>
     public void SetLength(long length)
     {
         if (length < Length)
@@ -67,7 +67,7 @@ internal sealed class DiskContent
         return length;
     }
 
-    /// <summary>Writes, making it longer where needed.</summary>
+    /// <summary>Writes, extending the content if necessary.</summary>
     public void Write(ReadOnlySpan<byte> source, long offset)
     {
         Length = Math.Max(Length, offset + source.Length);
@@ -90,7 +90,7 @@ internal sealed class DiskContent
         return bytes;
     }
 
-    /// <summary>A hash of length and bytes. Blocks of zeros count as absent ones.</summary>
+    /// <summary>A hash of length and bytes. Blocks of zeros count as absent.</summary>
     public ulong Hash()
     {
         ulong hash = unchecked((ulong)Length * Mixer);
@@ -104,11 +104,11 @@ internal sealed class DiskContent
     }
 
     /// <summary>
-    /// Whether <see cref="SecretMarker"/> stands in one of its blocks. Each block that nobody changed is searched once.
+    /// Whether a block contains <see cref="SecretMarker"/>. Each unchanged block is searched once.
     /// </summary>
     public bool HoldsMarker() => Array.Exists(_blocks, block => block is not null && block.HoldsMarker());
 
-    /// <summary>A block that this content may change.</summary>
+    /// <summary>Returns a block that this content may change.</summary>
     private byte[] Own(int index)
     {
         if (index >= _blocks.Length)

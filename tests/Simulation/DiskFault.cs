@@ -1,15 +1,17 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>A call that fails.</summary>
-/// <param name="Kind">Of this kind.</param>
-/// <param name="Number">The n-th of its kind, counted from 0.</param>
-/// <param name="IsForever">All later ones of the kind fail too.</param>
+/// <summary>Describes the calls that fail.</summary>
+/// <param name="Kind">Kind of the call.</param>
+/// <param name="Number">Number of the call among those of its kind, from 0.</param>
+/// <param name="IsForever">Whether all later calls of the kind fail too.</param>
 /// <param name="MarksClean">
-/// A failed sync forgets what was to be written, as Linux does: it stays readable until the power fails, later syncs succeed
-/// without writing it, and what the disk has of it then is anybody's guess.
+/// Whether a failed sync marks dirty data as clean, as Linux does: the data stays readable until the power fails, later syncs
+/// succeed without writing it, and what the disk has of it is then undefined.
 /// </param>
-/// <param name="OfData">Of the data file only, and counted there; of all other files only; null: of any.</param>
-/// <param name="KillAfter">So many changes of the disk after the first failure the process is killed; below 0: it is not.</param>
+/// <param name="OfData">
+/// True: only calls on the data file, counted separately. False: only calls on other files. Null: calls on any file.
+/// </param>
+/// <param name="KillAfter">Number of disk changes after the first failure at which the process is killed; below 0: never.</param>
 internal sealed record DiskFault(
     DiskOperation Kind, int Number, bool IsForever, bool MarksClean = true, bool? OfData = null, int KillAfter = -1)
 {

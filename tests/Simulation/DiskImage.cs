@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>What a disk holds for good: names and contents. Never changes; disks are begun from it.</summary>
+/// <summary>The durable state of a disk: names and contents of its files. Immutable; disks can be created from it.</summary>
 internal sealed class DiskImage
 {
     public DiskImage(IReadOnlyDictionary<string, DiskContent> files)
@@ -20,11 +20,11 @@ internal sealed class DiskImage
     /// <summary>Equal for equal images.</summary>
     public ulong Hash { get; }
 
-    /// <summary>The same with one file in another's place, or added.</summary>
+    /// <summary>Returns a copy with a file replaced or added.</summary>
     public DiskImage With(string name, DiskContent content) =>
         new(new Dictionary<string, DiskContent>(Files) { [name] = content });
 
-    /// <summary>The same without a file.</summary>
+    /// <summary>Returns a copy without a file.</summary>
     public DiskImage Without(string name)
     {
         var files = new Dictionary<string, DiskContent>(Files);
@@ -32,7 +32,7 @@ internal sealed class DiskImage
         return new DiskImage(files);
     }
 
-    /// <summary>The first file in which <see cref="SecretMarker"/> stands, or null.</summary>
+    /// <summary>The first file that contains <see cref="SecretMarker"/>, or null.</summary>
     public string? FindMarker() => Files.FirstOrDefault(file => file.Value.HoldsMarker()).Key;
 
     private static ulong NameHash(string name)

@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>The kinds of calls a disk answers; each kind is counted for itself, and can be made to fail.</summary>
+/// <summary>The kinds of disk calls. Each kind is counted separately and can be made to fail.</summary>
 internal enum DiskOperation
 {
     Open,
@@ -14,6 +14,6 @@ internal enum DiskOperation
     Rename,
     SyncDirectory,
 
-    /// <summary>Bringing a part of a mapped file into memory.</summary>
+    /// <summary>Loading a part of a mapped file into memory.</summary>
     Load,
 }

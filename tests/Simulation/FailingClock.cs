@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>A clock of which some readings fail: an error at a place where nobody expects one.</summary>
-/// <param name="clock">The one that goes right.</param>
-/// <param name="isFailing">Asked for each reading.</param>
+/// <summary>A clock that fails at some readings, to cause errors where none are expected.</summary>
+/// <param name="clock">The clock that works.</param>
+/// <param name="isFailing">Called at each reading; returns whether it fails.</param>
 internal sealed class FailingClock(SimulatedClock clock, Func<bool> isFailing) : TimeProvider
 {
     public override long TimestampFrequency => clock.TimestampFrequency;

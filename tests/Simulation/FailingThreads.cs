@@ -2,9 +2,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Simulation;
 
-/// <summary>Logical threads of which some cannot be started.</summary>
-/// <param name="threads">Those that can.</param>
-/// <param name="isRefused">Asked for each thread that is to be started.</param>
+/// <summary>A scheduler that fails to start some logical threads.</summary>
+/// <param name="threads">The scheduler that works.</param>
+/// <param name="isRefused">Called for each thread to start; returns whether that fails.</param>
 internal sealed class FailingThreads(SimulatedScheduler threads, Func<bool> isRefused) : IScheduler
 {
     public void Queue(Action work)

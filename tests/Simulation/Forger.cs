@@ -4,12 +4,12 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Someone who may change files of an environment, knows their format, and does not have the key: checksums and hashes, which
-/// anyone can compute, are right again after each change.
+/// An attacker who can change files of an environment and knows their format, but does not have the key. Checksums and hashes,
+/// which anyone can compute, are corrected after each change.
 /// </summary>
 internal static class Forger
 {
-    /// <summary>The image with other bytes in its data file from a page on, whose checksum is made right.</summary>
+    /// <summary>Replaces bytes of the data file from a page on, and corrects the checksum.</summary>
     public static DiskImage WithPage(this DiskImage image, long page, ReadOnlySpan<byte> bytes)
     {
         DiskContent data = image.Files[FormatLimits.DataFileName].Fork();
@@ -20,7 +20,7 @@ internal static class Forger
         return image.With(FormatLimits.DataFileName, data);
     }
 
-    /// <summary>The image with a meta page in both of whose copies something was changed.</summary>
+    /// <summary>Changes both copies of a meta page.</summary>
     public static DiskImage WithMeta(this DiskImage image, int slot, Action<byte[]> change)
     {
         DiskContent data = image.Files[FormatLimits.DataFileName].Fork();
@@ -38,7 +38,7 @@ internal static class Forger
         return image.With(FormatLimits.DataFileName, data);
     }
 
-    /// <summary>The image with a frame of a journal file in which something was changed.</summary>
+    /// <summary>Changes a frame of a journal file.</summary>
     public static DiskImage WithFrame(this DiskImage image, string file, long offset, Action<byte[]> change)
     {
         byte[] frame = image.FrameAt(file, offset)
@@ -51,7 +51,7 @@ internal static class Forger
         return image.With(file, journal);
     }
 
-    /// <summary>The image with the first block of a journal file changed.</summary>
+    /// <summary>Changes the first block of a journal file.</summary>
     public static DiskImage WithJournalHeader(this DiskImage image, string file, Action<byte[]> change)
     {
         const int HashOffset = 64;
@@ -66,7 +66,7 @@ internal static class Forger
     }
 
     /// <summary>
-    /// A page, or the whole run that begins with it, as it lies in the data file; null where that is not its place.
+    /// A page, or the whole run that begins with it, as stored in the data file; null if the stored page has another number.
     /// </summary>
     public static byte[]? PageAt(this DiskImage image, long number)
     {
@@ -85,7 +85,7 @@ internal static class Forger
         return data.Read(run, number * PageLayout.SizeBytes) == run.Length ? run : null;
     }
 
-    /// <summary>Header and payload of a frame, or null where there is none.</summary>
+    /// <summary>Header and payload of a frame, or null if there is none.</summary>
     public static byte[]? FrameAt(this DiskImage image, string file, long offset)
     {
         DiskContent journal = image.Files[file];
@@ -97,7 +97,7 @@ internal static class Forger
         return journal.Read(frame, offset) == frame.Length ? frame : null;
     }
 
-    /// <summary>The meta page in force.</summary>
+    /// <summary>The current meta page.</summary>
     public static MetaPage Meta(this DiskImage image)
     {
         MetaPage? newest = null;
@@ -107,7 +107,7 @@ internal static class Forger
         return newest ?? throw new ArgumentException("The image has no meta page.", nameof(image));
     }
 
-    /// <summary>One of the two meta pages, or null where it cannot be read.</summary>
+    /// <summary>One of the two meta pages, or null if it is not readable.</summary>
     public static MetaPage? MetaAt(this DiskImage image, int slot)
     {
         var bytes = new byte[PageLayout.SizeBytes];
@@ -115,7 +115,7 @@ internal static class Forger
         return MetaPage.TryRead(bytes, slot, FormatLimits.DataFileName);
     }
 
-    /// <summary>Journal files with a header that can be read, by use.</summary>
+    /// <summary>Journal files with a readable header, by use number.</summary>
     public static SortedDictionary<long, (string File, JournalFileHeader Header)> JournalUses(this DiskImage image)
     {
         var uses = new SortedDictionary<long, (string, JournalFileHeader)>();
@@ -127,7 +127,7 @@ internal static class Forger
         return uses;
     }
 
-    /// <summary>Where frames of a use of a journal file lie.</summary>
+    /// <summary>Offsets of the frames of one use of a journal file.</summary>
     public static List<long> FrameOffsets(this DiskImage image, string file, JournalFileHeader use)
     {
         var offsets = new List<long>();

@@ -5,26 +5,26 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Sees all that is encrypted in the life of an environment, across reopenings, crashes and copies of its directory, and notes
-/// where a nonce is used a second time under a key for something else: two such ciphertexts give away what they hide.
-/// Thread-safe. What it keeps is bounded: the pairs of the last <see cref="MaxPairs"/> seals at least.
+/// Observes all encryption in the life of an environment, across reopenings, crashes and copies of its directory, and
+/// records the first nonce that is reused under the same key for other data, since two such ciphertexts reveal their
+/// content. Thread-safe. Uses bounded memory: remembers at least the last <see cref="MaxPairs"/> seals.
 /// </summary>
 internal sealed class NonceRecorder
 {
-    /// <summary>16 bytes and the room of a dictionary's entry for each: 2 × 6 MB at most.</summary>
+    /// <summary>Each pair takes 16 bytes plus the overhead of a dictionary entry: at most 2 × 6 MB.</summary>
     private const int MaxPairs = 1 << 17;
 
     private readonly Lock _lock = new();
     private Dictionary<ulong, ulong> _newer = [];
     private Dictionary<ulong, ulong> _older = [];
 
-    /// <summary>How the first pair repeated, or null.</summary>
+    /// <summary>Description of the first repeated pair, or null.</summary>
     public string? Failure { get; private set; }
 
-    /// <summary>Seals seen.</summary>
+    /// <summary>Number of seals observed.</summary>
     public long Seals { get; private set; }
 
-    /// <summary>What worlds take as their observer.</summary>
+    /// <summary>The observer to pass to a world.</summary>
     public SealObserver Observer => Observe;
 
     private void Observe(

@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// What a loss of power at this moment can leave. Each thing that is not durable is a dimension with a number of options: a
-/// sector has its durable content or that of any write since, and may be damaged even where it was written again as it was; a
-/// file's length is the durable one or any since; a change of names has happened or not.
+/// Everything that a power loss at this moment can leave. Each item that is not durable is a dimension with a number of
+/// options: a sector has its durable content or that of any later write, and may be damaged even if it was rewritten with
+/// the same content; a file has its durable length or any later one; a change of names has happened or not.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -38,31 +38,31 @@ internal sealed class PowerLoss
     }
 
     /// <summary>
-    /// For each dimension the number of its options; option 0 is what was durable, the last one what was meant.
+    /// Number of options of each dimension. Option 0 is the durable state, the last option the intended one.
     /// </summary>
     public IReadOnlyList<int> Options { get; }
 
-    /// <summary>Dimensions that are sectors; they come first, in the order of their first unsynced write.</summary>
+    /// <summary>Number of dimensions that are sectors. They come first, in the order of their first unsynced write.</summary>
     public int Sectors => _sectors.Count;
 
-    /// <summary>How many outcomes there are, not counting damage.</summary>
+    /// <summary>Number of outcomes, not counting damage.</summary>
     public double Outcomes => Options.Aggregate(1.0, (product, options) => product * options);
 
     /// <summary>
-    /// Sectors that were written with other bytes than the durable ones; the rest can be damaged, and nothing else.
+    /// Sectors whose written content differs from the durable one. The other sectors can only be damaged.
     /// </summary>
     public IEnumerable<int> ChangedSectors => Enumerable.Range(0, Sectors).Where(i => Options[i] > 1);
 
-    /// <summary>Operations that wrote the changed sectors, in order, each once.</summary>
+    /// <summary>Distinct operations that wrote the changed sectors, in order.</summary>
     public IEnumerable<int> Writes => ChangedSectors.Select(OperationOf).Distinct();
 
-    /// <summary>Everything unsynced is gone.</summary>
+    /// <summary>The outcome in which everything unsynced is lost.</summary>
     public CrashOutcome None() => new(this, new int[Options.Count]);
 
-    /// <summary>Everything unsynced is there.</summary>
+    /// <summary>The outcome in which everything unsynced is kept.</summary>
     public CrashOutcome All() => new(this, [.. Options.Select(options => options - 1)]);
 
-    /// <summary>All outcomes; see <see cref="Outcomes"/> for how many.</summary>
+    /// <summary>All outcomes; see <see cref="Outcomes"/> for their number.</summary>
     public IEnumerable<CrashOutcome> Every()
     {
         int[] picks = new int[Options.Count];
@@ -78,8 +78,8 @@ internal sealed class PowerLoss
     }
 
     /// <summary>
-    /// The outcomes most telling where there are too many for <see cref="Every"/>: nothing, all, cut off after each write, each
-    /// write or dimension alone kept, alone lost.
+    /// The most informative outcomes if there are too many for <see cref="Every"/>: nothing, everything, everything up to
+    /// each write, and each write or dimension alone kept or alone lost.
     /// </summary>
     public IEnumerable<CrashOutcome> Telling()
     {
@@ -96,7 +96,7 @@ internal sealed class PowerLoss
         for (int i = 0; i < Options.Count; i++)
         {
             if (Options[i] == 1)
-                continue; // written again as it was: only damage makes a difference
+                continue; // rewritten unchanged: only damage makes a difference
             int only = i;
             yield return Where(other => other == only);
             yield return Where(other => other != only);
@@ -104,12 +104,12 @@ internal sealed class PowerLoss
     }
 
     /// <summary>
-    /// Of each block of 4 KiB the first sector alone, which holds what is looked at first; or all others and not that one.
+    /// Keeps only the first sector of each 4 KiB block, which is examined first; or all others, but not that one.
     /// </summary>
     public CrashOutcome Heads(bool areKept) =>
         Where(i => i >= Sectors || (_sectors[i].Number % SectorsOfBlock == 0) == areKept);
 
-    /// <summary>Everything unsynced is there, and what was written again as it was is damaged: all of it, or one sector.</summary>
+    /// <summary>Keeps everything unsynced, and damages sectors that were rewritten unchanged: all of them, or one.</summary>
     public CrashOutcome Rewritten(Random random, bool isAll)
     {
         int[] same = [.. Enumerable.Range(0, Sectors).Where(i => Options[i] == 1)];
@@ -119,7 +119,7 @@ internal sealed class PowerLoss
         return new CrashOutcome(this, picks);
     }
 
-    /// <summary>One outcome, drawn: all kept, all lost, whole writes and mixtures of sectors are all likely.</summary>
+    /// <summary>Draws one outcome: all kept, all lost, whole writes and mixtures of sectors are all likely.</summary>
     public CrashOutcome Draw(Random random, bool withDamage)
     {
         int mood = random.Next(5);
@@ -182,7 +182,7 @@ internal sealed class PowerLoss
         return new DiskImage(names.ToDictionary(entry => entry.Key, entry => contents[entry.Value]));
     }
 
-    /// <summary>What an outcome did, in words.</summary>
+    /// <summary>Describes an outcome.</summary>
     internal IEnumerable<string> Describe(int[] picks)
     {
         foreach (IGrouping<(SimulatedInode, int), int> write in Enumerable.Range(0, Sectors)
@@ -243,7 +243,7 @@ internal sealed class PowerLoss
 
                 int at = (int)(start % PendingWrite.SectorBytes);
                 if (piece.SequenceEqual(choice.Versions[^1].AsSpan(at, length)))
-                    continue; // as it was: it is on its way all the same
+                    continue; // unchanged, but being written nevertheless
                 byte[] next = [.. choice.Versions[^1]];
                 piece.CopyTo(next.AsSpan(at));
                 choice.Versions.Add(next);

@@ -3,10 +3,10 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A directory as one process of several has it: every change this process makes is told before it takes effect.
+/// The view that one of several processes has of a directory. Reports each change that this process makes before it takes effect.
 /// </summary>
 /// <param name="disk">The disk that the processes share.</param>
-/// <param name="onChange">Told what is done and the file's name.</param>
+/// <param name="onChange">Called with the operation and the file name before each change.</param>
 internal sealed class ProcessFiles(SimulatedDisk disk, Action<DiskOperation, string> onChange) : IFileSystem
 {
     public string Path => disk.Path;

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Bytes that a run puts into keys and values, and that no file of an encrypted environment may hold. Longer than chance would
-/// make them: 96 bits that follow from nothing.
+/// Bytes that a run puts into keys and values, and that no file of an encrypted environment may contain. At 96 bits, they are too
+/// long to occur by chance.
 /// </summary>
 internal static class SecretMarker
 {

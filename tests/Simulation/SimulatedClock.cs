@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>Time that passes when told to. Timers go off, in their order, on the thread that moves the time.</summary>
+/// <summary>A clock that advances on request. Timers fire in order, on the thread that advances the clock.</summary>
 internal sealed class SimulatedClock : TimeProvider
 {
-    private readonly List<SimulatedTimer> _timers = []; // under its own lock: threads of the engine add and remove
+    private readonly List<SimulatedTimer> _timers = []; // has its own lock: threads of the engine add and remove timers
     private long _ticks;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
@@ -24,10 +24,10 @@ internal sealed class SimulatedClock : TimeProvider
         return timer;
     }
 
-    /// <summary>Lets a call take its time: timers that are due go off when time passes next.</summary>
+    /// <summary>Adds the duration of a call. Timers that become due fire at the next advance.</summary>
     public void Spend(TimeSpan time) => _ticks += time.Ticks;
 
-    /// <summary>Lets time pass.</summary>
+    /// <summary>Advances the clock.</summary>
     public void Advance(TimeSpan time)
     {
         long end = _ticks + time.Ticks;

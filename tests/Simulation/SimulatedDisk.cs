@@ -5,9 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A disk in memory that can lose power, fail and fill up. What was written and not synced is, after <see cref="Crash"/>, there,
-/// gone, torn in the middle of a sector or garbage, each 512-byte sector for itself and in any order; names of files are durable
-/// only after their directory was synced; a file's length may fall back to what it was at its last sync.
+/// A disk in memory that can lose power, fail and fill up. After <see cref="Crash"/>, what was written and not synced is
+/// there, lost, torn within a sector or garbage, independently for each 512-byte sector and in any order. File names are
+/// durable only after their directory was synced. The length of a file may revert to what it was at its last sync.
 /// </summary>
 internal sealed class SimulatedDisk : IFileSystem
 {
@@ -19,13 +19,13 @@ internal sealed class SimulatedDisk : IFileSystem
     private Dictionary<string, SimulatedInode> _durableNames = new(StringComparer.Ordinal);
     private bool _isLocked;
 
-    /// <summary>An empty disk.</summary>
+    /// <summary>Creates an empty disk.</summary>
     public SimulatedDisk(Random random)
         : this(random, DiskImage.Empty)
     {
     }
 
-    /// <summary>A disk that holds an image, all of it durable.</summary>
+    /// <summary>Creates a disk from an image, all of it durable.</summary>
     public SimulatedDisk(Random random, DiskImage image)
     {
         _random = random;
@@ -34,75 +34,76 @@ internal sealed class SimulatedDisk : IFileSystem
 
     public string Path => "/simulated";
 
-    /// <summary>Changes made so far: writes, syncs, growth, names.</summary>
+    /// <summary>Number of changes so far: writes, syncs, growth, names.</summary>
     public int Operations { get; private set; }
 
-    /// <summary>The change at which the power fails, or -1.</summary>
+    /// <summary>Number of the change at which the power fails, or -1.</summary>
     public int CrashAt { get; set; } = -1;
 
-    /// <summary>The change that fails with an error, once, or -1.</summary>
+    /// <summary>Number of the one change that fails with an error, or -1.</summary>
     public int FailAt { get; set; } = -1;
 
-    /// <summary>Calls that fail.</summary>
+    /// <summary>The calls that fail.</summary>
     public DiskFault? Fault { get; set; }
 
-    /// <summary>Bytes all files may have together.</summary>
+    /// <summary>Maximum total length of all files in bytes.</summary>
     public long CapacityBytes { get; set; } = long.MaxValue;
 
     public bool HasCrashed { get; private set; }
 
-    /// <summary>Whether a call has failed on purpose, or found the disk full.</summary>
+    /// <summary>Whether a call was made to fail or found the disk full.</summary>
     public bool HasFailed { get; private set; }
 
-    /// <summary>Whether a sector may come back as garbage: a torn write on disks that promise nothing.</summary>
+    /// <summary>Whether a crash may leave garbage in a sector, as a torn write can on disks without guarantees.</summary>
     public bool LeavesGarbage { get; set; } = true;
 
     /// <summary>
-    /// Whether no blocks can be given ahead, as on file systems without fallocate: files grow by zeros that are written.
+    /// Whether space cannot be preallocated, as on file systems without fallocate. Files then grow by writing zeros.
     /// </summary>
     public bool RefusesAllocation { get; set; }
 
     /// <summary>
-    /// The clock by which a cached write and its sync take longer than a write past the cache, so that journals choose the
-    /// latter; null: no write goes past the cache.
+    /// The clock on which a cached write with its sync takes longer than a direct write, so that journals choose direct
+    /// writes. If null, there are no direct writes.
     /// </summary>
     public SimulatedClock? DirectClock { get; set; }
 
-    /// <summary>Whether maps show at once what is written.</summary>
+    /// <summary>Whether maps show writes at once.</summary>
     public bool MapsSeeWrites { get; set; }
 
     /// <summary>
-    /// Called before each call takes effect, with its kind and the file's name: others may act, or look what a crash would leave.
+    /// Called before each call takes effect, with its kind and the file name. Lets other threads run, or examines what a
+    /// crash would leave.
     /// </summary>
     public Action<DiskOperation, string>? Acting { get; set; }
 
-    /// <summary>Where to note each change in words, or null.</summary>
+    /// <summary>Where to describe each change, or null.</summary>
     public List<string>? Story { get; set; }
 
-    /// <summary>Whether the sync that fails now forgets what was dirty.</summary>
+    /// <summary>Whether the current failing sync marks dirty data as clean.</summary>
     public bool ForgetsDirty { get; private set; }
 
     public bool IsAboutToCrash => Operations == CrashAt && !HasCrashed;
 
-    /// <summary>Changes of names that no sync has made durable, in their order.</summary>
+    /// <summary>Changes of names that no sync has made durable, in order.</summary>
     public IReadOnlyList<NameChange> NameChanges => _nameChanges;
 
-    /// <summary>Files by the names that are durable.</summary>
+    /// <summary>Files by their durable names.</summary>
     public IReadOnlyDictionary<string, SimulatedInode> DurableNames => _durableNames;
 
-    /// <summary>Whether a file is found by this name after a crash.</summary>
+    /// <summary>Whether the file has this name after a crash.</summary>
     public bool IsNameDurable(string name) =>
         _names.TryGetValue(name, out SimulatedInode? inode)
             && _durableNames.TryGetValue(name, out SimulatedInode? durable)
             && inode == durable;
 
-    /// <summary>Whether a failed sync forgot what was dirty, and nothing has replaced it since.</summary>
+    /// <summary>Whether a failed sync marked data as clean that no later write has replaced.</summary>
     public bool HasForgotten => _names.Values.Any(inode => inode.HasForgotten);
 
-    /// <summary>Calls of a kind so far.</summary>
+    /// <summary>Number of calls of a kind so far.</summary>
     public int Count(DiskOperation kind) => _counts[(int)kind];
 
-    /// <summary>Among these, those about the data file.</summary>
+    /// <summary>Number of calls of a kind on the data file so far.</summary>
     public int CountOfData(DiskOperation kind) => _dataCounts[(int)kind];
 
     public void CreateDirectory()
@@ -162,19 +163,19 @@ internal sealed class SimulatedDisk : IFileSystem
     public IFileMap Map(IFile file, long reserveBytes) =>
         new SimulatedMap(this, ((SimulatedFile)file).Inode, file.Name, reserveBytes, MapsSeeWrites);
 
-    /// <summary>The system puts all mapped pages out of memory: what is touched next comes from the disk.</summary>
+    /// <summary>Evicts all mapped pages from memory; the next access reads from the disk.</summary>
     public void EvictMaps()
     {
         foreach (SimulatedInode inode in _names.Values)
             inode.EvictMaps();
     }
 
-    /// <summary>The power goes off now: every further call fails.</summary>
+    /// <summary>Turns the power off: all further calls fail.</summary>
     public void PowerOff() => HasCrashed = true;
 
     /// <summary>
-    /// The process ended, the machine goes on: what was written is there for the next one to read, synced or not. No further call
-    /// fails on purpose.
+    /// Simulates the end of the process while the machine keeps running: the next process sees everything written, synced or
+    /// not. No further call is made to fail.
     /// </summary>
     public void Resume()
     {
@@ -184,10 +185,10 @@ internal sealed class SimulatedDisk : IFileSystem
         _isLocked = false;
     }
 
-    /// <summary>Power is lost: what the disk holds now is drawn, and it can be opened again.</summary>
+    /// <summary>Simulates a power loss: draws what the disk holds then, and makes it usable again.</summary>
     public void Crash() => Restart(new PowerLoss(this).Draw(_random, LeavesGarbage).Build());
 
-    /// <summary>Begins again with what a loss of power left.</summary>
+    /// <summary>Restarts with what a power loss left.</summary>
     public void Restart(DiskImage image)
     {
         Begin(image);
@@ -202,7 +203,7 @@ internal sealed class SimulatedDisk : IFileSystem
         _isLocked = false;
     }
 
-    /// <summary>The bytes of a file, to look at or to damage: a change of the array is one of the file.</summary>
+    /// <summary>The bytes of a file, to examine or to damage. Changes to the array are changes to the file.</summary>
     public byte[] Bytes(string name) => _names[name].Lend();
 
     /// <summary>Replaces a file.</summary>
@@ -213,13 +214,13 @@ internal sealed class SimulatedDisk : IFileSystem
         _durableNames[name] = inode;
     }
 
-    /// <summary>What programs see now, as an image.</summary>
+    /// <summary>The state that programs see now, as an image.</summary>
     public DiskImage Image() => new(_names.ToDictionary(entry => entry.Key, entry => entry.Value.Current.Fork()));
 
-    /// <summary>A disk of the same content, everything durable.</summary>
+    /// <summary>A disk with the same content, all of it durable.</summary>
     public SimulatedDisk Copy(Random draw) => new(draw, Image());
 
-    /// <summary>Counts a call; throws where it fails.</summary>
+    /// <summary>Counts a call, and throws if it is to fail.</summary>
     public void Step(DiskOperation kind, string name, long offset = -1, long length = -1)
     {
         ForgetsDirty = false;
@@ -262,7 +263,7 @@ internal sealed class SimulatedDisk : IFileSystem
             throw new IOException("The disk failed once.");
     }
 
-    /// <summary>Throws where the disk has no room for so many bytes more.</summary>
+    /// <summary>Throws if the disk has no space for this many more bytes.</summary>
     public void CheckRoom(long moreBytes)
     {
         if (moreBytes > 0 && CapacityBytes < long.MaxValue
@@ -295,7 +296,7 @@ internal sealed class SimulatedDisk : IFileSystem
     }
 }
 
-/// <summary>A file that was created or renamed, or (without an inode) deleted.</summary>
+/// <summary>Creation or renaming of a file or, without an inode, its deletion.</summary>
 internal sealed record NameChange(string Name, SimulatedInode? Inode, string? From = null)
 {
     public void Apply(Dictionary<string, SimulatedInode> names)

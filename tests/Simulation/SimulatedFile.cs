@@ -7,7 +7,7 @@ namespace Treepie.Storage.Simulation;
 /// <summary>An open file of a simulated disk.</summary>
 internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedInode inode) : IFile
 {
-    /// <summary>What offset, length and address of a call past the cache are multiples of.</summary>
+    /// <summary>Alignment of offset, length and address of direct calls.</summary>
     private const int AlignmentBytes = 4096;
 
     private static readonly TimeSpan _syncTime = TimeSpan.FromTicks(1);
@@ -44,7 +44,7 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
         return true;
     }
 
-    /// <summary>Past the cache it makes these bytes durable, and nothing that was written through it.</summary>
+    /// <summary>Writes durably. A direct write makes these bytes durable, and nothing written through the cache.</summary>
     public void WriteDurable(ReadOnlySpan<byte> source, long offset)
     {
         if (!_isDirect)
@@ -74,7 +74,7 @@ internal sealed class SimulatedFile(SimulatedDisk disk, string name, SimulatedIn
     {
         disk.CheckRoom(offset + source.Length - inode.Current.Length);
         if (disk.IsAboutToCrash)
-            inode.Write(source, offset, disk.Operations); // the power fails while it is under way
+            inode.Write(source, offset, disk.Operations); // the power fails during the write
         disk.Step(DiskOperation.Write, name, offset, source.Length);
         inode.Write(source, offset, disk.Operations);
     }

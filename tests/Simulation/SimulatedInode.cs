@@ -1,6 +1,8 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>A file apart from its name: what programs see of it, what the disk has for good, and what lies between.</summary>
+/// <summary>
+/// A file independent of its name: its content as programs see it, its durable content, and the pending changes between them.
+/// </summary>
 internal sealed class SimulatedInode
 {
     private readonly List<PendingWrite> _unsynced = [];
@@ -16,21 +18,21 @@ internal sealed class SimulatedInode
         _current = content.Fork();
     }
 
-    /// <summary>What programs read.</summary>
+    /// <summary>The content that programs read.</summary>
     public DiskContent Current
     {
         get
         {
             if (_lent is not null)
-                _current = DiskContent.Of(_lent); // whoever has the array may have changed it
+                _current = DiskContent.Of(_lent); // the holder of the array may have changed it
             return _current;
         }
     }
 
-    /// <summary>What a loss of power leaves for sure where nothing is unsynced.</summary>
+    /// <summary>The durable content: what a power loss leaves if nothing is unsynced.</summary>
     public DiskContent Durable { get; private set; }
 
-    /// <summary>Writes that no sync has made durable, in their order: those a failed sync forgot come first.</summary>
+    /// <summary>Writes that no sync has made durable, in order. Those marked as clean by a failed sync come first.</summary>
     public IEnumerable<PendingWrite> Pending => _forgotten.Concat(_unsynced);
 
     public bool HasForgotten => _forgotten.Count > 0;
@@ -38,7 +40,7 @@ internal sealed class SimulatedInode
     public bool HasPending => _unsynced.Count > 0 || _forgotten.Count > 0 || _lengths.Count > 0;
 
     /// <summary>
-    /// Lengths since the last sync, in their order; after a loss of power any of them, or the durable one, may be found.
+    /// Lengths since the last sync, in order. After a power loss, the length may be any of them or the durable one.
     /// </summary>
     public IReadOnlyList<long> Lengths => _lengths;
 
@@ -54,7 +56,7 @@ internal sealed class SimulatedInode
             map.OnWritten(source, offset);
     }
 
-    /// <summary>Maps of the file lose what they have in memory.</summary>
+    /// <summary>Evicts the pages of all maps of the file.</summary>
     public void EvictMaps() => _maps.ForEach(static map => map.Evict());
 
     public void SetLength(long length)
@@ -85,19 +87,21 @@ internal sealed class SimulatedInode
         _lengths.Clear();
     }
 
-    /// <summary>A write past the cache has ended: these bytes are durable, and nothing else.</summary>
+    /// <summary>Completes a direct write: makes these bytes durable, and nothing else.</summary>
     public void Sync(ReadOnlySpan<byte> source, long offset)
     {
-        Durable = Durable.Fork(); // it may be that of an image, which never changes
+        Durable = Durable.Fork(); // it may belong to an image, which is immutable
         Durable.Write(source, offset);
         Take(_unsynced, offset, source.Length);
         Take(_forgotten, offset, source.Length);
     }
 
-    /// <summary>A write past the cache failed, and may have reached the disk or not; see <see cref="ForgetDirty()"/>.</summary>
+    /// <summary>Handles a failed direct write, which may or may not have reached the disk; see <see
+    /// cref="ForgetDirty()"/>.</summary>
     public void ForgetDirty(long offset, int lengthBytes) => _forgotten.AddRange(Take(_unsynced, offset, lengthBytes));
 
-    /// <summary>A sync failed: what was dirty counts as clean from now on, and may or may not have reached the disk.</summary>
+    /// <summary>Handles a failed sync: dirty data counts as clean from now on, and may or may not have reached the
+    /// disk.</summary>
     public void ForgetDirty()
     {
         foreach (PendingWrite write in _unsynced)
@@ -105,7 +109,7 @@ internal sealed class SimulatedInode
         _unsynced.Clear();
     }
 
-    /// <summary>Takes sectors out of the writes that wait, and returns them.</summary>
+    /// <summary>Removes sectors from pending writes and returns them.</summary>
     private static List<PendingWrite> Take(List<PendingWrite> waiting, long offset, int lengthBytes)
     {
         var range = new PendingWrite(0, offset, new byte[lengthBytes]);
@@ -127,10 +131,10 @@ internal sealed class SimulatedInode
         return taken;
     }
 
-    /// <summary>The bytes as an array whose changes are changes of the file, until somebody writes to it.</summary>
+    /// <summary>Lends the bytes as an array whose changes are changes to the file until the next write.</summary>
     public byte[] Lend() => _lent ??= _current.ToArray();
 
-    /// <summary>Whether a map shows it.</summary>
+    /// <summary>Whether the file is mapped.</summary>
     public bool IsMapped => _maps.Count > 0;
 
     public void Attach(SimulatedMap map) => _maps.Add(map);
@@ -139,14 +143,14 @@ internal sealed class SimulatedInode
 }
 
 /// <summary>A write that is not durable yet.</summary>
-/// <param name="Operation">Number of the disk's operation that made it.</param>
-/// <param name="Offset">Where.</param>
-/// <param name="Bytes">What.</param>
+/// <param name="Operation">Number of the disk operation that made it.</param>
+/// <param name="Offset">Position in the file.</param>
+/// <param name="Bytes">The bytes written.</param>
 internal sealed record PendingWrite(int Operation, long Offset, byte[] Bytes)
 {
     public const int SectorBytes = 512;
 
-    /// <summary>The write as one for each sector it touches.</summary>
+    /// <summary>Splits the write into one for each sector it touches.</summary>
     public IEnumerable<PendingWrite> Sectors()
     {
         for (int at = 0; at < Bytes.Length;)

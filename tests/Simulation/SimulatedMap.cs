@@ -5,8 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A mapped file of a simulated disk. Like the real one it shows what is written to the file at once, or, like the one of systems
-/// without mapping, when it is loaded.
+/// A mapped file of a simulated disk. Writes to the file become visible at once, as in a real mapping, or only when loaded, as on
+/// systems without mapping.
 /// </summary>
 internal sealed class SimulatedMap : IFileMap
 {
@@ -49,7 +49,7 @@ internal sealed class SimulatedMap : IFileMap
             ShowWritten();
     }
 
-    /// <summary>Advice is taken for what the file has, and changes nothing here.</summary>
+    /// <summary>Verifies that the advice is for a range within the file. It has no effect here.</summary>
     public void Announce(long offset, long lengthBytes)
     {
         if (offset < 0 || lengthBytes < 0 || offset + lengthBytes > _inode.Current.Length)
@@ -80,7 +80,7 @@ internal sealed class SimulatedMap : IFileMap
         return true;
     }
 
-    /// <summary>The system puts all pages out of memory; whoever touches one gets what the disk has now.</summary>
+    /// <summary>Evicts all pages from memory. The next access to a page reads what the disk has then.</summary>
     public void Evict()
     {
         long length = Math.Min(_committedBytes, _inode.Current.Length);
@@ -97,8 +97,8 @@ internal sealed class SimulatedMap : IFileMap
     }
 
     /// <summary>
-    /// What was written while another map of this process showed it is in the system's cache, and shows here, too: a page whose
-    /// write a checkpoint has yet to hand out may be read without a call.
+    /// Shows what was written while another map of this process showed the file: those writes are in the system's cache, so
+    /// a page whose write a checkpoint has yet to hand out can be read without a call.
     /// </summary>
     private void ShowWritten()
     {

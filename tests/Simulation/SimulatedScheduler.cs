@@ -3,17 +3,17 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Logical threads of which one runs at a time: which one goes on at each switch follows from the seed. A switch happens where a
-/// thread waits, ends, or yields; in between nothing is ever concurrent, so a run repeats exactly.
+/// Runs logical threads one at a time. The seed determines which one continues at each switch. A switch happens where a thread
+/// waits, ends, or yields; between switches nothing is concurrent, so a run repeats exactly.
 /// </summary>
 /// <remarks>
-/// Each logical thread has a real one below it, because the engine blocks; the baton makes sure that only its holder runs.
-/// Whoever yields must hold no lock that another could want.
+/// Each logical thread has a real one, because the engine blocks; passing a baton ensures that only its holder runs. A
+/// thread that yields must not hold a lock that another could want.
 /// </remarks>
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
     private const int MaxIdleRounds = 50;
-    // many times what any run takes, on a machine with other work too
+    // Many times the duration of any run, even on a busy machine.
     private static readonly TimeSpan _maxRun = TimeSpan.FromSeconds(60);
 
     private readonly ManualResetEventSlim _ended = new();
@@ -24,16 +24,16 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
     private int _idle;
     private bool _isDeadlocked;
 
-    /// <summary>Switches so far.</summary>
+    /// <summary>Number of switches so far.</summary>
     public int Switches { get; private set; }
 
-    /// <summary>What a logical thread threw; the engine's own never do.</summary>
+    /// <summary>Exception thrown by a logical thread. Threads of the engine never throw.</summary>
     public Exception? Error { get; private set; }
 
     /// <summary>Whether the caller is one of the logical threads.</summary>
     public bool IsInside => _running?.Thread == Thread.CurrentThread;
 
-    /// <summary>Runs logical threads, and what they start, until all have ended.</summary>
+    /// <summary>Runs logical threads, and those they start, until all have ended.</summary>
     public void Run(params ReadOnlySpan<Action> threads)
     {
         foreach (Action thread in threads)
@@ -55,7 +55,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
             _fibers.Add(new Fiber(this, work));
     }
 
-    /// <summary>Others may run now.</summary>
+    /// <summary>Lets other threads run.</summary>
     public void Yield()
     {
         if (!IsInside)
@@ -100,7 +100,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
 
     private void Switch()
     {
-        Fiber self = _running!; // IsInside was asked
+        Fiber self = _running!; // the caller has checked IsInside
         Fiber? next = Next(null);
         if (next is null || next == self)
             return;

@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Every file of an environment cut off, replaced, of a newer format, or with a bit changed: a typed error, or right data; never
-/// another answer, never another exception. The short form takes samples; <c>TREEPIE_THOROUGH=1</c> takes every place.
+/// Every file of an environment truncated, replaced, of a newer format, or with a bit changed: a typed error or correct
+/// data; never another result or exception. The short form tests samples; <c>TREEPIE_THOROUGH=1</c> tests every position.
 /// </summary>
 public sealed class BadInputTests
 {
@@ -151,7 +151,7 @@ public sealed class BadInputTests
         }
     }
 
-    /// <summary>Gives a meta page another format version.</summary>
+    /// <summary>Changes the format version of a meta page.</summary>
     internal static void SetVersion(byte[] file, int slot, int version) =>
         BuiltStore.ForgeMeta(file, slot, offset: 72, version, sizeBytes: 4);
 }

@@ -7,7 +7,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>Files that are not what they should be, disks that fail: a typed error or right data, never a wrong answer.</summary>
+/// <summary>Damaged or foreign files and failing disks: a typed error or correct data, never a wrong result.</summary>
 public sealed class BadWorldTests
 {
     [Fact]
@@ -42,7 +42,7 @@ public sealed class BadWorldTests
                 $@"open elsewhere: by process {Environment.ProcessId} \(.+\) on .+, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Close it there first",
                 error.Message);
             Assert.DoesNotContain("#", error.Message, StringComparison.Ordinal);
-            Assert.Equal(4_096, new FileInfo(file).Length); // a whole block: nothing of it is read to be written
+            Assert.Equal(4_096, new FileInfo(file).Length); // a whole block, so that writing it requires no read
         }
     }
 
@@ -211,13 +211,13 @@ public sealed class BadWorldTests
             for (int i = 0; i < 26; i++)
             {
                 environment.Write(workload.Next(model));
-                // a command that changes nothing is no transaction
+                // A command that changes nothing makes no transaction.
                 states[environment.GetStatistics().LastTransactionId] = model.Copy();
                 if (i == 20)
                     environment.Checkpoint();
             }
 
-            disk.CrashAt = disk.Operations; // so that closing writes no checkpoint and the journal matters
+            disk.CrashAt = disk.Operations; // so that closing writes no checkpoint and the journal is needed
         }
 
         disk.Crash();
@@ -256,8 +256,8 @@ public sealed class BadWorldTests
     }
 
     /// <summary>
-    /// False where a typed error came up; otherwise whether the data is that of the transaction it says (a damaged end of the
-    /// journal is a torn tail).
+    /// Returns false after a typed error. Otherwise sets whether the data is that of the transaction that was found (damage
+    /// at the end of the journal counts as a torn tail).
     /// </summary>
     private static bool ReadsRight(SimulatedDisk disk, Random random, Dictionary<long, Model> states, out bool isRight)
     {

@@ -4,37 +4,37 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Random work on a disk that loses power at a random operation, again and again on the same files. After each crash the check
-/// must be clean, and the state that of a prefix of what was submitted which contains all that was acknowledged.
+/// Random work on a disk that loses power at random operations, again and again on the same files. After each crash the
+/// check must be clean, and the state must be that of a prefix of the submitted commands that contains all acknowledged ones.
 /// </summary>
 /// <typeparam name="TModel">A state.</typeparam>
-/// <param name="random">Draws everything.</param>
-/// <param name="options">Of the environment.</param>
-/// <param name="empty">The state of an environment nobody wrote to.</param>
-/// <param name="isEqual">Whether an environment is in a state.</param>
+/// <param name="random">Source of all random numbers.</param>
+/// <param name="options">Options of the environment.</param>
+/// <param name="empty">The state of a new environment.</param>
+/// <param name="isEqual">Whether an environment has a state.</param>
 internal sealed class CrashRun<TModel>(
     Random random, StorageOptions options, TModel empty, Func<TModel, StorageEnvironment, bool> isEqual)
     where TModel : class
 {
     private readonly SimulatedDisk _disk = new(random);
 
-    // The states that a recovery may find: the oldest is the last that is known to be durable.
+    // The states that recovery may find. The first is the last one known to be durable.
     private readonly List<TModel> _possible = [empty];
 
-    /// <summary>The state that all commands so far lead to.</summary>
+    /// <summary>The state after all commands so far.</summary>
     public TModel Last => _possible[^1];
 
-    /// <summary>Works until the power fails, so many times.</summary>
-    /// <param name="crashes">How many.</param>
-    /// <param name="operations">Of the disk, between two of them: the most; before the first twice as many.</param>
-    /// <param name="step">A command or a few, each by <see cref="Do"/>.</param>
+    /// <summary>Works until the power fails, this many times.</summary>
+    /// <param name="crashes">Number of crashes.</param>
+    /// <param name="operations">Maximum number of disk operations between two crashes; twice as many before the first.</param>
+    /// <param name="step">Executes one or a few commands, each with <see cref="Do"/>.</param>
     public void Run(int crashes, int operations, Action<StorageEnvironment> step)
     {
         for (int crash = 0; crash < crashes; crash++)
         {
             WorkUntilCrash(random.Next(crash == 0 ? 2 * operations : operations), step);
 
-            // Recovery is cut off too, now and then; it must find the same again.
+            // Sometimes recovery loses power too. It must find the same state again.
             if (random.Next(3) == 0)
                 WorkUntilCrash(random.Next(6), step);
 
@@ -44,7 +44,7 @@ internal sealed class CrashRun<TModel>(
         }
     }
 
-    /// <summary>Runs a command that leads to a state, which from then on may be found.</summary>
+    /// <summary>Executes a command that leads to a state, which recovery may find from then on.</summary>
     public void Do(TModel next, Action command)
     {
         _possible.Add(next);
@@ -76,7 +76,7 @@ internal sealed class CrashRun<TModel>(
         }
         catch (Exception error) when (_disk.HasCrashed && error is IOException or StorageException)
         {
-            // The power is off; what was under way may be there or not.
+            // The power is off. Operations in progress may or may not have taken effect.
         }
         finally
         {
@@ -86,7 +86,7 @@ internal sealed class CrashRun<TModel>(
         _disk.Crash();
     }
 
-    /// <summary>What recovery found must be possible, and is what further work begins from.</summary>
+    /// <summary>Verifies that the recovered state is possible, and makes it the starting point of further work.</summary>
     private void Settle(StorageEnvironment environment)
     {
         TModel? found = _possible.FindLast(model => isEqual(model, environment));

@@ -2,7 +2,7 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>Trees on a disk that loses power at a random operation, see <see cref="CrashRun{TModel}"/>.</summary>
+/// <summary>Trees on a disk that loses power at random operations; see <see cref="CrashRun{TModel}"/>.</summary>
 public sealed class CrashTests
 {
     private const int Runs = 25;

@@ -1,6 +1,6 @@
 namespace Treepie.Storage.Tests;
 
-/// <summary>Every file of a folder with its bytes and times, to prove that nothing was written.</summary>
+/// <summary>All files of a folder with their bytes and times, to verify that nothing was written.</summary>
 internal sealed class FolderState
 {
     private readonly SortedDictionary<string, (byte[] Bytes, DateTime Written)> _files = new(StringComparer.Ordinal);
@@ -13,7 +13,7 @@ internal sealed class FolderState
 
     public static FolderState Of(string path) => new(path);
 
-    /// <summary>Fails unless the folder is as it was.</summary>
+    /// <summary>Fails unless the folder is unchanged.</summary>
     public void AssertSame(string path)
     {
         FolderState now = Of(path);

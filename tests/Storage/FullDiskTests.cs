@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// The row "disk full", on the simulated disk and on real small ones: the write that finds no room fails whole and says so,
-/// deletes work, then there is room for writes again; nothing that was acknowledged is lost.
+/// Guarantee "disk full", on the simulated disk and on small real ones: a write without space fails as a whole and reports
+/// it; deletes work and make space for writes again; nothing acknowledged is lost.
 /// </summary>
 public sealed class FullDiskTests : IDisposable
 {
@@ -107,7 +107,7 @@ public sealed class FullDiskTests : IDisposable
                 for (int key = 0; key < 150; key++)
                     Put(environment, (key * 7) + round, (byte)(round + 1));
                 Fill();
-                environment.Checkpoint(); // it asks for nothing that the commits did not ask for
+                environment.Checkpoint(); // needs no more space than the commits reserved
                 for (int key = 0; key < 20; key++)
                     Delete(environment, (key * 7) + round);
                 AssertHolds(environment);
@@ -119,7 +119,7 @@ public sealed class FullDiskTests : IDisposable
             Fill();
         }
 
-        using (StorageEnvironment again = Open(durability)) // as full as it was left
+        using (StorageEnvironment again = Open(durability)) // as full as before
             AssertHolds(again);
         Free();
         using StorageEnvironment last = Open(durability);
@@ -140,7 +140,7 @@ public sealed class FullDiskTests : IDisposable
         StorageOptions options = _options with { Durability = durability };
         return _real is { } real
             ? StorageEnvironment.Open(Path.Combine(real.Path, "store"), options)
-            // Begin made one of them
+            // Begin created one of them.
             : StorageEnvironment.Open(
                 new World(_simulated!, TimeProvider.System, new Random(1), IsBackgroundAllowed: false), options);
     }

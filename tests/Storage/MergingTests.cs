@@ -58,7 +58,8 @@ public sealed class MergingTests : IDisposable
         environment.Write(transaction => Add(transaction, 0));
         using var stop = new CancellationTokenSource();
 
-        // Every commit adds one to each cell, so in any snapshot all cells are equal, and equal to the commits before it.
+        // Every commit increments each cell, so in any snapshot all cells are equal, and equal to the number of commits
+        // before it.
         Task[] readers = [.. Enumerable.Range(0, Readers).Select(_ => Task.Run(() =>
         {
             long last = 0;
@@ -102,7 +103,7 @@ public sealed class MergingTests : IDisposable
             for (int cell = 0; cell < Cells; cell++)
             {
                 long value = tree.TryGet(BitConverter.GetBytes(cell), out ReadOnlySpan<byte> old) ? BitConverter.ToInt64(old) : 0;
-                // Long enough that the cells lie on many pages.
+                // Long enough that the cells are on many pages.
                 BitConverter.TryWriteBytes(tree.Reserve(BitConverter.GetBytes(cell), 1500), value + more);
             }
 

@@ -3,7 +3,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>What an environment should hold: trees of byte strings in order, kept in memory.</summary>
+/// <summary>The expected content of an environment: sorted trees of byte strings, kept in memory.</summary>
 internal sealed class Model
 {
     private readonly SortedDictionary<string, SortedDictionary<byte[], byte[]>> _trees;
@@ -30,7 +30,7 @@ internal sealed class Model
 
     public bool Drop(string name) => _trees.Remove(name);
 
-    /// <summary>Fails unless a snapshot holds exactly this, forwards, backwards and by key.</summary>
+    /// <summary>Fails unless a snapshot has exactly this content, read forwards, backwards and by key.</summary>
     public void AssertEqual(ReadTransaction read)
     {
         Assert.Equal(_trees.Keys, read.TreeNames);
@@ -63,7 +63,7 @@ internal sealed class Model
         }
     }
 
-    /// <summary>Whether a snapshot holds exactly this.</summary>
+    /// <summary>Whether a snapshot has exactly this content.</summary>
     public bool IsEqual(ReadTransaction read)
     {
         if (!_trees.Keys.SequenceEqual(read.TreeNames))
@@ -71,7 +71,7 @@ internal sealed class Model
 
         foreach ((string name, SortedDictionary<byte[], byte[]> expected) in _trees)
         {
-            Tree tree = read.FindTree(name)!; // it is among the names
+            Tree tree = read.FindTree(name)!; // it is one of the tree names
             if (tree.Count != expected.Count)
                 return false;
 

@@ -5,7 +5,8 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// What opening reads, counted at the seam: the same for any amount of data, and with the journal since the last checkpoint.
+/// The number of reads needed for opening: independent of the amount of data, and proportional to the journal since the last
+/// checkpoint.
 /// </summary>
 public sealed class OpenTimeTests
 {
@@ -17,7 +18,7 @@ public sealed class OpenTimeTests
         (int small, int smallWrite) = Count(pages: 64);
         (int large, int largeWrite) = Count(pages: 1 << 20);
         Assert.Equal(small, large);
-        Assert.InRange(largeWrite, 0, smallWrite + 20); // the first write looks for a free page, once, and there is none
+        Assert.InRange(largeWrite, 0, smallWrite + 20); // the first write searches for a free page once, and finds none
     }
 
     [Fact]
@@ -50,7 +51,7 @@ public sealed class OpenTimeTests
         using (StorageEnvironment environment = Open(disk))
         {
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
-            environment.Commits.RunExclusive(() => environment.State.Space.Allocate(pages)); // as if so much were stored
+            environment.Commits.RunExclusive(() => environment.State.Space.Allocate(pages)); // simulates that much data
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("l"u8, "v"u8));
         }
 

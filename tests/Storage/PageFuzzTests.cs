@@ -7,9 +7,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Pages and frames that someone made up, or a bug of ours wrote: changed at the places that say where things are, and with a
-/// checksum that is right again, so that what reads them is tested and not the checksum. A typed error, or any data at all; never
-/// another exception, a crash, or an end that does not come.
+/// Pages and frames that someone forged or a bug of ours wrote: changed where they describe positions, with a corrected
+/// checksum, so that the code that reads them is tested and not the checksum. The result must be a typed error or any data;
+/// never another exception, a crash or an endless loop.
 /// </summary>
 public sealed class PageFuzzTests
 {
@@ -87,10 +87,10 @@ public sealed class PageFuzzTests
         int slots = Math.Min(8000, 64 + ((count + 7) / 8 * 8 * 4));
         switch (draw.Next(6))
         {
-            case 0: // the header, but for its own number and checksum
+            case 0: // the header, except its page number and checksum
                 WriteOdd(page.Slice(8 + draw.Next(20), 8), draw);
                 break;
-            case 1: // what a meta page, or the beginning of a bitmap or directory, says
+            case 1: // fields of a meta page, or the beginning of a bitmap or directory
                 WriteOdd(page.Slice(96 + draw.Next(170), 8), draw);
                 break;
             case 2: // a slot
@@ -134,7 +134,7 @@ public sealed class PageFuzzTests
         value[..size].CopyTo(place);
     }
 
-    /// <summary>Numbers at which arithmetic goes wrong, and some at which it does not.</summary>
+    /// <summary>Numbers that may cause arithmetic errors, and ordinary ones.</summary>
     private static long Odd(Random draw) => draw.Next(9) switch
     {
         0 => 0,

@@ -5,12 +5,12 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>Opens what may be damaged, reads all of it, and writes to it, as a program would that suspects nothing.</summary>
+/// <summary>Opens an environment that may be damaged, reads all of it, and writes to it, as an ordinary program would.</summary>
 internal static class Probe
 {
     /// <summary>
-    /// False where a typed error came up. Otherwise everything read must be as one of the states was: fails where it is not, and
-    /// where anything else than a typed error comes up.
+    /// Returns false after a typed error. Otherwise everything read must belong to one of the states. Fails if it does not,
+    /// or on any other exception.
     /// </summary>
     public static bool Run(BuiltStore store, SimulatedDisk disk, Random random, string what)
     {
@@ -33,7 +33,7 @@ internal static class Probe
         }
     }
 
-    /// <summary>Reads all, checks, writes, deletes and drops; fails where anything else than a typed error comes up.</summary>
+    /// <summary>Reads everything, checks, writes, deletes and drops. Fails on anything except a typed error.</summary>
     public static void Survive(SimulatedDisk disk, Random random, string what)
     {
         try
@@ -50,18 +50,18 @@ internal static class Probe
                 }
                 catch (Exception error) when (error is StorageException or IOException)
                 {
-                    // what a damaged store says
+                    // Expected of a damaged store.
                 }
             }
         }
         catch (StorageException)
         {
-            // refused at open
+            // Refused when opened.
         }
         catch (Xunit.Sdk.TraceAssertException)
         {
-            // What looks right to every checksum and was not written by the engine may break what its asserts rely on. They say so
-            // here; users run without them.
+            // Content with correct checksums that the engine did not write may violate its assertions, which are enabled
+            // here but not in release builds.
         }
         catch (Exception error) when (error is not Xunit.Sdk.XunitException)
         {
@@ -80,14 +80,14 @@ internal static class Probe
             }
             catch (StorageException)
             {
-                // this tree; the others go on
+                // Only this tree is affected; continue with the others.
             }
         }
     }
 
     private static void ReadTree(Tree? tree)
     {
-        const int MaxSteps = 20_000; // made-up pages can share children, and then a scan is long
+        const int MaxSteps = 20_000; // forged pages can share children, which makes scans long
         if (tree is null)
             return;
 
@@ -137,7 +137,7 @@ internal static class Probe
             }
             catch (StorageException)
             {
-                // this command; the others go on
+                // Only this command fails; continue with the others.
             }
         }
     }

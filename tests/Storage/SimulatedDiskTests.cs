@@ -4,7 +4,9 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>What the simulated disk may leave of what was being written: less than this, and the torture proves less.</summary>
+/// <summary>
+/// What the simulated disk may leave of pending writes. If it were less, the torture test would prove less.
+/// </summary>
 public sealed class SimulatedDiskTests
 {
     private const int SectorBytes = 512;

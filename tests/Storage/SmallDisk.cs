@@ -3,8 +3,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// What tests on simulated disks have in common: an environment so small that its files turn over often, and runs that say how to
-/// repeat the one that failed.
+/// Shared code of tests on simulated disks: an environment so small that it changes files often, and runs that report how to
+/// repeat a failure.
 /// </summary>
 internal static class SmallDisk
 {
@@ -18,7 +18,7 @@ internal static class SmallDisk
         MaxJournalFileBytes = 64 << 10,
     };
 
-    /// <summary>Runs with seeds one after the other, the first from <c>TREEPIE_SEED</c> or drawn.</summary>
+    /// <summary>Runs with consecutive seeds; the first is <c>TREEPIE_SEED</c> or random.</summary>
     /// <exception cref="InvalidOperationException">A run failed; the message names its seed.</exception>
     public static void Repeat(int runs, Action<int> run)
     {

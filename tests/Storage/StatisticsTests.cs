@@ -35,7 +35,7 @@ public sealed class StatisticsTests
             Assert.Equal(1, statistics.OldestReaderTransactionId);
             Assert.Equal(1, statistics.NamedSnapshots);
             Assert.Equal(0, statistics.BytesHeldBySnapshots);
-            // what the report sees and the state no longer uses
+            // Pages that the report sees and the current state no longer uses.
             Assert.InRange(statistics.BytesHeldByReaders, 20 * 8192, 100 * 8192);
         }
 
@@ -47,7 +47,7 @@ public sealed class StatisticsTests
         }
 
         StorageStatistics later = environment.GetStatistics();
-        // one version for each of two open snapshots, however much was written
+        // One version for each of two open snapshots, however much was written.
         Assert.InRange(later.BytesHeldByReaders, before, before * 5 / 2);
         Assert.InRange(later.BytesHeldBySnapshots, 20 * 8192, 100 * 8192);
         report.Dispose();

@@ -9,8 +9,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// A page that the disk cannot deliver when it is first touched: an error that names file and page, never the end of the process,
-/// which a plain look at the address of a mapped file would be; what can be had stays readable.
+/// A page that the disk cannot read when it is first accessed. This must give an error that names file and page and must not
+/// end the process, as a direct access to the mapped address would; everything else must stay readable.
 /// </summary>
 public sealed class UnreadablePageTests
 {
@@ -18,7 +18,7 @@ public sealed class UnreadablePageTests
 
     [Theory]
     [InlineData(300)] // values in leaves
-    [InlineData(20_000)] // in runs of three pages
+    [InlineData(20_000)] // values in runs of three pages
     public void A_data_file_that_is_cut_off_underneath_gives_an_error_for_each_page_that_is_gone_and_no_crash(int valueBytes)
     {
         Requirement.Needs(
@@ -26,7 +26,7 @@ public sealed class UnreadablePageTests
             "A system that brings mapped pages into memory with an error number (Linux 5.14)",
             "Older ones end the process, as they do for every mapped file.");
         using var directory = new TemporaryDirectory();
-        // the same file each time
+        // Creates the same file each time.
         using (StorageEnvironment environment = StorageEnvironment.Open(
             World.OfDisk(directory.Path) with { IsBackgroundAllowed = false }, new StorageOptions()))
         {
@@ -40,7 +40,7 @@ public sealed class UnreadablePageTests
                 });
             }
 
-            // Root and catalogue are copied into pages that were freed near the front.
+            // Root and catalogue are copied to pages freed near the beginning.
             for (int i = 0; i < 3; i++)
             {
                 environment.Checkpoint();
@@ -53,7 +53,7 @@ public sealed class UnreadablePageTests
         using StorageEnvironment cut = StorageEnvironment.Open(directory.Path);
         long length = new FileInfo(file).Length / 2;
         using (var other = new FileStream(file, FileMode.Open, FileAccess.Write, FileShare.ReadWrite | FileShare.Delete))
-            other.SetLength(length + 100); // in the middle of a page, which the system fills up with zeros
+            other.SetLength(length + 100); // in the middle of a page, which the system fills with zeros
         int lost = 0, found = 0;
         using (ReadTransaction read = cut.BeginRead())
         {
@@ -85,7 +85,7 @@ public sealed class UnreadablePageTests
             return true;
         })), file, length / BuiltStore.PageBytes);
         Assert.NotEmpty(cut.Check().Problems);
-        cut.Write(transaction => transaction.GetOrCreateTree("u").Put("l"u8, "v"u8)); // its pages are there
+        cut.Write(transaction => transaction.GetOrCreateTree("u").Put("l"u8, "v"u8)); // its pages are still in the file
     }
 
     [Theory]
@@ -115,7 +115,7 @@ public sealed class UnreadablePageTests
                 {
                     Assert.True(
                         transaction.FindTree(name)!.TryGet(key, out ReadOnlySpan<byte> found) && found.SequenceEqual(value));
-                    read++; // all its pages were touched before
+                    read++; // all pages of the value were accessed before
                 }
                 catch (CorruptionException error)
                 {
@@ -136,9 +136,9 @@ public sealed class UnreadablePageTests
     {
         Assert.Contains($"of '{file}' is damaged", error.Message, StringComparison.Ordinal);
         long page = long.Parse(error.Message.Split(' ')[1], System.Globalization.CultureInfo.InvariantCulture);
-        Assert.True(page >= firstGone - 2, error.Message); // a run that begins before ends there
+        Assert.True(page >= firstGone - 2, error.Message); // a run that begins earlier may end there
     }
 
-    /// <summary>Spread over the tree, so that every stretch of the file has some of them.</summary>
+    /// <summary>Keys spread over the tree, so that every part of the file has some of them.</summary>
     private static byte[] KeyOf(int number) => BitConverter.GetBytes((ulong)number * 0x9E3779B97F4A7C15);
 }

@@ -10,9 +10,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// What the store promises for each way in which its surroundings can fail it, one test for each. Each shows the promise in a few
-/// steps; the wide searches are in <see cref="CrashTests"/>, <see cref="BadInputTests"/>, <see cref="PageFuzzTests"/>, the
-/// salvage tests and the torture run.
+/// The guarantees of the store for each kind of failure of its environment, one short test each. The thorough tests are
+/// <see cref="CrashTests"/>, <see cref="BadInputTests"/>, <see cref="PageFuzzTests"/>, the salvage tests and the torture run.
 /// </summary>
 public sealed class WhenTheWorldMisbehavesTests
 {
@@ -38,7 +37,7 @@ public sealed class WhenTheWorldMisbehavesTests
             Assert.Throws<CommitOutcomeUnknownException>(() => Put(environment, "b", "2"));
             int calls = disk.Operations;
             Assert.Throws<WritingStoppedException>(() => Put(environment, "c", "3"));
-            Assert.Equal(calls, disk.Operations); // never tried again on the same file
+            Assert.Equal(calls, disk.Operations); // never retried on the same file
             using ReadTransaction read = environment.BeginRead();
             Assert.True(Has(read, "a"));
             Assert.False(Has(read, "b"));
@@ -174,7 +173,7 @@ public sealed class WhenTheWorldMisbehavesTests
         string Make(string name)
         {
             string path = Path.Combine(directory.Path, name);
-            // One journal file for all of it, which stays when the store is closed: it is what tells two stores apart.
+            // A single journal file, which stays when the store is closed and distinguishes the two stores.
             using StorageEnvironment environment = StorageEnvironment.Open(
                 path, new StorageOptions { FirstJournalFileBytes = 4L << 20 });
             for (int i = 0; i < 200; i++)
@@ -275,7 +274,7 @@ public sealed class WhenTheWorldMisbehavesTests
         using var directory = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
         Put(environment, "a", "1");
-        // a process has a path
+        // A process has a path.
         var start = new ProcessStartInfo(Environment.ProcessPath!)
         {
             RedirectStandardOutput = true,
@@ -293,7 +292,7 @@ public sealed class WhenTheWorldMisbehavesTests
         Put(environment, "b", "2");
     }
 
-    /// <summary>The power fails at each operation in turn of the same few transactions.</summary>
+    /// <summary>Runs the same few transactions with a power failure at each operation in turn.</summary>
     private static void LosePowerAtEveryOperation(bool leavesGarbage, int step)
     {
         int seed = Seed.Next();
@@ -321,7 +320,7 @@ public sealed class WhenTheWorldMisbehavesTests
             }
             catch (Exception error) when (disk.HasCrashed && error is IOException or StorageException)
             {
-                // The power is off; what was under way may be there or not.
+                // The power is off. Operations in progress may or may not have taken effect.
             }
             finally
             {
@@ -348,7 +347,10 @@ public sealed class WhenTheWorldMisbehavesTests
     private static bool Has(ReadTransaction read, string key) =>
         read.FindTree("t")!.Contains(System.Text.Encoding.UTF8.GetBytes(key));
 
-    /// <summary>Past the locks that .NET itself respects. Spares come and go: one that has gone is not copied.</summary>
+    /// <summary>
+    /// Copies a file in spite of the locks that .NET respects. Spare files come and go; one that was deleted meanwhile is
+    /// not copied.
+    /// </summary>
     private static void CopyOpen(string from, string to)
     {
         try

@@ -3,12 +3,12 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>Random changes, made to a transaction and to the model alike.</summary>
+/// <summary>Random changes, applied to both a transaction and the model.</summary>
 internal sealed class Workload(Random random, WorkloadShape shape)
 {
     private static readonly string[] _names = ["alpha", "beta", "gamma", "δέλτα"];
 
-    /// <summary>One command: draws what it does first, so that it does the same each time it runs.</summary>
+    /// <summary>Returns one command. It draws its changes in advance, so that it does the same each time it runs.</summary>
     public Func<WriteTransaction, bool> Next(Model model)
     {
         int seed = random.Next();
@@ -65,7 +65,7 @@ internal sealed class Workload(Random random, WorkloadShape shape)
     private byte[] Key(Random draw)
     {
         int number = draw.Next(shape.Keys);
-        // The key is a function of its number, so that deletes and updates hit.
+        // The key is derived from its number, so that deletes and updates find existing keys.
         var own = new Random(number);
         string text = (number % 5) switch
         {
@@ -88,7 +88,7 @@ internal sealed class Workload(Random random, WorkloadShape shape)
     }
 }
 
-/// <summary>What a workload is like.</summary>
+/// <summary>Parameters of a workload.</summary>
 internal sealed record WorkloadShape
 {
     public int Keys { get; init; } = 3000;

@@ -14,11 +14,11 @@ public static class BuiltProgram
     /// <summary>The benchmarks: <c>bench/bin/…/Treepie.Bench.dll</c>.</summary>
     public static string Bench => Find("bench", "Treepie.Bench.dll");
 
-    /// <summary>The <c>dotnet</c> that runs them: the one that runs the test if it is known, else the one on the path.</summary>
+    /// <summary>The <c>dotnet</c> host to use: the one that runs the test if known, otherwise the one on the path.</summary>
     public static string DotnetHost =>
         Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
 
-    /// <summary>How to start one of them, with all three streams redirected.</summary>
+    /// <summary>Start information for one of the programs, with all three streams redirected.</summary>
     public static ProcessStartInfo StartInfo(string assembly, params ReadOnlySpan<string> arguments)
     {
         var start = new ProcessStartInfo(DotnetHost)
@@ -33,7 +33,7 @@ public static class BuiltProgram
         foreach (string argument in arguments)
             start.ArgumentList.Add(argument);
 
-        // What a developer's shell or the test runner sets must not change what the test sees.
+        // Settings of a developer's shell or the test runner must not affect the test.
         foreach (string variable in (string[])["ASPNETCORE_URLS", "ASPNETCORE_ENVIRONMENT", "DOTNET_ENVIRONMENT", "URLS"])
             start.Environment.Remove(variable);
 

@@ -2,13 +2,13 @@ using System.Diagnostics;
 
 namespace Treepie.Tests.Support;
 
-/// <summary>A run of the real command line, to its end.</summary>
+/// <summary>A completed run of the real command line.</summary>
 /// <param name="ExitCode">Its exit code.</param>
 /// <param name="Output">All of its standard output.</param>
 /// <param name="Error">All of its standard error.</param>
 public sealed record CommandLineProcess(int ExitCode, string Output, string Error)
 {
-    /// <summary>No command of a test takes longer, unless it hangs.</summary>
+    /// <summary>No command in a test takes longer unless it hangs.</summary>
     private static readonly TimeSpan _patience = TimeSpan.FromMinutes(5);
 
     /// <summary>Runs <c>treepie</c> with these arguments.</summary>
@@ -30,7 +30,7 @@ public sealed record CommandLineProcess(int ExitCode, string Output, string Erro
         }
     }
 
-    /// <summary>Runs it and expects that it succeeds.</summary>
+    /// <summary>Runs <c>treepie</c> and asserts success.</summary>
     public static async Task<CommandLineProcess> SucceedAsync(params string[] arguments)
     {
         CommandLineProcess run = await RunAsync(arguments);
@@ -40,7 +40,7 @@ public sealed record CommandLineProcess(int ExitCode, string Output, string Erro
         return run;
     }
 
-    /// <summary>Starts it, for tests that do not let it end.</summary>
+    /// <summary>Starts <c>treepie</c>, for tests that end it themselves.</summary>
     public static Process Start(params string[] arguments) =>
         Process.Start(BuiltProgram.StartInfo(BuiltProgram.CommandLine, arguments))
         ?? throw new InvalidOperationException("The command line could not be started.");

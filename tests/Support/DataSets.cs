@@ -3,8 +3,8 @@ using System.IO.Compression;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// The data sets (movies, cities, wordnet, verses) of <c>samples/datasets</c>; a file of the same name in the folder that
-/// <c>TREEPIE_DATA</c> names is taken instead.
+/// The data sets (movies, cities, wordnet, verses) of <c>samples/datasets</c>. A file of the same name in the folder
+/// <c>TREEPIE_DATA</c> takes precedence.
 /// </summary>
 public static class DataSets
 {

@@ -5,9 +5,9 @@ using Xunit.v3;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// Every test ends by itself: one that hangs is cancelled, and if it does not heed that either, the process ends and says which
-/// it was. Without this a run hangs with it and says nothing. How fast a machine is does not matter: no test takes a tenth of the
-/// patience. With <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests as long as one likes, there is no limit.
+/// Ensures that every test ends: one that hangs is canceled, and if that does not help, the process exits and names the
+/// test. Otherwise the run would hang without a message. The speed of the machine does not matter: no test takes a tenth of
+/// the timeout. There is no limit with <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests arbitrarily long.
 /// </summary>
 [AttributeUsage(AttributeTargets.Assembly)]
 public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute

@@ -2,10 +2,10 @@ using System.Text;
 
 namespace Treepie.Tests.Support;
 
-/// <summary>Texts that must be found nowhere, in UTF-8 or UTF-16, or everywhere: looked for in files, byte by byte.</summary>
+/// <summary>Searches files byte by byte for texts, in UTF-8 or UTF-16, that must occur nowhere or everywhere.</summary>
 public static class Markers
 {
-    /// <summary>The markers that some file of a directory holds, in content or name.</summary>
+    /// <summary>The markers that occur in the content or name of any file of a directory.</summary>
     public static IReadOnlyList<string> FoundIn(string directory, IEnumerable<string> markers)
     {
         string[] files = Directory.GetFiles(directory, "*", SearchOption.AllDirectories);
@@ -20,7 +20,7 @@ public static class Markers
     private static bool Holds(ReadOnlySpan<byte> content, string marker) =>
         content.IndexOf(Encoding.UTF8.GetBytes(marker)) >= 0 || content.IndexOf(Encoding.Unicode.GetBytes(marker)) >= 0;
 
-    /// <summary>Of a database that is open the files are shared for reading and writing, but for its lock.</summary>
+    /// <summary>Reads a file of a database that may be open. All its files can be shared except the lock.</summary>
     private static byte[] ReadShared(string path)
     {
         try
@@ -32,7 +32,7 @@ public static class Markers
         }
         catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
         {
-            return []; // of an index that went meanwhile
+            return []; // of an index that was deleted meanwhile
         }
         catch (IOException) when (Path.GetFileName(path).Contains("lock", StringComparison.Ordinal))
         {

@@ -3,11 +3,11 @@ using System.Globalization;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// The seed of a random test: from <c>TREEPIE_SEED</c> or drawn, and printed so that a failure can be run again.
+/// The seed of a random test: from <c>TREEPIE_SEED</c> or random, and printed so that a failure can be repeated.
 /// </summary>
 public static class Seed
 {
-    /// <summary>Draws, or takes the given one, and prints it.</summary>
+    /// <summary>Returns the given seed or draws one, and prints it.</summary>
     public static int Next()
     {
         int seed = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_SEED"), CultureInfo.InvariantCulture, out int given)

@@ -4,15 +4,14 @@ using System.Text;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// The real server in a process of its own, on a free loopback port. It ends with the test whatever happens: disposing kills what
-/// is still running. <see cref="StopAsync"/> asks it to stop as a person would, <see cref="KillAsync"/> gives it no chance to
-/// tidy up.
+/// The real server in its own process, on a free loopback port. Disposing kills it if it is still running. <see
+/// cref="StopAsync"/> shuts it down as a person would; <see cref="KillAsync"/> gives it no chance to clean up.
 /// </summary>
 public sealed class ServerProcess : IAsyncDisposable
 {
     private const string AddressLine = "Server available on:";
 
-    /// <summary>A server that has not come up, or not gone down, by then never will.</summary>
+    /// <summary>A server that has not started or stopped by then never will.</summary>
     private static readonly TimeSpan _patience = Eventually.Patience;
 
     private readonly Process _process;
@@ -30,7 +29,7 @@ public sealed class ServerProcess : IAsyncDisposable
         DataDirectory = dataDirectory;
     }
 
-    /// <summary>Where it listens, for instance <c>http://127.0.0.1:40123</c>; no slash at the end.</summary>
+    /// <summary>Its address, for instance <c>http://127.0.0.1:40123</c>, without a trailing slash.</summary>
     public string Url => _url ?? throw new InvalidOperationException("The server has not said its address yet.");
 
     /// <summary>Its <c>--data</c>.</summary>
@@ -39,10 +38,10 @@ public sealed class ServerProcess : IAsyncDisposable
     /// <summary>Its process id.</summary>
     public int ProcessId => _process.Id;
 
-    /// <summary>A client whose base address is the server; lives as long as this does.</summary>
+    /// <summary>A client with the server as base address, disposed with this object.</summary>
     public HttpClient Http => _http ??= new HttpClient { BaseAddress = new Uri(Url), Timeout = TimeSpan.FromMinutes(5) };
 
-    /// <summary>All it wrote so far, both streams.</summary>
+    /// <summary>Everything written so far to both streams.</summary>
     public string Output
     {
         get
@@ -53,14 +52,15 @@ public sealed class ServerProcess : IAsyncDisposable
     }
 
     /// <summary>
-    /// Starts it and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty one that goes with
-    /// it.
+    /// Starts the server and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty
+    /// directory that is deleted with it.
     /// </summary>
     public static Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments) =>
         StartAsync([], dataDirectory, moreArguments);
 
     /// <summary>
-    /// Starts it with an empty directory below another program, which gets the server's command line behind its own.
+    /// Starts the server with an empty directory as a child of another program, which gets the server's command line after
+    /// its own.
     /// </summary>
     public static Task<ServerProcess> StartUnderAsync(string[] program, params string[] moreArguments) =>
         StartAsync(program, null, moreArguments);
@@ -93,7 +93,7 @@ public sealed class ServerProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Waits until it has written a line that holds this text.</summary>
+    /// <summary>Waits until the output contains this text.</summary>
     public async Task WrittenAsync(string text)
     {
         var seen = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -115,7 +115,7 @@ public sealed class ServerProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Kills it at once (SIGKILL): no flush, no goodbye.</summary>
+    /// <summary>Kills the server at once (SIGKILL).</summary>
     public async Task KillAsync()
     {
         if (!_process.HasExited)
@@ -124,7 +124,7 @@ public sealed class ServerProcess : IAsyncDisposable
         await _process.WaitForExitAsync(TestContext.Current.CancellationToken);
     }
 
-    /// <summary>Asks it on its standard input to stop, waits for that, and gives its exit code.</summary>
+    /// <summary>Requests a shutdown on standard input, waits for it, and returns the exit code.</summary>
     public async Task<int> StopAsync()
     {
         if (!_process.HasExited)
@@ -159,7 +159,7 @@ public sealed class ServerProcess : IAsyncDisposable
         }
         catch (InvalidOperationException)
         {
-            // It never started.
+            // The process was never started.
         }
 
         _process.Dispose();

@@ -2,7 +2,8 @@ using System.Diagnostics;
 
 namespace Treepie.Tests.Support;
 
-/// <summary>A real file system of a few megabytes, mounted for one test. Who may not mount skips the test.</summary>
+/// <summary>A real file system of a few megabytes, mounted for one test. Without the right to mount, the test is
+/// skipped.</summary>
 public sealed class SmallFileSystem : IDisposable
 {
     private const string HowToGetIt = "Run the tests on Linux as root (in a container: with the right to mount).";
@@ -14,10 +15,10 @@ public sealed class SmallFileSystem : IDisposable
     {
     }
 
-    /// <summary>Where it is mounted.</summary>
+    /// <summary>The mount point.</summary>
     public string Path => System.IO.Path.Combine(_folder.Path, "mounted");
 
-    /// <summary>Mounts one: <c>tmpfs</c>, in memory, or <c>ext4</c>, in a file.</summary>
+    /// <summary>Mounts a file system: <c>tmpfs</c>, in memory, or <c>ext4</c>, in a file.</summary>
     public static SmallFileSystem Mount(string kind, int megabytes)
     {
         Requirement.Needs(
@@ -44,7 +45,7 @@ public sealed class SmallFileSystem : IDisposable
         }
     }
 
-    /// <summary>Fills it to the last byte with a file of its own; <see cref="Free"/> takes that away again.</summary>
+    /// <summary>Fills it to the last byte with a file that <see cref="Free"/> deletes.</summary>
     public void Fill()
     {
         using var ballast = new FileStream(
@@ -58,14 +59,14 @@ public sealed class SmallFileSystem : IDisposable
             }
             catch (IOException)
             {
-                // so much does not fit
+                // Too large to fit; try a smaller step.
             }
         }
     }
 
     public void Free() => File.Delete(System.IO.Path.Combine(Path, "ballast"));
 
-    /// <summary>Refuses all writing from now on; no file may be open for writing.</summary>
+    /// <summary>Remounts it read-only. No file may be open for writing.</summary>
     public void MakeReadOnly() =>
         Assert.True(Run("mount", "-o", "remount,ro", Path), "It cannot be made read-only: a file may be open for writing.");
 
@@ -97,7 +98,7 @@ public sealed class SmallFileSystem : IDisposable
         }
         catch (System.ComponentModel.Win32Exception)
         {
-            return false; // there is no such program
+            return false; // the program does not exist
         }
     }
 }

@@ -1,6 +1,6 @@
 namespace Treepie.Tests.Support;
 
-/// <summary>A new empty directory that is deleted with its content at the end of the test.</summary>
+/// <summary>A new, empty directory that is deleted with its content at the end of the test.</summary>
 public sealed class TemporaryDirectory : IDisposable
 {
     public TemporaryDirectory() => Path = Directory.CreateTempSubdirectory("treepie-").FullName;

@@ -7,13 +7,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Torture;
 
 /// <summary>
-/// A reader that never ends while many times the database is written through it. It may keep one version of each page and no
-/// more; memory and journal do not feel it; the statistics name it; and it reads what it read at first.
+/// Keeps a reader open while the whole database is overwritten many times. It may retain one version of each page and no
+/// more; memory and journal must not grow; the statistics must name it; and it must still read what it read at first.
 /// </summary>
-/// <param name="directory">Where; deleted by the caller.</param>
+/// <param name="directory">Directory of the environment; the caller deletes it.</param>
 /// <param name="databaseBytes">Size of the data.</param>
 /// <param name="writtenBytes">Bytes written while the reader is open.</param>
-/// <param name="say">Told how it goes.</param>
+/// <param name="say">Receives progress messages.</param>
 internal sealed class LongReader(string directory, long databaseBytes, long writtenBytes, Action<string> say)
 {
     private const string Name = "the report that never ends";
@@ -29,18 +29,20 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
 
     private long Keys => Math.Max(8, databaseBytes / ValueBytes);
 
-    /// <summary>The reader's own share of the file: all it sees is of another version than the newest.</summary>
+    /// <summary>
+    /// Maximum file size. The reader's snapshot takes as much as the newest state, because every page it sees has been replaced.
+    /// </summary>
     private long FileBound(long before) =>
-        (2 * before) // what the reader sees, and the newest
-        + (3 * (_options.ScratchBudgetBytes + (4 * _options.MaxJournalFileBytes))) // what the last checkpoint, and the one under way, still hold
-        + (64 << 20); // a step of growth
+        (2 * before) // the reader's snapshot, and the newest state
+        + (3 * (_options.ScratchBudgetBytes + (4 * _options.MaxJournalFileBytes))) // held by the last checkpoints
+        + (64 << 20); // one growth step
 
-    // the file at hand, two spares, and one that is not full
+    // The current file, two spare files, and one that is not full.
     private long JournalBound => _options.MaxJournalBytes + (4 * _options.MaxJournalFileBytes);
 
     private long ScratchBound => 2 * _options.ScratchBudgetBytes;
 
-    /// <summary>Runs; returns what went over its bound, empty when all is well.</summary>
+    /// <summary>Runs the test. Returns the bounds that were exceeded, empty if none.</summary>
     public List<string> Run()
     {
         var problems = new List<string>();
@@ -120,7 +122,7 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
 
     private void Look(ReadTransaction reader, List<string> problems)
     {
-        Tree tree = reader.FindTree("t")!; // it was filled
+        Tree tree = reader.FindTree("t")!; // it was filled before
         for (long key = 0; key < Keys; key++)
             if (!tree.TryGet(Key(key), out ReadOnlySpan<byte> value)
                 || value.Length != ValueBytes
@@ -135,7 +137,7 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
         return bytes;
     }
 
-    /// <summary>Memory that is the process's own; mapped pages of the file are the system's cache.</summary>
+    /// <summary>Private memory of the process. Mapped pages of the file belong to the system's cache.</summary>
     private static long MemoryBytes()
     {
         if (!OperatingSystem.IsLinux())

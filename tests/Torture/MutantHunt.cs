@@ -5,13 +5,14 @@ using Treepie.Tests.Support;
 namespace Treepie.Torture;
 
 /// <summary>
-/// Each mutant of the engine in a process of its own: noticed by a broken promise, by the death of the process, or because it
-/// hangs. A kill counts only if the engine without a mutant passes the very piece that noticed it.
+/// Runs each mutant of the engine in its own process. It is killed by a violated guarantee, the death of the process, or a
+/// hang. A kill counts only if the engine without mutants passes the piece that killed it.
 /// </summary>
 internal sealed class MutantHunt
 {
     /// <summary>
-    /// Mutants get seconds of the processor; on a busy machine these last longer. One that hangs is given up then.
+    /// Mutants get seconds of CPU time, which take longer on a busy machine: after this many times as long, a mutant counts
+    /// as hanging.
     /// </summary>
     private const int SlowestMachine = 12;
 
@@ -35,10 +36,10 @@ internal sealed class MutantHunt
 
     public int Killed => _kills.Count;
 
-    /// <summary>Mutants that nothing noticed, and kills by pieces that the engine itself does not pass.</summary>
+    /// <summary>Mutants that were not killed, and kills by pieces that the unchanged engine does not pass either.</summary>
     public IReadOnlyList<string> Survivors => _survivors;
 
-    /// <summary>Hunts all of them, or those of one name; each gets so much time.</summary>
+    /// <summary>Runs all mutants, or one by name, each for at most <paramref name="time"/>.</summary>
     public void Run(TimeSpan time, int threads, string? only = null)
     {
         int next = 0;
@@ -52,9 +53,9 @@ internal sealed class MutantHunt
     }
 
     /// <summary>
-    /// Hunts some of them, from one that the seed chooses on, until the time is over; each in a number of pieces that is many
-    /// times what it takes to notice any of them, and that does not depend on how fast the machine is. One that the time cuts off
-    /// is not held to be a survivor.
+    /// Runs some of the mutants until the time is over, starting with one chosen by the seed. Each runs a fixed number of
+    /// pieces, many times what it takes to kill any of them, independent of the speed of the machine. A mutant cut off by
+    /// the end of the time does not count as a survivor.
     /// </summary>
     public void RunSample(int seed, TimeSpan time, long pieces, int threads)
     {
@@ -110,7 +111,7 @@ internal sealed class MutantHunt
         }
     }
 
-    /// <summary>The engine as it is passes every piece that noticed a mutant.</summary>
+    /// <summary>Verifies that the unchanged engine passes every piece that killed a mutant.</summary>
     private void VerifyControl()
     {
         string[] pieces = [.. _kills.Select(kill => kill.Piece).Where(piece => piece.Length > 0).Distinct()];

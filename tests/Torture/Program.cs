@@ -3,8 +3,8 @@ using Xunit.MicrosoftTestingPlatform;
 namespace Treepie.Torture;
 
 /// <summary>
-/// With options of its own the program tortures; without any, or with those of the test platform, it is a test program like the
-/// others.
+/// With its own options, the program runs the torture test; with none, or with those of the test platform, it is an ordinary test
+/// program.
 /// </summary>
 internal static class Program
 {

@@ -4,7 +4,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Torture;
 
-/// <summary>The figures in docs/reliability.md: what stands between the two markers is written anew by each long run.</summary>
+/// <summary>Updates the figures in docs/reliability.md: each long run replaces the text between the two markers.</summary>
 internal static class ReliabilityPage
 {
     private const string Begin = "<!-- figures: written by the torture itself -->";

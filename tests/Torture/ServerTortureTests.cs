@@ -4,8 +4,8 @@ using Treepie.Torture.Servers;
 namespace Treepie.Torture;
 
 /// <summary>
-/// The short form of the torture of the whole server, as part of the test command.
-/// what docs/reliability.md says.
+/// The short form of the torture test of the whole server, as part of the test command. Verifies what docs/reliability.md
+/// promises.
 /// </summary>
 public sealed class ServerTortureTests
 {

@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Treepie.Torture;
 
-/// <summary>What the command line asks for.</summary>
+/// <summary>The command line options.</summary>
 internal sealed record TortureOptions
 {
     private static readonly string[] _names =
@@ -11,57 +11,57 @@ internal sealed record TortureOptions
         "--modes", "--mode", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
     ];
 
-    /// <summary>How long.</summary>
+    /// <summary>Duration of the run.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>Threads that torture.</summary>
+    /// <summary>Number of threads.</summary>
     public int Threads { get; init; } = Environment.ProcessorCount;
 
-    /// <summary>A single piece to run again, mode and number.</summary>
+    /// <summary>A single piece to repeat, as mode and number.</summary>
     public string? Repeat { get; init; }
 
-    /// <summary>The first seed; drawn unless told.</summary>
+    /// <summary>The first seed. Random by default.</summary>
     public int FirstSeed { get; init; } = Random.Shared.Next();
 
-    /// <summary>Only mutants.</summary>
+    /// <summary>Whether to run only mutants.</summary>
     public bool OnlyMutants { get; init; }
 
-    /// <summary>Only this one.</summary>
+    /// <summary>The only mutant to run.</summary>
     public string? Mutant { get; init; }
 
-    /// <summary>How long a mutant may go unnoticed.</summary>
+    /// <summary>Maximum time to kill a mutant.</summary>
     public TimeSpan TimeOfMutant { get; init; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Whether the figures go to docs/reliability.md.</summary>
+    /// <summary>Whether to write the figures to docs/reliability.md.</summary>
     public bool WritesPage { get; init; } = true;
 
-    /// <summary>Whether they go there after a run of some modes only, too.</summary>
+    /// <summary>Whether to write them even if only some modes were run.</summary>
     public bool ForcesPage { get; init; }
 
-    /// <summary>The long reader, and nothing else.</summary>
+    /// <summary>Whether to run only the long reader.</summary>
     public bool IsLongReader { get; init; }
 
-    /// <summary>Not torturing, but being killed: the directory to write in.</summary>
+    /// <summary>Directory for a process that is started to be killed, instead of a torture run.</summary>
     public string? KilledProcessDirectory { get; init; }
 
-    /// <summary>Whether what it writes there is encrypted.</summary>
+    /// <summary>Whether the environment in that directory is encrypted.</summary>
     public bool IsEncrypted { get; init; }
 
-    /// <summary>So long mutants of a sample are hunted before the modes; zero: none.</summary>
+    /// <summary>Time to run a sample of mutants before the modes; zero for none.</summary>
     public TimeSpan TimeOfSample { get; init; }
 
-    /// <summary>Only these modes; all where empty.</summary>
+    /// <summary>The modes to run; empty for all.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
 
-    /// <summary>Whether the whole server is tortured, and nothing else.</summary>
+    /// <summary>Whether to run only the torture test of the whole server.</summary>
     public bool IsServer => Modes is [Servers.ServerTorture.ModeName];
 
     public bool IsHelp { get; init; }
 
-    /// <summary>Whether the arguments are ours, and not the test platform's.</summary>
+    /// <summary>Whether the arguments are for this program and not for the test platform.</summary>
     public static bool AreIn(string[] arguments) => arguments.Any(argument => _names.Contains(argument));
 
-    /// <summary>Reads them. Throws <see cref="ArgumentException"/> naming what is wrong.</summary>
+    /// <summary>Parses the arguments. Throws <see cref="ArgumentException"/> if they are wrong.</summary>
     public static TortureOptions Parse(string[] arguments)
     {
         var options = new TortureOptions();

@@ -7,10 +7,10 @@ using Treepie.Torture.Servers;
 
 namespace Treepie.Torture;
 
-/// <summary>The program: tortures for some time, tells how it goes, and ends with 0 if no promise was broken.</summary>
+/// <summary>Runs the torture test for some time and reports progress. Exits with 0 if no guarantee was violated.</summary>
 internal static class TortureProgram
 {
-    /// <summary>Pieces in which each mutant of a sample must be noticed: many times what any of them takes.</summary>
+    /// <summary>Number of pieces in which each mutant of a sample must be killed: many times what any of them takes.</summary>
     private const long PiecesOfMutant = 3000;
 
     private const string Help = """
@@ -55,7 +55,7 @@ internal static class TortureProgram
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }
 
-    /// <summary>The big form of <see cref="LongReader"/>; returns what is wrong, told, or null.</summary>
+    /// <summary>Runs the large form of <see cref="LongReader"/>. Returns a description of the failure, or null.</summary>
     private static string? ReadLong(Action<string> say)
     {
         DirectoryInfo directory = Directory.CreateTempSubdirectory("treepie-long-reader-");
@@ -72,7 +72,7 @@ internal static class TortureProgram
         }
     }
 
-    /// <summary>Tortures as asked; returns what is wrong, told, or null.</summary>
+    /// <summary>Runs the torture test. Returns a description of the failure, or null.</summary>
     public static string? Torture(TortureOptions options, Action<string> say)
     {
         var tally = new Tally();
@@ -153,7 +153,7 @@ internal static class TortureProgram
             yield return ("mutants killed", $"{hunt.Killed} of {hunt.Count}");
     }
 
-    /// <summary>What the run would do in an hour.</summary>
+    /// <summary>The amount of work per hour at the current rate.</summary>
     private static string Rates(Battery battery, Tally tally, TimeSpan time) =>
         $"In an hour at this rate: {Number((long)(tally.Distinct / time.TotalHours))} distinct crash states, "
         + string.Join(

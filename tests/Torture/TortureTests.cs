@@ -2,7 +2,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Torture;
 
-/// <summary>The short form of the torture, as part of the test command.</summary>
+/// <summary>The short form of the torture test, as part of the test command.</summary>
 public sealed class TortureTests
 {
     [Fact]

@@ -6,19 +6,19 @@ using Spectre.Console.Rendering;
 namespace Treepie.CommandLine.Activity;
 
 /// <summary>
-/// One answer of <c>GET admin/activity</c> as a person reads it: the process, its requests, and a row for each busy database.
+/// Renders one response of <c>GET admin/activity</c>: the process, its requests, and a row for each busy database.
 /// </summary>
 internal static class ActivityView
 {
     private const double Megabyte = 1e6;
 
-    /// <summary>Most rows; the window is not longer.</summary>
+    /// <summary>Maximum number of rows, so that the table fits a terminal window.</summary>
     private const int MostRows = 30;
 
-    /// <summary>Draws it.</summary>
-    /// <param name="activity">The answer.</param>
-    /// <param name="url">Where the server is.</param>
-    /// <param name="time">When it answered.</param>
+    /// <summary>Renders the response.</summary>
+    /// <param name="activity">The response.</param>
+    /// <param name="url">Address of the server.</param>
+    /// <param name="time">When the server responded.</param>
     public static IRenderable Of(JsonElement activity, Uri url, DateTimeOffset time) => new Rows(
         new Text(string.Create(
             CultureInfo.InvariantCulture, $"Treepie {Text(activity, "Version")} at {url}, {time:yyyy-MM-dd HH:mm:ss}")),

@@ -5,7 +5,7 @@ using Treepie.Backups;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Shows how far a backup, restore or verification is: a moving bar for a person, a line every few seconds for a log.
+/// Shows the progress of a backup, restore or verification: a progress bar on a terminal, otherwise a line every few seconds.
 /// </summary>
 internal sealed class BackupDisplay : IProgress<BackupProgress>
 {
@@ -23,7 +23,7 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
         _started = _lastLine = shell.Time.GetTimestamp();
     }
 
-    /// <summary>Shows it while <paramref name="work"/> runs.</summary>
+    /// <summary>Shows progress while <paramref name="work"/> runs.</summary>
     public static Task<T> RunAsync<T>(Shell shell, string title, Func<IProgress<BackupProgress>, Task<T>> work) =>
         shell.ErrorIsTerminal
             ? shell.ErrorConsole().Progress()
@@ -51,7 +51,7 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
         }
     }
 
-    /// <summary>How much of the step is done; null where its end is not known.</summary>
+    /// <summary>Percentage of the step that is done, or null if its total is unknown.</summary>
     internal static double? Percent(BackupProgress value) => value switch
     {
         { Step: BackupStep.Reading, StoredBytesTotal: > 0 } => Math.Min(100, 100.0 * value.StoredBytes / value.StoredBytesTotal),

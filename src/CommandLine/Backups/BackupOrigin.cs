@@ -6,7 +6,7 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// What a command restores or verifies from a place: finds by itself which parts lead to the moment that is wanted.
+/// The backup parts at a place that a command restores or verifies. Finds the parts that lead to the requested point in time.
 /// </summary>
 internal sealed class BackupOrigin : IDisposable
 {
@@ -21,22 +21,24 @@ internal sealed class BackupOrigin : IDisposable
     /// <summary>The parts.</summary>
     public BackupSelection Selection { get; }
 
-    /// <summary>What it is called, for messages.</summary>
+    /// <summary>Name used in messages.</summary>
     public string Title =>
         Selection.Parts.Count == 1
             ? Selection.Parts[0].Name
             : $"{Selection.Parts[^1].Name} and what it goes on from";
 
-    /// <summary>Whether it is one backup that stands alone, and can be sent along.</summary>
+    /// <summary>
+    /// Whether this is a single standalone backup without a stop position, which can be sent to a server as a stream.
+    /// </summary>
     public bool IsAlone => Selection.Parts.Count == 1 && Selection is { StopAtCommit: null, StopAtTime: null };
 
-    /// <summary>Looks for it.</summary>
-    /// <param name="from">The place.</param>
-    /// <param name="name">Name of a backup; null: whatever leads to the moment.</param>
-    /// <param name="database">Of which database; null: the only one there, or that of the name.</param>
+    /// <summary>Finds the parts.</summary>
+    /// <param name="from">Address of the place.</param>
+    /// <param name="name">Name of a backup, or null to select whatever leads to <paramref name="moment"/>.</param>
+    /// <param name="database">Name of the database, or null for the one in <paramref name="name"/> or the only one there.</param>
     /// <param name="moment">Where to stop.</param>
     /// <param name="key">Key of sealed parts.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="cancellationToken">Cancels the search.</param>
     public static async Task<BackupOrigin> FindAsync(
         string from, string? name, string? database, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
     {
@@ -50,7 +52,7 @@ internal sealed class BackupOrigin : IDisposable
                 && inventory.Points.All(
                     point => point.Object != name && !point.Object.EndsWith("/" + name, StringComparison.Ordinal)))
             {
-                // A file of another name is taken as what it turns out to be, if it is there.
+                // A file whose name does not follow the naming scheme is accepted if it exists; its content decides what it is.
                 if ((await place.ListAsync(name, cancellationToken)).All(item => item.Name != name))
                     throw new UsageException($"There is no backup '{name}' at '{place.Address}'.");
                 return new BackupOrigin(

@@ -6,7 +6,7 @@ using Treepie.Storage.Files;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Where a command writes a backup: a file, or one or several places at once (<c>--to</c>), straight from the stream.
+/// The target of a backup: a file, or one or more places (<c>--to</c>) that are written at the same time from one stream.
 /// </summary>
 internal sealed class BackupOutput : IDisposable
 {
@@ -22,13 +22,13 @@ internal sealed class BackupOutput : IDisposable
         _places = places;
     }
 
-    /// <summary>What it is called, for messages.</summary>
+    /// <summary>Name used in messages.</summary>
     public string Title => _file ?? string.Join(", ", _places.Select(static place => place.Split('?')[0]));
 
-    /// <summary>Places that did not take it, with their reasons.</summary>
+    /// <summary>Addresses of the places that failed, with their errors.</summary>
     public IReadOnlyDictionary<string, Exception> Failures { get; private set; } = new Dictionary<string, Exception>();
 
-    /// <summary>By what stands on the command line.</summary>
+    /// <summary>Creates the output from the command line options.</summary>
     /// <exception cref="UsageException">Neither or both are given.</exception>
     public static BackupOutput Of(Shell shell, FileInfo? file, string[]? places) => (file, places) switch
     {
@@ -38,7 +38,7 @@ internal sealed class BackupOutput : IDisposable
         _ => new BackupOutput(shell, file?.FullName, places ?? []),
     };
 
-    /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
+    /// <summary>Opens the places, so that errors appear before the backup starts.</summary>
     public async Task OpenAsync(CancellationToken cancellationToken)
     {
         if (_file is null)
@@ -46,15 +46,15 @@ internal sealed class BackupOutput : IDisposable
     }
 
     /// <summary>
-    /// Writes it; a place that fails is left behind as long as there is another. What a killed run left at the file or the
-    /// places is removed first.
+    /// Writes the backup. A place that fails is skipped as long as another one works. Incomplete files of aborted runs at
+    /// the file or the places are removed first.
     /// </summary>
     public async Task<T> WriteAsync<T>(
         string database, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
         if (_file is not null)
         {
-            // It has the name that it was given, sealed or not.
+            // The file name is used as given, whether or not the backup is sealed.
             DurableFile.RemoveAbandoned(_file);
             return await DurableFile.WriteAsync(_file, write);
         }
@@ -71,16 +71,16 @@ internal sealed class BackupOutput : IDisposable
     public void Dispose() => _open?.Dispose();
 }
 
-/// <summary>Opens what a command reads a backup from: a file, or the latest or a named one at a place (<c>--from</c>).</summary>
+/// <summary>Opens a backup to read: a file, or the latest or a named backup at a place (<c>--from</c>).</summary>
 internal static class BackupPlaces
 {
     /// <summary>Opens a place.</summary>
-    /// <exception cref="DestinationException">The address is none.</exception>
+    /// <exception cref="DestinationException">The address is not valid.</exception>
     public static BackupDestination Open(string address) =>
         new DestinationProviders(new S3DestinationProvider()).Open(new DestinationSettings { Address = address });
 
-    /// <summary>Opens the backup, and hands it with its length and name to <paramref name="read"/>.</summary>
-    /// <exception cref="UsageException">Nothing is given, or a file that is not there.</exception>
+    /// <summary>Opens the backup and passes its stream, length and name to <paramref name="read"/>.</summary>
+    /// <exception cref="UsageException">Nothing is given, or the file or backup does not exist.</exception>
     public static async Task<T> ReadAsync<T>(
         string? name, string? from, Func<Stream, long, string, Task<T>> read, CancellationToken cancellationToken)
     {

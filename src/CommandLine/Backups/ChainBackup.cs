@@ -9,12 +9,12 @@ using Treepie.Storage.Encryption;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Takes a snapshot, an increment or a stretch of the log of a database and writes it to places, where it goes on from what lies
-/// there; where it cannot, it takes what can, and says so.
+/// Takes a snapshot, an increment or a segment of the log of a database and writes it to places, continuing the chain that is
+/// stored there. If the chain cannot be continued, takes the kind of backup that is possible and reports why.
 /// </summary>
 internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions options, bool isIncremental)
 {
-    /// <summary>Of an open database.</summary>
+    /// <summary>Backs up an open database.</summary>
     public async Task<string> RunAsync(Database database, EncryptionKey? key, CancellationToken cancellationToken)
     {
         ChainEnd? end = await FindEndAsync(database.Name, key, cancellationToken);
@@ -41,7 +41,7 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
             key is not null);
     }
 
-    /// <summary>Of a server's database.</summary>
+    /// <summary>Backs up a database of a server.</summary>
     public async Task<string> RunAsync(DatabaseClient database, CancellationToken cancellationToken)
     {
         EncryptionKey? key = options.EncryptionKey;
@@ -96,11 +96,11 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
         return counted.Count;
     }
 
-    /// <summary>Where there is a chain to go on from; a full snapshot goes on from nothing.</summary>
+    /// <summary>End of the chain to continue, or null if there is none; a full snapshot continues nothing.</summary>
     private async Task<ChainEnd?> FindEndAsync(string database, EncryptionKey? key, CancellationToken cancellationToken) =>
         isIncremental ? await output.FindEndAsync(database, key, cancellationToken) : null;
 
-    /// <summary>Whoever writes to these places has one place in the log.</summary>
+    /// <summary>Identifies the set of places as one reader of the log, so that each set has its own position in it.</summary>
     private string Reader() => "places " + output.Title;
 
     private string Unchanged() => $"Nothing has changed since the last backup at '{output.Title}', and nothing was written.";

@@ -7,8 +7,8 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Places that keep a chain of snapshots, increments and logs: finds where it ends by what lies there, writes the next part to
-/// all of them from one stream, and a card beside it. Nothing has to be kept in mind from one call to the next.
+/// Places that keep a chain of snapshots, increments and logs. Finds the end of the chain from the files stored there, and
+/// writes the next part and a card beside it to all places from one stream. Keeps no state between calls.
 /// </summary>
 internal sealed class ChainOutput : IDisposable
 {
@@ -21,13 +21,13 @@ internal sealed class ChainOutput : IDisposable
         _places = places;
     }
 
-    /// <summary>What it is called, for messages.</summary>
+    /// <summary>Name used in messages.</summary>
     public string Title => string.Join(", ", _places.All.Select(static place => place.Address.Split('?')[0]));
 
-    /// <summary>Places that did not take it, with their reasons.</summary>
+    /// <summary>Addresses of the places that failed, with their errors.</summary>
     public IReadOnlyDictionary<string, Exception> Failures => _places.Failures;
 
-    /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
+    /// <summary>Opens the places, so that errors appear before the backup starts.</summary>
     public static async Task<ChainOutput> OpenAsync(
         Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken) => places is { Count: > 0 }
         ? new ChainOutput(shell, await OpenPlaces.OpenAsync(places, cancellationToken))
@@ -36,8 +36,8 @@ internal sealed class ChainOutput : IDisposable
                 + "s3://bucket/prefix.");
 
     /// <summary>
-    /// Where the chain of a database ends at all of the places; null where it does not end alike: then only a snapshot can be
-    /// taken.
+    /// Finds the end of a database's chain. Returns null if a place has none or the places differ; then only a full snapshot is
+    /// possible.
     /// </summary>
     public async Task<ChainEnd?> FindEndAsync(string database, EncryptionKey? key, CancellationToken cancellationToken)
     {
@@ -56,7 +56,7 @@ internal sealed class ChainOutput : IDisposable
     }
 
     /// <summary>
-    /// Writes a part under the name that what it is gives it; a place that fails is left behind as long as there is another.
+    /// Writes a part under a name derived from its kind. A place that fails is skipped as long as another one works.
     /// </summary>
     public async Task<(string Name, T Result)> WriteAsync<T>(
         string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write,
@@ -68,7 +68,9 @@ internal sealed class ChainOutput : IDisposable
         return (name, result);
     }
 
-    /// <summary>Writes the card of a part where that arrived; without it the part is read itself the next time.</summary>
+    /// <summary>
+    /// Writes the card of a part to each place that has the part. Without the card, the next run reads the part itself.
+    /// </summary>
     public async Task WriteCardAsync(BackupCard? card, CancellationToken cancellationToken)
     {
         if (card is null)
@@ -88,7 +90,7 @@ internal sealed class ChainOutput : IDisposable
         }
     }
 
-    /// <summary>The card that the result of a server's operation describes.</summary>
+    /// <summary>Builds the card from the result of a server's operation.</summary>
     public static BackupCard CardOf(string name, JsonElement result) => new()
     {
         Part = name,

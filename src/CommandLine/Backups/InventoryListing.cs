@@ -5,11 +5,11 @@ using Treepie.BackupTasks;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// What lies at a place, as lines for people: what can be restored, what is missing, then the backups, the latest first.
+/// Lists what is stored at a place: what can be restored, what is missing, then the backups, latest first.
 /// </summary>
 internal static class InventoryListing
 {
-    /// <summary>Writes it.</summary>
+    /// <summary>Writes the listing.</summary>
     public static async Task WriteAsync(TextWriter output, BackupInventory inventory)
     {
         await output.WriteLineAsync($"Database '{inventory.Database}'");

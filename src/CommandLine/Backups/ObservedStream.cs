@@ -3,7 +3,7 @@ using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>Tells how much was read of, or written to, a stream, which it leaves open.</summary>
+/// <summary>Reports how many bytes were read from or written to a stream, which it leaves open.</summary>
 internal sealed class ObservedStream(Stream inner, BackupStep step, long total, IProgress<BackupProgress> progress)
     : ForwardStream
 {

@@ -3,7 +3,7 @@ using Treepie.Destinations;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>Places of a command, opened and asked whether they take what is to come; written to from one stream.</summary>
+/// <summary>The places of a command, opened and probed for writing, and written to from one stream.</summary>
 internal sealed class OpenPlaces : IDisposable
 {
     private readonly List<BackupDestination> _all = [];
@@ -15,11 +15,11 @@ internal sealed class OpenPlaces : IDisposable
     /// <summary>The places.</summary>
     public IReadOnlyList<BackupDestination> All => _all;
 
-    /// <summary>Places that did not take what was written last, with their reasons.</summary>
+    /// <summary>Addresses of the places that failed during the last write, with their errors.</summary>
     public IReadOnlyDictionary<string, Exception> Failures { get; private set; } = new Dictionary<string, Exception>();
 
-    /// <summary>Opens them and says what is in the way before the long work begins.</summary>
-    /// <exception cref="DestinationException">Something is.</exception>
+    /// <summary>Opens and probes the places, so that errors appear before the backup starts.</summary>
+    /// <exception cref="DestinationException">A place cannot be used.</exception>
     public static async Task<OpenPlaces> OpenAsync(IReadOnlyList<string> addresses, CancellationToken cancellationToken)
     {
         var places = new OpenPlaces();
@@ -40,14 +40,14 @@ internal sealed class OpenPlaces : IDisposable
         }
     }
 
-    /// <summary>Ends what killed runs left unfinished of a database's backups.</summary>
+    /// <summary>Removes unfinished backups of a database that aborted runs left behind.</summary>
     public async Task CleanAsync(string database, CancellationToken cancellationToken)
     {
         foreach (BackupDestination place in _all)
             await place.CleanAsync(BackupName.FolderOf(database), cancellationToken);
     }
 
-    /// <summary>Writes an object to all of them; a place that fails is left behind as long as there is another.</summary>
+    /// <summary>Writes an object to all places. A place that fails is skipped as long as another one works.</summary>
     public async Task<T> WriteAsync<T>(
         string name, TimeProvider clock, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {

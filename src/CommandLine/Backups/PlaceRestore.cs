@@ -8,8 +8,8 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Has a server restore what lies at a place, which it reads itself: several parts, some of them twice, are nothing to be sent
-/// along. Shows how far it is until it is done.
+/// Has a server restore backups that it reads from a place itself, because several parts, some of which are read twice, cannot
+/// be uploaded as one stream. Shows progress until the restore is complete.
 /// </summary>
 internal sealed class PlaceRestore(Shell shell, ServerClient server)
 {

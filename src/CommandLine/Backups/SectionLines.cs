@@ -5,10 +5,10 @@ using Treepie.Backups;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>What was taken and left out of each section of a backup, a line for each.</summary>
+/// <summary>Formats how many items of each section of a backup were taken and left out, one line per section.</summary>
 internal static class SectionLines
 {
-    /// <summary>Of a report.</summary>
+    /// <summary>Formats the sections of a report.</summary>
     public static string Of(IReadOnlyList<BackupSection> sections)
     {
         var lines = new StringBuilder();
@@ -19,7 +19,7 @@ internal static class SectionLines
         return lines.ToString();
     }
 
-    /// <summary>Of the answer of a server; nothing where it has no sections.</summary>
+    /// <summary>Formats the sections of a server's response, or returns an empty string if it has none.</summary>
     public static string Of(JsonElement answer) => answer.TryGetProperty("Sections", out JsonElement sections)
         ? Of(
             [.. sections.EnumerateObject()

@@ -5,13 +5,13 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.CommandLine.Certificates;
 
 /// <summary>
-/// An authority of one's own, which issues the certificate of a server and those of its clients. Its key and that of the server
-/// are on the curve P-256, whose handshakes cost a server least; clients have RSA keys, because RavenDB's client for Node.js
-/// reads no others from PEM files.
+/// A private certificate authority that issues the certificates of a server and its clients. The keys of the authority and the
+/// server use the curve P-256, whose handshakes cost a server least. Clients have RSA keys, because RavenDB's client for Node.js
+/// reads no other keys from PEM files.
 /// </summary>
 internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider clock) : IDisposable
 {
-    /// <summary>Bits of a client's RSA key.</summary>
+    /// <summary>Size of a client's RSA key in bits.</summary>
     public const int ClientKeyBits = 3072;
 
     private const int AuthorityYears = 10, ClientYears = 5;
@@ -22,10 +22,10 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
     private const int SerialBytes = 16;
     private const string ServerAuthentication = "1.3.6.1.5.5.7.3.1", ClientAuthentication = "1.3.6.1.5.5.7.3.2";
 
-    /// <summary>The authority, without its key for those who only trust it.</summary>
+    /// <summary>Certificate of the authority; it has no private key where the authority is only trusted.</summary>
     public X509Certificate2 Certificate => certificate;
 
-    /// <summary>A new one, with a new key.</summary>
+    /// <summary>Creates an authority with a new key.</summary>
     public static LocalAuthority Create(string name, TimeProvider clock)
     {
         using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
@@ -39,7 +39,7 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
         return new LocalAuthority(request.CreateSelfSigned(now.AddDays(-1), now.AddYears(AuthorityYears)), clock);
     }
 
-    /// <summary>The certificate of a server that is reached by these names and addresses.</summary>
+    /// <summary>Issues the certificate of a server that clients reach by these names and addresses.</summary>
     public X509Certificate2 IssueServer(IReadOnlyList<string> names, ECDsa key)
     {
         var request = new CertificateRequest(Subject(names[0]), key, HashAlgorithmName.SHA256);
@@ -57,15 +57,17 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
         return Issue(request, X509KeyUsageFlags.DigitalSignature, ServerAuthentication, until).CopyWithPrivateKey(key);
     }
 
-    /// <summary>The certificate of a client.</summary>
-    /// <param name="name">Its name.</param>
-    /// <param name="key">Its key.</param>
-    /// <param name="renews">The end of the one that it renews: it ends later, by which servers know a renewal.</param>
+    /// <summary>Issues the certificate of a client.</summary>
+    /// <param name="name">Common name of the client.</param>
+    /// <param name="key">Key of the client.</param>
+    /// <param name="renews">
+    /// End of validity of the certificate to renew. The new one ends later, which is how servers recognize a renewal.
+    /// </param>
     public X509Certificate2 IssueClient(string name, RSA key, DateTimeOffset? renews = null)
     {
         var request = new CertificateRequest(Subject(name), key, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
         DateTimeOffset until = clock.GetUtcNow().AddYears(ClientYears);
-        if (renews is { } end && until < end.AddSeconds(1)) // certificates count in seconds
+        if (renews is { } end && until < end.AddSeconds(1)) // certificates store times in whole seconds
             until = end.AddSeconds(1);
         return Issue(request, X509KeyUsageFlags.DigitalSignature, ClientAuthentication, until).CopyWithPrivateKey(key);
     }
@@ -75,7 +77,7 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
 
     private static X500DistinguishedName Subject(string name)
     {
-        const int MostCharacters = 64; // of a common name
+        const int MostCharacters = 64; // maximum length of a common name (X.520)
         var subject = new X500DistinguishedNameBuilder();
         subject.AddCommonName(name.Length <= MostCharacters ? name : name[..MostCharacters]);
         return subject.Build();
@@ -92,7 +94,7 @@ internal sealed class LocalAuthority(X509Certificate2 certificate, TimeProvider 
             X509AuthorityKeyIdentifierExtension.CreateFromCertificate(certificate, includeKeyIdentifier: true,
             includeIssuerAndSerial: false));
         DateTimeOffset from = clock.GetUtcNow().AddDays(-1), last = certificate.NotAfter;
-        // What it issues cannot outlast it, nor begin before it.
+        // An issued certificate must be valid only while the authority's certificate is.
         from = from > certificate.NotBefore ? from : certificate.NotBefore;
         using ECDsa key = certificate.GetECDsaPrivateKey()
             ?? throw new CryptographicException("The authority's key is not on an elliptic curve.");

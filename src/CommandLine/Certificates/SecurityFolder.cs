@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.CommandLine.Certificates;
 
 /// <summary>
-/// The folder <c>security</c> of a data directory: an authority, the certificate of the server, and that of its administrator,
-/// each with its key. Files with keys are for their owner alone.
+/// The folder <c>security</c> of a data directory: the certificates and keys of an authority, the server and its administrator.
+/// All files are accessible to their owner only.
 /// </summary>
 internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
 {
@@ -16,10 +16,10 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
 
     private readonly string _folder = Path.Combine(dataDirectory, "security");
 
-    /// <summary>The authority that clients are to trust.</summary>
+    /// <summary>Certificate of the authority, which clients must trust.</summary>
     public string Authority => Path.Combine(_folder, "authority.crt");
 
-    /// <summary>Its key, which only <c>--renew</c> needs.</summary>
+    /// <summary>Key of the authority, which only <c>--renew</c> needs.</summary>
     public string AuthorityKey => Path.Combine(_folder, "authority.key");
 
     /// <summary>The server's certificate with its authority and its key.</summary>
@@ -31,11 +31,11 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
     /// <summary>The administrator's certificate with its key.</summary>
     public string AdminPem => Path.Combine(_folder, "admin.pem");
 
-    /// <summary>The same, for what takes no PEM.</summary>
+    /// <summary>The same as PFX, for programs that do not read PEM.</summary>
     public string AdminPfx => Path.Combine(_folder, "admin.pfx");
 
-    /// <summary>Makes all of it; what is there already is left alone.</summary>
-    /// <exception cref="UsageException">Something is there.</exception>
+    /// <summary>Creates all files. Existing files are not changed.</summary>
+    /// <exception cref="UsageException">One of the files exists.</exception>
     public void Create(IReadOnlyList<string> names)
     {
         foreach (string path in (string[])[Authority, AuthorityKey, Server, AdminCertificate, AdminPem, AdminPfx])
@@ -61,9 +61,10 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
     }
 
     /// <summary>
-    /// Makes new certificates of server and administrator for the same keys, so that a running server takes both as they come.
+    /// Issues new certificates of the server and the administrator for the same keys. A running server accepts both without
+    /// restart.
     /// </summary>
-    /// <exception cref="UsageException">The folder is not there, or not whole.</exception>
+    /// <exception cref="UsageException">The folder does not exist or is incomplete.</exception>
     public void Renew(IReadOnlyList<string>? names)
     {
         try
@@ -94,7 +95,7 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
 
     private static void Write(string path, string text) => Write(path, Encoding.ASCII.GetBytes(text));
 
-    // A new file takes the old one's place in one step: a server that watches it never reads half of one.
+    // Replaces the file atomically, so that a server watching it never reads a partial file.
     private static void Write(string path, byte[] content)
     {
         string next = path + ".new";

@@ -12,8 +12,9 @@ using Treepie.Storage.Encryption;
 namespace Treepie.CommandLine.Commands;
 
 /// <summary>
-/// <c>treepie backup</c>, <c>restore</c> and <c>verify</c>: of a database of a server, over HTTP, or of a directory that no
-/// server has open. Keys of backups stay here: what is sealed with one is sealed and opened by this program.
+/// <c>treepie backup</c>, <c>restore</c> and <c>verify</c>, for a database of a server over HTTP or a directory that no server
+/// has open. This program seals and opens backups itself, so that backup keys are not sent to the server, except for a restore
+/// of several parts, which the server reads from a place itself.
 /// </summary>
 internal static class BackupCommands
 {
@@ -99,7 +100,7 @@ internal static class BackupCommands
                 string summary = place is not null
                     ? await BackupDirectoryAsync(
                         shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
-                    // one of the two is there
+                    // OneOf ensured that one of the two is given.
                     : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken);
                 await shell.Error.WriteLineAsync(summary);
                 foreach ((string address, Exception error) in target.Failures)
@@ -177,11 +178,11 @@ internal static class BackupCommands
                 }
                 else
                 {
-                    // one of the two is there
+                    // OneOf ensured that one of the two is given.
                     var target = new RestoreTarget(name!, parsed.GetValue(encrypted), parsed.GetValue(plain));
                     RefusePlain(seal, target.IsEncrypted, target.AllowsPlain, "--encrypted");
                     summary = found is { IsAlone: false }
-                        // found at it
+                        // 'found' implies an origin.
                         ? await new PlaceRestore(shell, server).RunAsync(target, origin!, found, moment, seal, cancellationToken)
                         : await RestoreOverHttpAsync(
                             shell, server, target, found?.Selection.Parts[0].Name ?? path, origin, seal, cancellationToken);
@@ -247,8 +248,8 @@ internal static class BackupCommands
         new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
 
     /// <summary>
-    /// What was sealed does not become plain unless that is said. A key that is given is that of a seal: a plain backup is
-    /// refused with it.
+    /// Refuses to restore a sealed backup to a plain database unless that is allowed. A given key counts as proof that the
+    /// backup is sealed; a plain backup is refused later if a key is given.
     /// </summary>
     private static void RefusePlain(EncryptionKey? seal, bool isEncrypted, bool allowsPlain, string option)
     {
@@ -314,7 +315,7 @@ internal static class BackupCommands
         string summary;
         if (directory is null)
         {
-            summary = await backup.RunAsync(server.Database(name!), cancellationToken); // one of the two is there
+            summary = await backup.RunAsync(server.Database(name!), cancellationToken); // one is given
         }
         else
         {

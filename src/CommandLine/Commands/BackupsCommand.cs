@@ -8,7 +8,7 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie backups list</c>: what lies at a place, which needs no server.</summary>
+/// <summary><c>treepie backups list</c>: lists what is stored at a place. Needs no server.</summary>
 internal static class BackupsCommand
 {
     /// <summary>The command.</summary>

@@ -3,10 +3,10 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary>Options that several commands share. Each command gets its own.</summary>
+/// <summary>Options shared by several commands. Each command gets its own instances.</summary>
 internal static class CommonOptions
 {
-    /// <summary>Where a server listens unless it is told otherwise.</summary>
+    /// <summary>Default address of a server.</summary>
     public static Uri DefaultUrl { get; } = new("http://127.0.0.1:8080");
 
     /// <summary><c>--url</c>.</summary>
@@ -28,7 +28,7 @@ internal static class CommonOptions
 
     private const string CertificateName = "--certificate", AuthorityName = "--authority";
 
-    /// <summary><c>--certificate</c> and <c>--authority</c>, of every command: who asks, and whom it trusts.</summary>
+    /// <summary>Adds <c>--certificate</c> and <c>--authority</c> for all commands.</summary>
     public static void AddIdentity(RootCommand root)
     {
         root.Add(
@@ -47,7 +47,7 @@ internal static class CommonOptions
             });
     }
 
-    /// <summary>What was given of these.</summary>
+    /// <summary>Loads the files given by these two options.</summary>
     /// <exception cref="UsageException">A file cannot be used.</exception>
     public static ClientIdentity Identity(ParseResult parsed) =>
         ClientIdentity.Load(
@@ -62,14 +62,14 @@ internal static class CommonOptions
         HelpName = "path",
     };
 
-    /// <summary><c>--database</c> of commands that have <c>--directory</c> too.</summary>
+    /// <summary><c>--database</c> for commands that also have <c>--directory</c>.</summary>
     public static Option<string?> OptionalDatabase() => new("--database", "-d")
     {
         Description = "Name of the database",
         HelpName = "name",
     };
 
-    /// <summary>One of both has to be given.</summary>
+    /// <summary>Requires that <c>--database</c> or <c>--directory</c> is given.</summary>
     public static void RequireOne(
         System.CommandLine.Parsing.CommandResult result, Option<string?> database, Option<DirectoryInfo?> directory)
     {

@@ -7,11 +7,11 @@ using Treepie.CommandLine.Http;
 namespace Treepie.CommandLine.Commands;
 
 /// <summary>
-/// <c>treepie index</c>: defines indexes from a file, lists, deletes and rebuilds them, and says what could not be indexed.
+/// <c>treepie index</c>: defines indexes from a file, lists, deletes and rebuilds them, and shows indexing errors.
 /// </summary>
 internal static class IndexCommands
 {
-    /// <summary>Longest file of definitions.</summary>
+    /// <summary>Maximum size of a file of definitions.</summary>
     private const long MaxDefinitionBytes = 16 * 1024 * 1024;
 
     /// <summary>The command.</summary>
@@ -58,7 +58,7 @@ internal static class IndexCommands
         return command;
     }
 
-    /// <summary>The body that the server takes: the definitions in an array.</summary>
+    /// <summary>Builds the request body, which holds the definitions in an array.</summary>
     private static byte[] Wrap(byte[] file, FileInfo source)
     {
         try
@@ -115,7 +115,7 @@ internal static class IndexCommands
         return line.ToString();
     }
 
-    /// <summary>How far behind, as far as the server says; an older one does not.</summary>
+    /// <summary>Describes how far the index is behind. Older servers do not report figures.</summary>
     private static string Behind(JsonElement index)
     {
         if (!index.TryGetProperty("EtagsBehind", out JsonElement etags)

@@ -6,7 +6,7 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie key</c>: making keys, giving them to a server, changing them, and encrypting anew.</summary>
+/// <summary><c>treepie key</c>: generates keys, gives them to a server, changes them, and re-encrypts databases.</summary>
 internal static class KeyCommands
 {
     /// <summary>The command.</summary>
@@ -61,7 +61,7 @@ internal static class KeyCommands
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             string name = parsed.GetRequiredValue(database);
-            using EncryptionKey given = parsed.GetRequiredValue(key)!.Read(shell, name, cancellationToken); // required
+            using EncryptionKey given = parsed.GetRequiredValue(key)!.Read(shell, name, cancellationToken); // a required option
             await server.GiveKeyAsync(
                 name, given, keep: !parsed.GetValue(untilRestart), parsed.GetValue(overwrite), cancellationToken);
             await shell.Error.WriteLineAsync(
@@ -87,12 +87,12 @@ internal static class KeyCommands
             parsed,
             async (server, name) =>
             {
-                // required
+                // A required option.
                 using EncryptionKey key = parsed.GetRequiredValue(next)!.Read(shell, $"'{name}', the new one", cancellationToken);
                 await server.Database(name).ChangeKeyAsync(key, cancellationToken);
                 await shell.Error.WriteLineAsync($"Database '{name}' has its new key.");
             },
-            // required
+            // A required option.
             keys => new KeyChange(shell, keys).ChangeAsync(
                 () => parsed.GetRequiredValue(next)!.Read(shell, "the database, the new one", cancellationToken),
                 cancellationToken),

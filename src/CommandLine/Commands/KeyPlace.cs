@@ -5,7 +5,7 @@ using Treepie.CommandLine.Offline;
 namespace Treepie.CommandLine.Commands;
 
 /// <summary>
-/// Where the database is whose keys are changed: on a server that runs, by name, or in a directory that nobody has open.
+/// Where the database whose keys change is: on a running server, by name, or in a directory that no process has open.
 /// </summary>
 internal sealed class KeyPlace(string meaning)
 {
@@ -30,7 +30,7 @@ internal sealed class KeyPlace(string meaning)
         _keys.AddTo(command);
     }
 
-    /// <summary>Does one or the other.</summary>
+    /// <summary>Runs the action for whichever was given.</summary>
     public Task<int> RunAsync(
         Shell shell, ParseResult parsed, Func<ServerClient, string, Task> onServer, Func<DirectoryKeys, Task> onFiles,
         CancellationToken cancellationToken)
@@ -62,7 +62,7 @@ internal sealed class KeyPlace(string meaning)
             shell,
             async () =>
             {
-                DataDirectory data = DataDirectory.Open(directory!); // one of the two is there
+                DataDirectory data = DataDirectory.Open(directory!); // one of the two is given
                 using DirectoryKeys keys = _keys.Of(shell, data, parsed);
                 await onFiles(keys);
                 return ExitCode.Ok;

@@ -5,7 +5,7 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie check</c> and <c>treepie salvage</c>: on the files themselves, without a server.</summary>
+/// <summary><c>treepie check</c> and <c>treepie salvage</c>: work on the files directly, without a server.</summary>
 internal static class OfflineCommands
 {
     /// <summary><c>check</c>.</summary>
@@ -61,7 +61,7 @@ internal static class OfflineCommands
 
     private static Option<bool> Json() => new("--json") { Description = "Write the report as JSON" };
 
-    /// <summary>Runs what works on files, and answers to whatever goes wrong.</summary>
+    /// <summary>Runs an action on files and turns exceptions into messages and exit codes.</summary>
     public static async Task<int> RunAsync(Shell shell, Func<Task<int>> run, CancellationToken cancellationToken)
     {
         try

@@ -5,11 +5,11 @@ using Treepie.CommandLine.Queries;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie query</c>: RQL to a table, to the server's JSON, or to JSON lines.</summary>
+/// <summary><c>treepie query</c>: writes the results of RQL as a table, the server's JSON, JSON lines or CSV.</summary>
 internal static class QueryCommand
 {
     private const int MaxRows = 10_000;
-    /// <summary>How long a query waits for its index where it is told to wait.</summary>
+    /// <summary>Default time in seconds that a query with <c>--wait</c> waits for its index.</summary>
     public const int DefaultWaitSeconds = 60;
 
     private const int MaxWaitSeconds = 24 * 3600;
@@ -70,7 +70,7 @@ internal static class QueryCommand
         return command;
     }
 
-    /// <summary>The option for values of parameters.</summary>
+    /// <summary>The option for query parameters.</summary>
     public static Option<string?> Parameters()
     {
         var parameters = new Option<string?>("--parameters", "-p")

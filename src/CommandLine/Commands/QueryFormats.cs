@@ -3,12 +3,12 @@ using Treepie.CommandLine.Queries;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary>The ways in which results are written.</summary>
+/// <summary>Output formats of query results.</summary>
 internal static class QueryFormats
 {
     public static string[] Names { get; } = ["table", "json", "ndjson", "csv"];
 
-    /// <summary>Runs a query and writes its results; a query that is not valid is shown with the place of the error.</summary>
+    /// <summary>Runs a query and writes its results. For an invalid query, writes the position of the error.</summary>
     public static async Task<int> WriteAsync(
         Shell shell, IQuerySource source, string format, QueryText query, int rows, CancellationToken cancellationToken)
     {

@@ -4,7 +4,7 @@ using Treepie.CommandLine.Queries;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary>Where queries are asked: <c>--database</c> of a server, or <c>--directory</c> with the files of one.</summary>
+/// <summary>Where queries run: on a server (<c>--database</c>) or on the files of a stopped one (<c>--directory</c>).</summary>
 internal static class QueryPlace
 {
     public static Task<int> RunAsync(

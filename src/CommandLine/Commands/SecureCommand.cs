@@ -4,12 +4,12 @@ using Treepie.CommandLine.Certificates;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie secure</c>: all certificates that a secured server begins with, from one command.</summary>
+/// <summary><c>treepie secure</c>: creates all certificates that a secured server needs to start.</summary>
 internal static class SecureCommand
 {
     private const int Port = 8443;
 
-    /// <summary>Names by which a server is always reached on its own machine.</summary>
+    /// <summary>Names that always reach a server from its own machine.</summary>
     private static readonly string[] _local = ["localhost", "127.0.0.1", "::1"];
 
     /// <summary>The command.</summary>

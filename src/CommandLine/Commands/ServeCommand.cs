@@ -3,17 +3,17 @@ using Treepie.Server.Hosting;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie serve</c>: the server, with its own command line and its own rules.</summary>
+/// <summary><c>treepie serve</c>: runs the server, which parses its own options.</summary>
 internal static class ServeCommand
 {
     private const string Name = "serve";
 
-    /// <summary>Names that all commands share, and what the server calls them.</summary>
+    /// <summary>Option names common to all commands, with the names the server uses.</summary>
     private static readonly (string Ours, string OfServer)[] _names = [("--directory", "--data"), ("--url", "--urls")];
 
     /// <summary>The command.</summary>
     /// <param name="shell">Where it writes.</param>
-    /// <param name="arguments">The whole command line; the server parses its part of it.</param>
+    /// <param name="arguments">The whole command line, from which the server parses its own options.</param>
     public static Command Create(Shell shell, string[] arguments)
     {
         var command = new Command(
@@ -37,7 +37,7 @@ internal static class ServeCommand
         return command;
     }
 
-    /// <summary>The options as the server reads them.</summary>
+    /// <summary>Translates the options to those of the server.</summary>
     internal static string[] OfServer(string[] arguments)
     {
         int command = Array.IndexOf(arguments, Name);

@@ -5,7 +5,7 @@ using Treepie.CommandLine.Queries;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie shell</c>: one query after another, as a person types them or a file has them.</summary>
+/// <summary><c>treepie shell</c>: runs queries line by line, from a terminal or a pipe.</summary>
 internal static class ShellCommand
 {
     private const int MostRows = 50;
@@ -69,7 +69,7 @@ internal static class ShellCommand
         return shell.CanAsk ? ExitCode.Ok : exitCode;
     }
 
-    /// <summary>A failed query is said, and the next one taken; of a pipe the last one gives the exit code.</summary>
+    /// <summary>Runs one query. An error is written and returned as the exit code; the shell continues.</summary>
     private static async Task<int> AskAsync(
         Shell shell, IQuerySource source, string format, string rql, CancellationToken cancellationToken)
     {
@@ -85,7 +85,7 @@ internal static class ShellCommand
         }
     }
 
-    /// <summary>A line, with those that follow where it ends in a backslash; null at the end.</summary>
+    /// <summary>Reads a line, joined with the following ones while it ends in a backslash. Returns null at the end.</summary>
     private static async Task<string?> ReadAsync(Shell shell)
     {
         string read = "";

@@ -5,7 +5,7 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie tokens</c>: list, create and delete those of a secured server.</summary>
+/// <summary><c>treepie tokens</c>: lists, creates and deletes tokens of a secured server.</summary>
 internal static class TokensCommand
 {
     private const int DefaultDays = 90, MostDays = 366;

@@ -7,7 +7,7 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie top</c>: what a server is doing, until the person has seen enough.</summary>
+/// <summary><c>treepie top</c>: shows what a server is doing until interrupted.</summary>
 internal static class TopCommand
 {
     private const int MostSeconds = 10;
@@ -59,7 +59,7 @@ internal static class TopCommand
             }
             catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
             {
-                // Ctrl-C is how it ends.
+                // Ctrl-C is the normal way to stop.
             }
 
             return ExitCode.Ok;
@@ -67,7 +67,7 @@ internal static class TopCommand
         return command;
     }
 
-    /// <summary>Asks the server again and again; it answers after the seconds that it is asked about.</summary>
+    /// <summary>Polls the server; each response arrives after the number of seconds that it covers.</summary>
     private sealed class Watch(Shell shell, ServerClient server, int seconds, int count)
     {
         public async Task EachAsync(Action<JsonElement> show, CancellationToken cancellationToken)

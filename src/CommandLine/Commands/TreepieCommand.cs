@@ -5,10 +5,10 @@ using Treepie.Encryption;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary>The root of the command line, and the one place where failures become messages and exit codes.</summary>
+/// <summary>The root command, and the one place where failures become messages and exit codes.</summary>
 internal static class TreepieCommand
 {
-    /// <summary>How long a cancelled command may take to tidy up before the process ends all the same.</summary>
+    /// <summary>Time a cancelled command has to clean up before the process terminates anyway.</summary>
     private static readonly TimeSpan _patience = TimeSpan.FromSeconds(10);
 
     /// <summary>Runs one command line.</summary>
@@ -17,7 +17,7 @@ internal static class TreepieCommand
         ParseResult parsed = Create(arguments, shell).Parse(arguments);
         if (parsed.Action is ParseErrorAction errors)
         {
-            // Both go to standard output, and the help of a whole command would hide what is wrong.
+            // The default action writes help and errors to standard output, and the help text would hide the error.
             errors.ShowHelp = arguments.Length == 0;
             errors.ShowTypoCorrections = false;
         }
@@ -66,14 +66,15 @@ internal static class TreepieCommand
         return root;
     }
 
-    /// <summary>Gives a command its action: a client for the server, and an answer to whatever goes wrong.</summary>
+    /// <summary>Sets the action of a command, which gets a client for the server. Errors become messages and exit
+    /// codes.</summary>
     public static void SetAction(
         this Command command, Shell shell, Option<Uri> url,
         Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
         command.SetAction((parsed, cancellationToken) =>
             RunAsync(shell, parsed, url, server => action(parsed, server, cancellationToken), cancellationToken));
 
-    /// <summary>Runs what speaks to a server, and answers to whatever goes wrong.</summary>
+    /// <summary>Runs an action on a server and turns exceptions into messages and exit codes.</summary>
     public static async Task<int> RunAsync(
         Shell shell, ParseResult parsed, Option<Uri> url, Func<ServerClient, Task<int>> action,
         CancellationToken cancellationToken)
@@ -102,7 +103,7 @@ internal static class TreepieCommand
         }
         catch (Exception) when (cancellationToken.IsCancellationRequested)
         {
-            // Whatever it broke off with: the person asked for it.
+            // Any exception after cancellation is a result of it.
             await shell.Error.WriteLineAsync("Cancelled.");
             return ExitCode.Cancelled;
         }

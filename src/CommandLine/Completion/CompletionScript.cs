@@ -3,11 +3,12 @@ using System.Text;
 namespace Treepie.CommandLine.Completion;
 
 /// <summary>
-/// The scripts. All follow the words on the line from the root as long as they name commands, then offer what may follow.
+/// Completion scripts. Each matches the words of the line against command names, starting at the root, and offers what may follow
+/// the command found.
 /// </summary>
 internal static class CompletionScript
 {
-    /// <summary>The shells there are scripts for.</summary>
+    /// <summary>The supported shells.</summary>
     public static IReadOnlyList<string> Shells { get; } = ["bash", "zsh", "fish", "pwsh"];
 
     /// <summary>The script for one of <see cref="Shells"/>.</summary>

@@ -2,7 +2,7 @@ using System.CommandLine;
 
 namespace Treepie.CommandLine.Completion;
 
-/// <summary>What may follow each command, read from the commands themselves.</summary>
+/// <summary>The words that may follow each command, read from the command definitions.</summary>
 internal sealed class CompletionWords
 {
     /// <summary>Reads the commands below a root.</summary>

@@ -5,16 +5,16 @@ using Treepie.Storage.Files;
 namespace Treepie.CommandLine.Export;
 
 /// <summary>
-/// Documents of a database, or of one collection of it, line by line from the server to a file, in the memory of the longest
-/// line. One snapshot of the database: what is written meanwhile is in it wholly or not at all.
+/// Copies the documents of a database or of one collection line by line from the server to a file. Needs memory for the longest
+/// line only. The export is one snapshot: each concurrent transaction is included completely or not at all.
 /// </summary>
 internal sealed class DocumentExport(DatabaseClient database, string? collection)
 {
     private static readonly byte[] _newLine = "\n"u8.ToArray();
 
     /// <summary>
-    /// Writes a file. It gets another name while it is made, is flushed to the disk, and only then takes the place of what was
-    /// there, so that an export that fails leaves everything as it was.
+    /// Writes a file. It is written under a temporary name, flushed to disk, and only then replaces an existing file, so that a
+    /// failed export changes nothing.
     /// </summary>
     /// <returns>Documents written.</returns>
     public async Task<long> ToFileAsync(string path, CancellationToken cancellationToken)
@@ -38,10 +38,10 @@ internal sealed class DocumentExport(DatabaseClient database, string? collection
             ? await database.StreamDocumentsAsync(cancellationToken)
             : await database.StreamQueryAsync(CollectionQuery(collection), cancellationToken);
         await using Stream lines = await response.Content.ReadAsStreamAsync(cancellationToken);
-        var buffered = new BufferedStream(output, 128 * 1024); // not disposed: that would close what is the caller's
+        var buffered = new BufferedStream(output, 128 * 1024); // not disposed, because that would close the caller's stream
         var reader = new LineReader(lines);
         long count = 0;
-        bool complete = collection is null; // a stream of documents has no last line; its end is that of the answer
+        bool complete = collection is null; // a stream of documents has no final statistics line; it ends with the response
         while (await reader.ReadAsync(cancellationToken))
         {
             if (reader.IsTooLong)

@@ -6,12 +6,12 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// Who asks a server, by a certificate or a token, and which authority he trusts. Each may be absent. The token is taken from the
-/// environment (<see cref="TokenVariable"/>): what stands on a command line every account of the machine can read.
+/// The credentials of a client, a certificate or a token, and the authority that it trusts. All are optional. The token comes
+/// from the environment (<see cref="TokenVariable"/>), because every account of the machine can read a command line.
 /// </summary>
 internal sealed class ClientIdentity
 {
-    /// <summary>Name of the variable that holds a token.</summary>
+    /// <summary>Name of the environment variable that holds a token.</summary>
     public const string TokenVariable = "TREEPIE_TOKEN";
 
     private readonly X509Certificate2? _certificate;
@@ -20,8 +20,8 @@ internal sealed class ClientIdentity
     private ClientIdentity(X509Certificate2? certificate, X509Certificate2Collection? authorities) =>
         (_certificate, _authorities) = (certificate, authorities);
 
-    /// <summary>Adds the token to requests. It goes over TLS or to this machine and nowhere else.</summary>
-    /// <exception cref="UsageException">The server is another machine, without TLS.</exception>
+    /// <summary>Adds the token to requests, which is allowed only over TLS or to this machine.</summary>
+    /// <exception cref="UsageException">The server is on another machine and has no TLS.</exception>
     public static void AddToken(Uri url, HttpRequestHeaders headers)
     {
         if (Environment.GetEnvironmentVariable(TokenVariable) is not { Length: > 0 } token)
@@ -37,7 +37,7 @@ internal sealed class ClientIdentity
         certificate is null ? null : Read("--certificate", certificate, LoadOwn),
         authority is null ? null : Read("--authority", authority, LoadAuthorities));
 
-    /// <summary>Sets up TLS with it.</summary>
+    /// <summary>Applies the certificate and the trusted authorities to TLS options.</summary>
     public void ApplyTo(SslClientAuthenticationOptions options)
     {
         if (_certificate is not null)

@@ -6,7 +6,7 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// Documents and queries of one database. The calls are those any client makes; `wire` names say what they are in HTTP.
+/// HTTP calls for the documents and queries of one database. They are the calls that any client makes.
 /// </summary>
 internal sealed class DatabaseClient(ServerClient server, string name)
 {
@@ -15,17 +15,17 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     /// <summary>The name.</summary>
     public string Name { get; } = name;
 
-    /// <summary>Applies a batch, all or nothing: <c>POST bulk_docs</c>. It is durable when this returns.</summary>
+    /// <summary>Applies a batch atomically: <c>POST bulk_docs</c>. The batch is durable when this returns.</summary>
     public async Task WriteAsync(ReadOnlyMemory<byte> batch, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
             HttpMethod.Post, _path + "bulk_docs", ServerClient.JsonContent(batch), cancellationToken);
 
-        // The answer is read to its end, unlooked at, so that the connection can be used again.
+        // Read the response to its end, so that the connection can be reused.
         await response.Content.CopyToAsync(Stream.Null, cancellationToken);
     }
 
-    /// <summary>Which of these documents exist, in their order: <c>POST docs?metadataOnly=true</c>.</summary>
+    /// <summary>Returns which of these documents exist, in the order of the ids: <c>POST docs?metadataOnly=true</c>.</summary>
     public async Task<bool[]> ExistAsync(IReadOnlyList<string> ids, CancellationToken cancellationToken)
     {
         byte[] body = ServerClient.Json(writer =>
@@ -53,26 +53,30 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         catch (ServerException exception)
             when (exception is { Status: System.Net.HttpStatusCode.NotFound, IsMissingDatabase: false })
         {
-            return new bool[ids.Count]; // one id, and it is not there
+            return new bool[ids.Count]; // a single id that does not exist
         }
     }
 
-    /// <summary>Runs a query and gives its answer as the server wrote it: <c>POST queries</c>. To be disposed.</summary>
+    /// <summary>
+    /// Runs a query and returns the server's response unchanged: <c>POST queries</c>. The caller disposes it.
+    /// </summary>
     public Task<HttpResponseMessage> QueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Post, _path + "queries", ServerClient.JsonContent(query), cancellationToken);
 
-    /// <summary>Runs a query and gives its plan: <c>POST queries/explain</c>; format json or svg. To be disposed.</summary>
+    /// <summary>
+    /// Runs a query and returns its plan as json or svg: <c>POST queries/explain</c>. The caller disposes it.
+    /// </summary>
     public Task<HttpResponseMessage> ExplainAsync(
         ReadOnlyMemory<byte> query, string format, CancellationToken cancellationToken) =>
         server.SendAsync(
             HttpMethod.Post, _path + "queries/explain?format=" + format, ServerClient.JsonContent(query), cancellationToken);
 
-    /// <summary>Runs a query and gives its results as lines: <c>POST streams/queries</c>. To be disposed.</summary>
+    /// <summary>Runs a query and streams its results as lines: <c>POST streams/queries</c>. The caller disposes it.</summary>
     public Task<HttpResponseMessage> StreamQueryAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken) =>
         server.SendAsync(
             HttpMethod.Post, _path + "streams/queries?format=jsonl", ServerClient.JsonContent(query), cancellationToken);
 
-    /// <summary>Gives the database another key: <c>POST admin/encryption/key</c>.</summary>
+    /// <summary>Changes the key of the database: <c>POST admin/encryption/key</c>.</summary>
     public async Task ChangeKeyAsync(EncryptionKey key, CancellationToken cancellationToken)
     {
         using var content = new KeyContent(key);
@@ -80,7 +84,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
             HttpMethod.Post, _path + "admin/encryption/key", content, cancellationToken);
     }
 
-    /// <summary>Begins to encrypt it anew and gives the number of the operation: <c>POST admin/encryption/rotate</c>.</summary>
+    /// <summary>Starts to re-encrypt the database and returns the operation id: <c>POST admin/encryption/rotate</c>.</summary>
     public async Task<long> StartKeyRotationAsync(CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
@@ -89,7 +93,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return answer.RootElement.GetProperty("OperationId").GetInt64();
     }
 
-    /// <summary>A number for an operation that is about to begin: <c>GET operations/next-operation-id</c>.</summary>
+    /// <summary>Reserves the id of an operation to start: <c>GET operations/next-operation-id</c>.</summary>
     public async Task<long> NextOperationIdAsync(CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
@@ -98,7 +102,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return answer.RootElement.GetProperty("Id").GetInt64();
     }
 
-    /// <summary>How far an operation is: <c>GET operations/state</c>. To be disposed.</summary>
+    /// <summary>Returns the state of an operation: <c>GET operations/state</c>. The caller disposes it.</summary>
     public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
@@ -107,7 +111,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return await ServerClient.ReadJsonAsync(response, cancellationToken);
     }
 
-    /// <summary>Defines indexes: <c>PUT admin/indexes</c>. Gives their names.</summary>
+    /// <summary>Defines indexes and returns their names: <c>PUT admin/indexes</c>.</summary>
     public async Task<IReadOnlyList<string>> PutIndexesAsync(
         ReadOnlyMemory<byte> definitions, CancellationToken cancellationToken)
     {
@@ -120,7 +124,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
                 .Select(static result => result.GetProperty("Index").GetString() ?? "")];
     }
 
-    /// <summary>The state of all indexes: <c>GET indexes/stats</c>. To be disposed.</summary>
+    /// <summary>Returns the state of all indexes: <c>GET indexes/stats</c>. The caller disposes it.</summary>
     public async Task<JsonDocument> IndexStatisticsAsync(CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
@@ -128,7 +132,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
         return await ServerClient.ReadJsonAsync(response, cancellationToken);
     }
 
-    /// <summary>What could not be indexed: <c>GET indexes/errors</c>, of one index or of all. To be disposed.</summary>
+    /// <summary>Returns the indexing errors of one index or all: <c>GET indexes/errors</c>. The caller disposes it.</summary>
     public async Task<JsonDocument> IndexErrorsAsync(string? index, CancellationToken cancellationToken)
     {
         string query = index is null ? "" : "?name=" + Uri.EscapeDataString(index);
@@ -144,20 +148,20 @@ internal sealed class DatabaseClient(ServerClient server, string name)
             HttpMethod.Delete, _path + "indexes?name=" + Uri.EscapeDataString(index), null, cancellationToken);
     }
 
-    /// <summary>Empties an index, which is then built again: <c>RESET indexes</c>.</summary>
+    /// <summary>Empties an index, which is then rebuilt: <c>RESET indexes</c>.</summary>
     public async Task ResetIndexAsync(string index, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await server.SendAsync(
             new HttpMethod("RESET"), _path + "indexes?name=" + Uri.EscapeDataString(index), null, cancellationToken);
     }
 
-    /// <summary>All documents as lines: <c>GET streams/docs</c>. To be disposed.</summary>
+    /// <summary>Streams all documents as lines: <c>GET streams/docs</c>. The caller disposes it.</summary>
     public Task<HttpResponseMessage> StreamDocumentsAsync(CancellationToken cancellationToken) =>
         server.SendAsync(HttpMethod.Get, _path + "streams/docs?format=jsonl", null, cancellationToken);
 
     /// <summary>
-    /// A part of a chain, as the server writes it: <c>POST admin/backup/part</c>; no content where nothing has changed. To be
-    /// disposed.
+    /// Requests the next part of a chain: <c>POST admin/backup/part</c>. The response has no content if nothing has changed. The
+    /// caller disposes it.
     /// </summary>
     public Task<HttpResponseMessage> BackupPartAsync(
         BackupOptions options, bool allowPlain, string reader, long operation, CancellationToken cancellationToken) =>
@@ -176,7 +180,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
             })),
             cancellationToken);
 
-    /// <summary>All of it as a dump, as the server writes it: <c>POST smuggler/export</c>. To be disposed.</summary>
+    /// <summary>Requests a dump of the whole database: <c>POST smuggler/export</c>. The caller disposes it.</summary>
     public Task<HttpResponseMessage> BackupAsync(BackupOptions options, bool allowPlain, CancellationToken cancellationToken) =>
         server.SendAsync(
             HttpMethod.Post,

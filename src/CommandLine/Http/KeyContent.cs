@@ -7,14 +7,14 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// A key as the body of a request, base64; zeroed with it. What the connection copies of it while it is sent is not in reach.
+/// A key in base64 as a request body, zeroed when disposed. Copies that the connection makes while sending cannot be zeroed.
 /// </summary>
 internal sealed class KeyContent : HttpContent
 {
     private readonly byte[] _text = GC.AllocateArray<byte>(
         Base64.GetMaxEncodedToUtf8Length(EncryptionKey.SizeBytes), pinned: true);
 
-    /// <exception cref="UsageException">It is a passphrase, which servers take from their own sources only.</exception>
+    /// <exception cref="UsageException">The key is a passphrase, which servers accept from their own sources only.</exception>
     public KeyContent(EncryptionKey key)
     {
         if (key.IsPassphrase)

@@ -1,12 +1,12 @@
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// Splits a stream into lines without more memory than the longest line needs, and that is limited: a longer line is passed over
-/// and marked. LF and CRLF end a line, a byte order mark at the start is dropped, the last line needs no end.
+/// Splits a stream into lines, using only as much memory as the longest line needs, up to a limit. A longer line is skipped and
+/// marked. A line ends with LF or CRLF; a byte order mark at the start is dropped; the last line needs no terminator.
 /// </summary>
 internal sealed class LineReader(Stream stream, int maxLineBytes = LineReader.DefaultMaxLineBytes)
 {
-    /// <summary>64 MiB: twice the largest document a server takes unless it is told otherwise.</summary>
+    /// <summary>64 MiB: twice the default maximum size of a document on a server.</summary>
     public const int DefaultMaxLineBytes = 64 * 1024 * 1024;
 
     private const int InitialBytes = 128 * 1024;
@@ -19,13 +19,13 @@ internal sealed class LineReader(Stream stream, int maxLineBytes = LineReader.De
     /// <summary>Number of the line, from 1; 0 before the first.</summary>
     public long LineNumber { get; private set; }
 
-    /// <summary>The line, without its end. Valid until the next read.</summary>
+    /// <summary>The line without its terminator. Valid until the next read.</summary>
     public ReadOnlyMemory<byte> Line { get; private set; }
 
-    /// <summary>The line is longer than the limit; <see cref="Line"/> is its beginning.</summary>
+    /// <summary>Whether the line exceeds the limit; <see cref="Line"/> then holds only its beginning.</summary>
     public bool IsTooLong { get; private set; }
 
-    /// <summary>Reads the next line; false at the end of the stream.</summary>
+    /// <summary>Reads the next line. Returns false at the end of the stream.</summary>
     public async ValueTask<bool> ReadAsync(CancellationToken cancellationToken)
     {
         IsTooLong = false;
@@ -63,7 +63,7 @@ internal sealed class LineReader(Stream stream, int maxLineBytes = LineReader.De
         return true;
     }
 
-    /// <summary>Reads on to the end of a line that is too long, keeping only its beginning.</summary>
+    /// <summary>Skips to the end of a line that is too long and keeps only its beginning.</summary>
     private async ValueTask<bool> PassOverAsync(CancellationToken cancellationToken)
     {
         byte[] beginning = _buffer.AsSpan(_start, Math.Min(100, _end - _start)).ToArray();

@@ -9,17 +9,16 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// The server as this program sees it. All requests go over one connection, which is kept and used again: a request waits for the
-/// one before it. Errors of the server come as <see cref="ServerException"/>, no server at all as
-/// <see cref="HttpRequestException"/>.
+/// HTTP client of a server. All requests share one connection that is kept open, so each request waits for the previous one.
+/// Errors from the server are thrown as <see cref="ServerException"/>; failure to reach it as <see cref="HttpRequestException"/>.
 /// </summary>
 internal sealed class ServerClient : IDisposable
 {
     private readonly HttpClient _http;
 
-    /// <summary>Nothing is sent before the first request.</summary>
-    /// <param name="url">Where the server is.</param>
-    /// <param name="identity">Who asks; null: nobody in particular.</param>
+    /// <summary>Creates the client. Nothing is sent before the first request.</summary>
+    /// <param name="url">Address of the server.</param>
+    /// <param name="identity">Credentials and trusted authorities, or null for none.</param>
     public ServerClient(Uri url, ClientIdentity? identity = null)
     {
         Url = url;
@@ -29,13 +28,13 @@ internal sealed class ServerClient : IDisposable
             ConnectTimeout = TimeSpan.FromSeconds(10),
             AllowAutoRedirect = false,
             UseCookies = false,
-            UseProxy = !url.IsLoopback, // a proxy of the environment cannot reach the loopback of this machine
+            UseProxy = !url.IsLoopback, // a proxy from the environment cannot reach this machine's loopback address
         };
 
         identity?.ApplyTo(handler.SslOptions);
 
-        // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a
-        // clock.
+        // A query may wait for its index, and the import of a large batch for the disk. The user decides with Ctrl-C, not a
+        // timeout.
         _http = new HttpClient(handler)
         {
             BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"),
@@ -46,10 +45,10 @@ internal sealed class ServerClient : IDisposable
             new ProductInfoHeaderValue("treepie", typeof(ServerClient).Assembly.GetName().Version?.ToString(3)));
     }
 
-    /// <summary>Where it is, for messages.</summary>
+    /// <summary>Address of the server.</summary>
     public Uri Url { get; }
 
-    /// <summary>Requests about the documents of one database; does not ask whether it exists.</summary>
+    /// <summary>Creates a client for one database, without checking that it exists.</summary>
     public DatabaseClient Database(string name) => new(this, name);
 
     /// <summary>Names of all databases.</summary>
@@ -60,7 +59,7 @@ internal sealed class ServerClient : IDisposable
         return [.. answer.RootElement.GetProperty("Databases").EnumerateArray().Select(name => name.GetString() ?? "")];
     }
 
-    /// <summary>Creates a database; false if there is one of that name.</summary>
+    /// <summary>Creates a database. Returns false if one with this name exists.</summary>
     public async Task<bool> CreateDatabaseAsync(string name, bool encrypted, CancellationToken cancellationToken)
     {
         byte[] body = Json(writer =>
@@ -91,7 +90,7 @@ internal sealed class ServerClient : IDisposable
         using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, content, cancellationToken);
     }
 
-    /// <summary>Deletes a database with its files; deleting what is not there is no error.</summary>
+    /// <summary>Deletes a database and its files. Does nothing if it does not exist.</summary>
     public async Task DeleteDatabaseAsync(string name, CancellationToken cancellationToken)
     {
         byte[] body = Json(writer =>
@@ -106,7 +105,7 @@ internal sealed class ServerClient : IDisposable
     }
 
     /// <summary>
-    /// Restores a backup to a new database: <c>POST admin/restore/upload</c>. Gives what the server says is in it.
+    /// Restores a backup to a new database: <c>POST admin/restore/upload</c>. Returns the server's report of what it contains.
     /// </summary>
     public async Task<JsonDocument> RestoreAsync(RestoreTarget target, Stream backup, CancellationToken cancellationToken)
     {
@@ -125,13 +124,13 @@ internal sealed class ServerClient : IDisposable
         }
         catch (HttpRequestException exception) when (exception.InnerException is Storage.StorageException inner)
         {
-            throw inner; // what was to be sent could not be read
+            throw inner; // the source of the upload could not be read
         }
     }
 
     /// <summary>
-    /// Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST
-    /// admin/restore/database</c>. The keys of a bucket go along where the environment has them.
+    /// Starts a restore from a place, which the server reads itself, and returns the operation id: <c>POST
+    /// admin/restore/database</c>. Credentials of a bucket are sent along if the environment has them.
     /// </summary>
     public async Task<long> StartRestoreAsync(
         RestoreTarget target, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key,
@@ -182,7 +181,7 @@ internal sealed class ServerClient : IDisposable
         }
     }
 
-    /// <summary>How far an operation of the server is: <c>GET operations/state</c>. To be disposed.</summary>
+    /// <summary>Returns the state of an operation of the server: <c>GET operations/state</c>. The caller disposes it.</summary>
     public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await SendAsync(
@@ -190,7 +189,7 @@ internal sealed class ServerClient : IDisposable
         return await ReadJsonAsync(response, cancellationToken);
     }
 
-    /// <summary>Ends an operation as soon as it looks: <c>POST admin/operations/kill</c>.</summary>
+    /// <summary>Requests cancellation of an operation: <c>POST admin/operations/kill</c>.</summary>
     public async Task KillAsync(long id, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await SendAsync(
@@ -201,8 +200,8 @@ internal sealed class ServerClient : IDisposable
     /// <inheritdoc/>
     public void Dispose() => _http.Dispose();
 
-    /// <summary>Sends one request and returns when the head of its answer is there, which is then a success.</summary>
-    /// <exception cref="ServerException">The answer is an error.</exception>
+    /// <summary>Sends a request and returns once the headers of a successful response have arrived.</summary>
+    /// <exception cref="ServerException">The response is an error.</exception>
     internal async Task<HttpResponseMessage> SendAsync(
         HttpMethod method, string path, HttpContent? content, CancellationToken cancellationToken)
     {
@@ -222,7 +221,7 @@ internal sealed class ServerClient : IDisposable
         return await JsonDocument.ParseAsync(stream, new JsonDocumentOptions { MaxDepth = 1024 }, cancellationToken);
     }
 
-    /// <summary>The bytes of one JSON object.</summary>
+    /// <summary>Encodes one JSON object.</summary>
     internal static byte[] Json(Action<Utf8JsonWriter> properties)
     {
         var buffer = new ArrayBufferWriter<byte>();

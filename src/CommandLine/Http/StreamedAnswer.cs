@@ -2,18 +2,18 @@ using System.Text.Json;
 
 namespace Treepie.CommandLine.Http;
 
-/// <summary>Lines of a streaming answer of a query: <c>{"Item":{…}}</c> for a result, <c>{"Stats":{…}}</c> once.</summary>
+/// <summary>Lines of a streamed query response: <c>{"Item":{…}}</c> for each result, and <c>{"Stats":{…}}</c> once.</summary>
 internal static class StreamedAnswer
 {
     private static readonly JsonReaderOptions _options = new() { MaxDepth = 1_000_000 };
 
-    /// <summary>The result in a line as it stands there; empty if the line has none.</summary>
+    /// <summary>The raw JSON of the result in a line, or empty if the line has none.</summary>
     public static ReadOnlyMemory<byte> ItemOf(ReadOnlyMemory<byte> line) => ValueOf(line, "Item"u8);
 
-    /// <summary>The statistics in a line as they stand there; empty if the line has none.</summary>
+    /// <summary>The raw JSON of the statistics in a line, or empty if the line has none.</summary>
     public static ReadOnlyMemory<byte> StatsOf(ReadOnlyMemory<byte> line) => ValueOf(line, "Stats"u8);
 
-    /// <summary>What the server says went wrong after its answer had begun; null if the line has nothing of the kind.</summary>
+    /// <summary>The message of an error that occurred after the response had started, or null if the line has none.</summary>
     public static string? ErrorOf(ReadOnlyMemory<byte> line)
     {
         ReadOnlyMemory<byte> message = ValueOf(line, "Message"u8);

@@ -1,21 +1,21 @@
 namespace Treepie.CommandLine.Import;
 
-/// <summary>A column of a CSV file, or an object that columns of names with dots are members of.</summary>
-/// <param name="name">Its name within the object it is a member of.</param>
+/// <summary>A column of a CSV file, or an object whose members are the columns with dotted names.</summary>
+/// <param name="name">Name within the containing object.</param>
 internal sealed class CsvColumn(string name)
 {
     private readonly List<CsvColumn> _members = [];
 
     public string Name => name;
 
-    /// <summary>Which cell of a row has its value; null of an object.</summary>
+    /// <summary>Index of the cell with the value, or null for an object.</summary>
     public int? Cell { get; private set; }
 
-    /// <summary>The members of an object, in the order of the columns.</summary>
+    /// <summary>Members of an object, in column order.</summary>
     public IReadOnlyList<CsvColumn> Members => _members;
 
-    /// <summary>The object that all columns together are.</summary>
-    /// <exception cref="InvalidDataException">A name is empty or stands twice, or names both a value and an object.</exception>
+    /// <summary>Builds the object that holds all columns.</summary>
+    /// <exception cref="InvalidDataException">A name is empty, is a duplicate, or names a value and an object.</exception>
     public static CsvColumn Of(IReadOnlyList<string> names)
     {
         var all = new CsvColumn("");

@@ -8,7 +8,7 @@ namespace Treepie.CommandLine.Import;
 
 /// <summary>
 /// Rows of a CSV file (RFC 4180) as JSON objects. The first row names the members: <c>ShipTo.City</c> is a member of an object,
-/// <c>@id</c> the id of the document, as <c>treepie query --format csv</c> writes them. An empty cell is no member.
+/// <c>@id</c> is the document's id, as written by <c>treepie query --format csv</c>. An empty cell produces no member.
 /// </summary>
 internal sealed class CsvLines : IDocumentLines, IDisposable
 {
@@ -20,9 +20,10 @@ internal sealed class CsvLines : IDocumentLines, IDisposable
     private CsvColumn? _columns;
 
     /// <param name="content">The file.</param>
-    /// <param name="separator">What stands between cells; null: found out from the first rows, of comma, semicolon, tab and
-    /// bar.</param>
-    /// <param name="keepsText">Whether every cell is a string, also one that reads as a number, <c>true</c> or JSON.</param>
+    /// <param name="separator">
+    /// Separator of cells, or null to detect comma, semicolon, tab or vertical bar from the first rows.
+    /// </param>
+    /// <param name="keepsText">Whether every cell is a string, even one that reads as a number, <c>true</c> or JSON.</param>
     public CsvLines(Stream content, char? separator, bool keepsText)
     {
         _keepsText = keepsText;
@@ -126,7 +127,7 @@ internal sealed class CsvLines : IDocumentLines, IDisposable
     private bool HasValue(CsvColumn column) =>
         column.Cell is { } cell ? !_rows.IsEmpty(cell) : column.Members.Any(HasValue);
 
-    /// <summary>A number keeps its spelling; <c>007</c> is none in JSON, and stays a text.</summary>
+    /// <summary>Numbers keep their spelling. <c>007</c> is not a JSON number and stays a string.</summary>
     private void WriteCell(Utf8JsonWriter json, ReadOnlySpan<byte> text)
     {
         if (!_keepsText && "-0123456789[{tf"u8.Contains(text[0]) && IsJson(text))

@@ -7,18 +7,18 @@ using System.Text.Unicode;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// One line as a document: checked to be one JSON object in valid UTF-8, and written as the PUT command of a batch. Its id is, in
-/// this order: the field that was asked for, with the prefix; the <c>@id</c> of its <c>@metadata</c>, as exports have it; the
-/// number of its line after the prefix or, without one, after the collection in lower case (<c>movies/17</c>). All three depend
-/// on the file alone, so the same command gives the same ids again.
+/// Converts one line to a document: checks that it is one JSON object in valid UTF-8, and writes it as the PUT command of a
+/// batch. The id is, in order of precedence: the requested field, after the prefix; the <c>@id</c> in its <c>@metadata</c>, as
+/// in exports; or the line number after the prefix or, without one, the lower-case collection (<c>movies/17</c>). All three
+/// depend on the file and the options alone, so the same command produces the same ids again.
 /// </summary>
 internal static class DocumentLine
 {
-    // As deep as anything the server might be told to take; the reader keeps one bit per level.
+    // Deeper than any limit a server may be configured with. The reader keeps one bit per level.
     private static readonly JsonReaderOptions _options = new() { MaxDepth = 1_000_000 };
 
     /// <summary>
-    /// Writes the command for a line to <paramref name="output"/>; null if it is good, and nothing is written if not.
+    /// Writes the command for a line to <paramref name="output"/> and returns null, or returns the problem and writes nothing.
     /// </summary>
     public static LineProblem? Write(
         ReadOnlySpan<byte> line, long number, ImportOptions options, ArrayBufferWriter<byte> output, out string id)
@@ -96,7 +96,7 @@ internal static class DocumentLine
     }
 
     /// <summary>
-    /// Takes id and collection; what the server sets itself is dropped, the rest is the user's and kept as it stands.
+    /// Reads id and collection. Metadata that the server sets itself is dropped; the rest is kept unchanged.
     /// </summary>
     private static List<Range>? ReadMetadata(ref Utf8JsonReader reader, ReadOnlySpan<byte> line, ref Parts parts)
     {
@@ -137,7 +137,7 @@ internal static class DocumentLine
         output.Write("""{"Type":"PUT","Id":"""u8);
         WriteString(id, output);
 
-        // An empty change vector: the document must not exist. The server then refuses the batch instead of replacing anything.
+        // An empty change vector requires that the document does not exist; otherwise the server refuses the whole batch.
         output.Write(
             overwrite
                 ? ""","Document":{"@metadata":{"@collection":"""u8
@@ -163,8 +163,8 @@ internal static class DocumentLine
 
     private static void WriteContent(ReadOnlySpan<byte> properties, ArrayBufferWriter<byte> output)
     {
-        // Beside the properties themselves there are only the comma to @metadata and white space. No property starts or ends with
-        // either.
+        // Besides properties, the range holds only white space and the comma next to @metadata, and no property starts or
+        // ends with either.
         ReadOnlySpan<byte> content = properties.Trim(" \t\r\n,"u8);
         if (content.IsEmpty)
             return;
@@ -205,7 +205,7 @@ internal static class DocumentLine
         _ => "true or false",
     };
 
-    /// <summary>Where things are in a line.</summary>
+    /// <summary>Positions of the parts of a line.</summary>
     private struct Parts
     {
         public string? Id;

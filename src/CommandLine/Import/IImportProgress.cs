@@ -1,11 +1,11 @@
 namespace Treepie.CommandLine.Import;
 
-/// <summary>Who watches an import. Called by one thread at a time.</summary>
+/// <summary>Observes an import. Called by one thread at a time.</summary>
 internal interface IImportProgress
 {
-    /// <summary>A batch was settled.</summary>
+    /// <summary>A batch was processed.</summary>
     void Report(ImportCounts counts);
 
-    /// <summary>A line is passed over.</summary>
+    /// <summary>A line was skipped.</summary>
     void Report(LineProblem problem);
 }

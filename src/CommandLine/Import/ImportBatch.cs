@@ -3,8 +3,8 @@ using System.Buffers;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// Documents on their way: the body of one <c>bulk_docs</c> request, made while the request before it is in flight, and what is
-/// needed to send a part of it again.
+/// The body of one <c>bulk_docs</c> request, built while the previous request is in flight, with the positions needed to resend
+/// a part of it.
 /// </summary>
 internal sealed class ImportBatch
 {
@@ -13,28 +13,30 @@ internal sealed class ImportBatch
     private readonly HashSet<string> _ids = new(StringComparer.OrdinalIgnoreCase);
     private bool _complete;
 
-    /// <summary>An empty batch.</summary>
+    /// <summary>Creates an empty batch.</summary>
     public ImportBatch() => _body.Write("""{"Commands":["""u8);
 
-    /// <summary>Documents in it.</summary>
+    /// <summary>Number of documents.</summary>
     public int Count => _items.Count;
 
-    /// <summary>Bytes of it.</summary>
+    /// <summary>Size of the body so far, in bytes.</summary>
     public int Bytes => _body.WrittenCount;
 
-    /// <summary>Ids, in order.</summary>
+    /// <summary>Ids of the documents, in order.</summary>
     public IReadOnlyList<string> Ids => [.. _items.Select(item => item.Id)];
 
-    /// <summary>Line of the first document.</summary>
+    /// <summary>Line number of the first document.</summary>
     public long FirstLine => _items[0].Line;
 
-    /// <summary>Lines among those of this batch that are no documents, and at most one if the import stops at problems.</summary>
+    /// <summary>Lines within this batch that hold no document. At most one if the import stops at problems.</summary>
     public List<LineProblem> Problems { get; } = [];
 
-    /// <summary>How far the file was read when it was made, in bytes as they lie on disk.</summary>
+    /// <summary>Position in the file, in bytes on disk, up to which it was read for this batch.</summary>
     public long FilePosition { get; set; }
 
-    /// <summary>Whether a document with this id is in it; a batch that must not replace anything cannot take two.</summary>
+    /// <summary>
+    /// Whether a document with this id is in the batch. If documents must not be replaced, an id may occur only once per batch.
+    /// </summary>
     public bool Holds(string id) => _ids.Contains(id);
 
     /// <summary>Adds a command.</summary>
@@ -48,7 +50,7 @@ internal sealed class ImportBatch
         _body.Write(command);
     }
 
-    /// <summary>The request body. The batch is complete after that.</summary>
+    /// <summary>Completes the batch and returns the request body.</summary>
     public ReadOnlyMemory<byte> ToBody()
     {
         if (!_complete)
@@ -58,7 +60,7 @@ internal sealed class ImportBatch
         return _body.WrittenMemory;
     }
 
-    /// <summary>A batch of those of its documents for which <paramref name="take"/> holds.</summary>
+    /// <summary>Creates a batch of the documents whose index satisfies <paramref name="take"/>.</summary>
     public ImportBatch Part(Func<int, bool> take)
     {
         var part = new ImportBatch();

@@ -2,18 +2,18 @@ using System.Globalization;
 
 namespace Treepie.CommandLine.Import;
 
-/// <summary>What follows from counts and time.</summary>
+/// <summary>Figures derived from counts and elapsed time.</summary>
 internal static class ImportRate
 {
-    /// <summary>How much of the file is done, 0 to 100.</summary>
+    /// <summary>Percentage of the file that is processed.</summary>
     public static double Percent(ImportCounts counts) =>
         counts.FileLength == 0 ? 100 : 100.0 * counts.FilePosition / counts.FileLength;
 
-    /// <summary>Documents settled in a second.</summary>
+    /// <summary>Documents processed per second.</summary>
     public static double DocumentsPerSecond(ImportCounts counts, TimeSpan elapsed) =>
         counts.Done / Math.Max(elapsed.TotalSeconds, 0.001);
 
-    /// <summary>Time to the end if the rest of the file is like its beginning, as m:ss.</summary>
+    /// <summary>Estimated remaining time as m:ss, assuming the same rate for the rest of the file.</summary>
     public static string Left(ImportCounts counts, TimeSpan elapsed)
     {
         if (counts.FilePosition == 0)

@@ -4,28 +4,28 @@ using Treepie.CommandLine.Http;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// One import: batches of a file, one after the other, each one transaction, while the next is read and checked.
+/// Imports a file in batches, each one transaction, and reads and checks the next batch while one is sent.
 /// <para>
-/// Batches and not one bulk insert: a bulk insert is acknowledged once, at its end, and cannot ask that a document does not
-/// exist. It costs the server the same; the reading and checking of the lines is what an import takes its time for.
+/// Batches are used instead of one bulk insert because a bulk insert is acknowledged only once, at its end, and cannot require
+/// that a document does not exist. The cost for the server is the same; most time goes into reading and checking lines.
 /// </para>
 /// <para>
-/// How it resumes. The ids depend on the file alone (<see cref="DocumentLine"/>), and unless told to overwrite every document is
-/// sent with the condition that it does not exist yet. After an interruption the same command therefore meets the documents that
-/// were acknowledged, and possibly the last batch whose acknowledgement was lost: the server refuses that batch as a whole, is
-/// then asked which of its ids it has, and gets the others. From there on each batch is asked for first, until one is wholly
-/// missing; that is where the interruption was. So nothing is written twice, nothing left out, and what exists is never changed,
-/// even where the documents in the database are not the beginning of the file.
+/// Resuming: ids depend on the file alone (<see cref="DocumentLine"/>), and unless documents may be overwritten, each is sent
+/// with the condition that it does not exist. After an interruption, the same command encounters the documents that were
+/// acknowledged, and possibly the last batch if its acknowledgement was lost. The server refuses such a batch as a whole, is
+/// then asked which of the ids exist, and gets only the others. From then on it is asked before each batch, until a batch is
+/// missing completely, which is where the interruption was. So nothing is written twice, nothing is left out, and existing
+/// documents never change, even if the database holds other documents than the beginning of the file.
 /// </para>
 /// <para>
-/// A batch that the server refuses for its content is halved until the document at fault stands alone, so that its line can be
-/// named and all others of the batch are imported.
+/// If the server refuses a batch because of its content, the batch is halved until the document at fault is alone. Its line can
+/// then be reported, and all other documents are imported.
 /// </para>
 /// </summary>
 internal sealed class ImportRun(DatabaseClient database, ImportOptions options, IImportProgress progress)
 {
     /// <summary>
-    /// Another writer may create documents between the question and the batch; so often it is not chance any more.
+    /// Another writer may create documents between the check and the batch. More conflicts than this are not coincidence.
     /// </summary>
     private const int MaxConflicts = 8;
 
@@ -35,16 +35,16 @@ internal sealed class ImportRun(DatabaseClient database, ImportOptions options, 
     private long _bytesSent;
     private bool _asksFirst;
 
-    /// <summary>How far it is: all of it is durable, also when the run ended with an exception.</summary>
+    /// <summary>Progress so far. Everything counted is durable, even if the run ended with an exception.</summary>
     public ImportCounts Counts { get; private set; } = new(0, 0, 0, 0, 0, 0);
 
     /// <summary>
-    /// Runs to the end of the file, to the first problem if it shall stop there, or to an exception.
+    /// Runs to the end of the file, to the first problem if the import stops at problems, or until an exception.
     /// </summary>
-    /// <returns>The problem that stopped it, or null.</returns>
+    /// <returns>The problem that stopped the import, or null.</returns>
     public async Task<LineProblem?> RunAsync(ImportSource source, CancellationToken cancellationToken)
     {
-        // Holds one batch: while one is sent and one waits, the file is not read, which bounds the memory.
+        // Capacity 1 bounds memory: while one batch is sent and one waits, the file is not read.
         var batches = Channel.CreateBounded<ImportBatch>(
             new BoundedChannelOptions(1) { SingleReader = true, SingleWriter = true });
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -74,7 +74,7 @@ internal sealed class ImportRun(DatabaseClient database, ImportOptions options, 
         }
     }
 
-    /// <summary>Sends a batch; gives the problem at which to stop, after everything before it was written.</summary>
+    /// <summary>Sends a batch. Returns the problem to stop at, after everything before it was written, or null.</summary>
     private async Task<LineProblem?> SendAsync(ImportBatch batch, CancellationToken cancellationToken)
     {
         for (int conflicts = 0; ;)

@@ -5,15 +5,16 @@ using System.Threading.Channels;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// Reads a file of JSON lines or CSV, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead
-/// of the sender.
+/// Reads a file of JSON lines or CSV, gzipped or not (detected from its content), and builds batches, at most one ahead of the
+/// sender.
 /// </summary>
 internal sealed class ImportSource(string path, ImportOptions options)
 {
-    /// <summary>Bytes of the file.</summary>
+    /// <summary>Length of the file in bytes.</summary>
     public long Length { get; } = new FileInfo(path).Length;
 
-    /// <summary>Writes the batches to <paramref name="batches"/> and completes it, with the error if there is one.</summary>
+    /// <summary>Writes the batches to <paramref name="batches"/> and completes the channel, with the exception if one
+    /// occurs.</summary>
     public async Task ReadAsync(ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
     {
         try

@@ -2,7 +2,7 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Import;
 
-/// <summary>A file of JSON lines; empty ones are passed over.</summary>
+/// <summary>A file of JSON lines. Empty lines are skipped.</summary>
 internal sealed class JsonLines(Stream content) : IDocumentLines
 {
     private readonly LineReader _reader = new(content);

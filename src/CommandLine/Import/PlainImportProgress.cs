@@ -2,7 +2,7 @@ using System.Globalization;
 
 namespace Treepie.CommandLine.Import;
 
-/// <summary>Progress as lines, for logs and pipes: one every few seconds.</summary>
+/// <summary>Writes progress to logs and pipes, as a line every few seconds.</summary>
 internal sealed class PlainImportProgress(TextWriter output, TimeProvider time) : IImportProgress
 {
     private static readonly TimeSpan _interval = TimeSpan.FromSeconds(2);

@@ -3,7 +3,7 @@ using Spectre.Console;
 
 namespace Treepie.CommandLine.Import;
 
-/// <summary>Progress as a moving bar, with lines that are passed over above it.</summary>
+/// <summary>Shows progress as a progress bar, with skipped lines above it.</summary>
 internal sealed class TerminalImportProgress : IImportProgress
 {
     private readonly IAnsiConsole _console;

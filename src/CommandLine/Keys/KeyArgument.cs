@@ -3,25 +3,25 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Keys;
 
-/// <summary>What <c>--key</c> was given: a source, or that a person is to be asked for a passphrase.</summary>
+/// <summary>The value of <c>--key</c>: a key source, or a request to prompt for a passphrase.</summary>
 internal sealed class KeyArgument
 {
-    /// <summary>What asks the person.</summary>
+    /// <summary>The value that requests a prompt.</summary>
     public const string Ask = "ask";
 
     private readonly KeySource? _source;
 
     private KeyArgument(KeySource? source) => _source = source;
 
-    /// <summary>Reads it as it was written.</summary>
-    /// <exception cref="KeySourceException">It is no source; the message does not quote it.</exception>
+    /// <summary>Parses the value.</summary>
+    /// <exception cref="KeySourceException">The value is not a source. The message does not quote it.</exception>
     public static KeyArgument Parse(string text) => new(text == Ask ? null : KeySource.Parse(text));
 
-    /// <summary>Gets the key, to be disposed.</summary>
-    /// <param name="shell">Where a person is asked.</param>
-    /// <param name="what">Of what it is the key, for the question.</param>
-    /// <param name="cancellationToken">Ends a command that is to give it.</param>
-    /// <exception cref="KeySourceException">There is none.</exception>
+    /// <summary>Reads the key, which the caller disposes.</summary>
+    /// <param name="shell">Where to prompt.</param>
+    /// <param name="what">What the key belongs to, for the prompt.</param>
+    /// <param name="cancellationToken">Stops a command that is to provide the key.</param>
+    /// <exception cref="KeySourceException">The source provides no key.</exception>
     public EncryptionKey Read(Shell shell, string what, CancellationToken cancellationToken)
     {
         if (_source is not null)

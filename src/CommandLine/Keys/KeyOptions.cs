@@ -5,8 +5,8 @@ using Treepie.Encryption;
 namespace Treepie.CommandLine.Keys;
 
 /// <summary>
-/// The options by which every command is told where keys are. None takes a key itself: every account of a machine can read the
-/// command lines of its programs.
+/// Options that name the sources of keys. None accepts a key itself, because every account of a machine can read the command
+/// lines of its processes.
 /// </summary>
 internal static class KeyOptions
 {
@@ -69,7 +69,7 @@ internal static class KeyOptions
         }
         catch (KeySourceException error)
         {
-            result.AddError(error.Message); // which does not quote what may be a key
+            result.AddError(error.Message); // the message does not quote the text, which may be a key
             return null;
         }
     }

@@ -4,7 +4,7 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Keys;
 
-/// <summary>Has a server encrypt a database anew and says how far it is, until it is done.</summary>
+/// <summary>Has a server re-encrypt a database and reports progress until it is done.</summary>
 internal sealed class KeyRotationRun(Shell shell, DatabaseClient database)
 {
     private static readonly TimeSpan _look = TimeSpan.FromMilliseconds(200);

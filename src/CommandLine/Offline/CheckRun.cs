@@ -3,16 +3,16 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Checks every environment of a directory and says what it found.</summary>
+/// <summary>Checks every environment of a directory and reports the results.</summary>
 internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKeys keys)
 {
     private readonly List<(string Name, CheckReport Report)> _reports = [];
 
-    /// <summary>Checks all; gives the exit code.</summary>
+    /// <summary>Checks all environments and returns the exit code.</summary>
     public async Task<int> RunAsync(bool asJson, CancellationToken cancellationToken)
     {
         foreach (string environment in directory.Environments.Where(environment => !DataDirectory.IsIndex(environment)))
-            _ = keys.Of(environment, cancellationToken); // what is missing is told before the first is checked
+            _ = keys.Of(environment, cancellationToken); // reports missing keys before the first check
 
         foreach (string environment in directory.Environments)
         {
@@ -34,7 +34,7 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKe
         return isClean ? ExitCode.Ok : ExitCode.Failure;
     }
 
-    /// <summary>What makes an environment unusable as a whole is damage too, and no reason not to look at the others.</summary>
+    /// <summary>Reports an environment that cannot be opened at all as damaged, so that the others are still checked.</summary>
     private CheckReport Check(string environment, IProgress<CheckProgress> progress, CancellationToken cancellationToken)
     {
         try

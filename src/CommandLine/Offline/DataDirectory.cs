@@ -1,8 +1,8 @@
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>
-/// A directory on this machine that holds environments, at any depth: one of them alone, a database (its documents and its
-/// indexes), or all that a server has.
+/// A directory that contains environments at any depth: a single one, a database (its documents and indexes), or the data of a
+/// whole server.
 /// </summary>
 internal sealed class DataDirectory
 {
@@ -24,13 +24,13 @@ internal sealed class DataDirectory
         Environments = environments;
     }
 
-    /// <summary>The directory itself.</summary>
+    /// <summary>Path of the directory.</summary>
     public string Path { get; }
 
-    /// <summary>Directories of all environments, in order.</summary>
+    /// <summary>Directories of all environments, sorted.</summary>
     public IReadOnlyList<string> Environments { get; }
 
-    /// <summary>Looks for environments; throws <see cref="UsageException"/> where there is none.</summary>
+    /// <summary>Finds the environments. Throws <see cref="UsageException"/> if there are none.</summary>
     public static DataDirectory Open(DirectoryInfo directory)
     {
         string path = System.IO.Path.GetFullPath(directory.FullName);
@@ -38,8 +38,8 @@ internal sealed class DataDirectory
             throw new UsageException($"There is no directory '{path}'.");
 
         string[] found = [.. Directory.EnumerateFiles(path, DataFile, _everything)
-            .Concat(Directory.EnumerateFiles(path, JournalFiles, _everything)) // also where the data file is gone
-            .Select(file => System.IO.Path.GetDirectoryName(file)!) // a file of a directory has one
+            .Concat(Directory.EnumerateFiles(path, JournalFiles, _everything)) // also if the data file is missing
+            .Select(file => System.IO.Path.GetDirectoryName(file)!) // the path of a file has a directory
             .Distinct(StringComparer.Ordinal)
             .Order(StringComparer.Ordinal)];
         return found.Length > 0
@@ -49,32 +49,34 @@ internal sealed class DataDirectory
                     + $"database in it.");
     }
 
-    /// <summary>The one environment whose key is the user's: the documents of a database, or the only one there is.</summary>
-    /// <exception cref="UsageException">There are several: each database has a key of its own.</exception>
+    /// <summary>
+    /// Returns the one environment whose key the user holds: the documents of a database, or the only environment.
+    /// </summary>
+    /// <exception cref="UsageException">There are several, each with its own key.</exception>
     public string MainEnvironment() => Environments.Where(environment => !IsIndex(environment)).ToArray() is [var only]
         ? only
         : throw new UsageException(
             $"'{Path}' holds more than one database. Give the directory of one, for instance "
                 + $"'{System.IO.Path.GetDirectoryName(Environments[0])}': each has a key of its own.");
 
-    /// <summary>How an environment is called in messages: its place in the directory.</summary>
+    /// <summary>Name of an environment in messages: its path relative to the directory.</summary>
     public string NameOf(string environment)
     {
         string name = System.IO.Path.GetRelativePath(Path, environment);
         return name == "." ? System.IO.Path.GetFileName(Path) : name;
     }
 
-    /// <summary>The place of an environment in another directory.</summary>
+    /// <summary>The corresponding path of an environment in another directory.</summary>
     public string PlaceIn(string target, string environment) =>
         System.IO.Path.GetFullPath(System.IO.Path.Combine(target, System.IO.Path.GetRelativePath(Path, environment)));
 
     /// <summary>
-    /// Whether an environment is an index of a database: …/indexes/<c>name</c>/store beside …/documents. The server builds it
-    /// again from the documents, and must where some of these were lost.
+    /// Whether an environment is an index of a database, …/indexes/<c>name</c>/store beside …/documents. The server rebuilds
+    /// indexes from the documents, which is necessary if documents were lost.
     /// </summary>
     public static bool IsIndex(string environment) => DocumentsOf(environment) is not null;
 
-    /// <summary>The environment of the documents that an index belongs to; null where it is no index.</summary>
+    /// <summary>The documents environment that an index belongs to, or null if this is not an index.</summary>
     public static string? DocumentsOf(string environment) =>
         Directory.GetParent(environment)?.Parent is { Name: IndexesFolder, Parent: { } database }
             && System.IO.Path.Combine(database.FullName, DocumentsFolder) is { } documents
@@ -83,11 +85,11 @@ internal sealed class DataDirectory
             : null;
 
     /// <summary>
-    /// Copies what lies beside an index and is no part of it: its definition. From that the server builds it again.
+    /// Copies the files beside an index, which hold its definition. The server rebuilds the index from that.
     /// </summary>
     public void CopyDefinition(string index, string target)
     {
-        string folder = System.IO.Path.GetDirectoryName(index)!; // an index is not the root of a disk
+        string folder = System.IO.Path.GetDirectoryName(index)!; // an index is not at the root of a volume
         string to = PlaceIn(target, folder);
         Directory.CreateDirectory(to);
         foreach (string file in Directory.EnumerateFiles(folder))

@@ -5,9 +5,9 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>
-/// The keys of the encrypted environments in a directory: of the secrets store by the master key; of a database's documents by
-/// its own source, else out of the secrets store, else by the one key for all; of an index by the documents it belongs to.
-/// Nothing is asked for before it is needed, and nothing twice.
+/// The keys of encrypted environments in a directory. The secrets store is opened with the master key. The key of a database's
+/// documents comes from its own source, otherwise from the secrets store, otherwise from the common key. The key of an index is
+/// derived from its documents. Each key is read when first needed, and only once.
 /// </summary>
 internal sealed class DirectoryKeys(
     Shell shell, DataDirectory directory, KeyArgument? key, KeySource? masterKey,
@@ -21,10 +21,10 @@ internal sealed class DirectoryKeys(
     /// <summary>The directory.</summary>
     public DataDirectory Directory => directory;
 
-    /// <summary>The key of an environment, which stays this object's; null where it is plain.</summary>
-    /// <exception cref="UsageException">It is encrypted, and nothing says where its key is.</exception>
-    /// <exception cref="KeySourceException">What says so gives none.</exception>
-    /// <exception cref="StorageException">It is an index, and its documents cannot be opened.</exception>
+    /// <summary>Returns the key of an environment, which this object owns, or null if it is not encrypted.</summary>
+    /// <exception cref="UsageException">The environment is encrypted, and no source for its key is given.</exception>
+    /// <exception cref="KeySourceException">The source provides no key.</exception>
+    /// <exception cref="StorageException">The environment is an index whose documents cannot be opened.</exception>
     public EncryptionKey? Of(string environment, CancellationToken cancellationToken)
     {
         if (!IsEncrypted(environment))
@@ -43,7 +43,9 @@ internal sealed class DirectoryKeys(
         _store?.Dispose();
     }
 
-    /// <summary>What is too damaged to say counts as encrypted if there is any key.</summary>
+    /// <summary>
+    /// Whether an environment is encrypted. If it is too damaged to tell, it counts as encrypted if any key is given.
+    /// </summary>
     private bool IsEncrypted(string environment)
     {
         try
@@ -90,7 +92,7 @@ internal sealed class DirectoryKeys(
         IReadOnlyList<EncryptionKey> kept = _store?.Find(database) ?? [];
         if (kept.Count == 0)
             return null;
-        int right = 0; // the last one where no other opens it
+        int right = 0; // ends at the last one if no other fits
         while (right + 1 < kept.Count && !Opens(environment, kept[right]))
             kept[right++].Dispose();
         foreach (EncryptionKey other in kept.Skip(right + 1))
@@ -106,14 +108,14 @@ internal sealed class DirectoryKeys(
         }
         catch (StorageException)
         {
-            return false; // too damaged to say
+            return false; // too damaged to tell
         }
     }
 
-    /// <summary>…/<c>name</c>/documents.</summary>
+    /// <summary>Database name from the path …/<c>name</c>/documents.</summary>
     private static string DatabaseOf(string environment) => Path.GetFileName(Path.GetDirectoryName(environment)) ?? "";
 
-    /// <summary>The server's directory above …/databases/<c>name</c>/documents, if it has a secrets store.</summary>
+    /// <summary>The server's data directory above …/databases/<c>name</c>/documents, if it has a secrets store.</summary>
     private string? DataDirectoryOf(string environment)
     {
         string? data = Path.GetDirectoryName(Path.GetDirectoryName(Path.GetDirectoryName(environment)));

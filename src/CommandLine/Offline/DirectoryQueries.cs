@@ -6,11 +6,11 @@ using Treepie.Queries;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Queries on the files of a stopped server, in this process.</summary>
+/// <summary>Runs queries on the files of a stopped server in this process.</summary>
 internal sealed class DirectoryQueries(Database database) : IQuerySource, IDisposable
 {
-    /// <summary>Opens a database of a directory; nobody else may have it open.</summary>
-    /// <exception cref="UsageException">It is not there, or there are several and none is named.</exception>
+    /// <summary>Opens a database in a directory. No other process may have it open.</summary>
+    /// <exception cref="UsageException">The database does not exist, or there are several and none is named.</exception>
     public static DirectoryQueries Open(
         DataDirectory directory, DirectoryKeys keys, string? name, CancellationToken cancellationToken)
     {
@@ -40,7 +40,7 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
         }
 
         output.Write("],"u8);
-        output.Write(Statistics(results, began).AsSpan(1)); // behind its bracket
+        output.Write(Statistics(results, began).AsSpan(1)); // without its opening brace
         return new MemoryStream(output.WrittenSpan.ToArray());
     }
 
@@ -61,7 +61,7 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
                 }
                 catch (Exception error)
                 {
-                    failure = error; // thrown by who reads
+                    failure = error; // rethrown to the reader of the pipe
                 }
                 finally
                 {
@@ -86,7 +86,7 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
             results.WriteCurrent(writer);
             writer.Write("}\n"u8);
             if ((await writer.FlushAsync(cancellationToken)).IsCompleted)
-                return; // nobody reads any more
+                return; // the reader has closed the pipe
         }
 
         writer.Write("{\"Stats\":"u8);
@@ -104,7 +104,9 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
 
     private static JsonDocument Parameters(QueryText query) => JsonDocument.Parse(query.Parameters ?? "{}");
 
-    /// <summary>Nobody changes the files meanwhile, so the query sees all of them without asking for it.</summary>
+    /// <summary>
+    /// Always waits for the index: nothing is written meanwhile, so the query can see all documents.
+    /// </summary>
     private static QueryRequest Request(QueryText query, JsonDocument parameters) => new()
     {
         Text = query.Rql,
@@ -113,6 +115,6 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
         WaitTimeout = TimeSpan.FromSeconds(query.WaitSeconds ?? DefaultWaitSeconds),
     };
 
-    /// <summary>How long an index may take to catch up with what the server wrote last.</summary>
+    /// <summary>Default time in seconds that an index has to catch up with the last writes.</summary>
     private const int DefaultWaitSeconds = 60;
 }

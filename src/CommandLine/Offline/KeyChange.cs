@@ -3,10 +3,10 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Changes the keys of one database, or of one environment, that nobody has open.</summary>
+/// <summary>Changes the keys of one database or environment that no process has open.</summary>
 internal sealed class KeyChange(Shell shell, DirectoryKeys keys)
 {
-    /// <summary>Gives it another key of the user's.</summary>
+    /// <summary>Replaces the user's key.</summary>
     public async Task ChangeAsync(Func<EncryptionKey> readNext, CancellationToken cancellationToken)
     {
         string main = keys.Directory.MainEnvironment();
@@ -17,7 +17,7 @@ internal sealed class KeyChange(Shell shell, DirectoryKeys keys)
             $"'{keys.Directory.Path}' has its new key. Put that where the old one was, if a server looks for it there.");
     }
 
-    /// <summary>Encrypts all of it anew: the documents, then each index.</summary>
+    /// <summary>Re-encrypts everything: the documents, then each index.</summary>
     public async Task RotateAsync(CancellationToken cancellationToken)
     {
         string main = keys.Directory.MainEnvironment();

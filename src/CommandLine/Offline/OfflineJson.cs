@@ -3,7 +3,7 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Reports as one JSON object on standard output.</summary>
+/// <summary>Writes reports as one JSON object to standard output.</summary>
 internal static class OfflineJson
 {
     public static void Write(Shell shell, Action<Utf8JsonWriter> content)

@@ -18,7 +18,7 @@ internal sealed class OfflineKeyOptions
         command.Add(_databaseKeys);
     }
 
-    /// <summary>The keys that a command line names, to be disposed; nothing is read yet.</summary>
+    /// <summary>Creates the keys for a command line; the caller disposes them. Reads no key yet.</summary>
     public DirectoryKeys Of(Shell shell, DataDirectory directory, ParseResult parsed) =>
         new(shell, directory, parsed.GetValue(_key), parsed.GetValue(_masterKey), parsed.GetValue(_databaseKeys) ?? []);
 }

@@ -5,7 +5,7 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>
-/// Shows how far a check or salvage of one environment is: a moving bar for a person, a line every few seconds for a log.
+/// Shows the progress of a check or salvage of one environment: a progress bar on a terminal, otherwise a line every few seconds.
 /// </summary>
 internal sealed class OfflineProgress : IProgress<CheckProgress>
 {
@@ -24,7 +24,7 @@ internal sealed class OfflineProgress : IProgress<CheckProgress>
         _lastLine = shell.Time.GetTimestamp();
     }
 
-    /// <summary>Shows it while <paramref name="work"/> runs, on a thread of its own.</summary>
+    /// <summary>Runs <paramref name="work"/> on another thread and shows its progress.</summary>
     public static Task<T> RunAsync<T>(Shell shell, string name, Func<IProgress<CheckProgress>, T> work) => shell.ErrorIsTerminal
         ? shell.ErrorConsole().Progress()
             .AutoClear(true)

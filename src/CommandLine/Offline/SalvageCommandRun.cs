@@ -5,22 +5,23 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>
-/// Salvages every environment of a directory to the same places of another, and says what came back and what not.
+/// Salvages every environment of a directory to the same relative path of another, and reports what was recovered and lost.
 /// </summary>
 /// <remarks>
-/// Indexes of databases are left out but for their definitions: the server builds them again, from the documents that are left.
+/// Only the definitions of indexes are copied; the server rebuilds the indexes from the recovered documents.
 /// </remarks>
 internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, string target, DirectoryKeys keys)
 {
     /// <summary>
-    /// The tree of a database that has its documents, and the one that tells the server to make all else of them anew.
+    /// The tree with the documents of a database, and the tree whose presence tells the server to rebuild everything derived
+    /// from them.
     /// </summary>
     private const string DocumentsTree = "documents", SalvagedMark = "salvaged";
 
     private readonly List<(string Name, SalvageReport? Report, string? Failure)> _results = [];
     private readonly List<string> _indexes = [];
 
-    /// <summary>Salvages all; gives the exit code.</summary>
+    /// <summary>Salvages all environments and returns the exit code.</summary>
     public async Task<int> RunAsync(bool asJson, CancellationToken cancellationToken)
     {
         if (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any())
@@ -32,7 +33,7 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
                 $"'{target}' lies inside of '{directory.Path}', in which nothing is written. Give another target.");
 
         foreach (string environment in directory.Environments.Where(environment => !DataDirectory.IsIndex(environment)))
-            _ = keys.Of(environment, cancellationToken); // what is missing is told before anything is written
+            _ = keys.Of(environment, cancellationToken); // reports missing keys before anything is written
 
         foreach (string environment in directory.Environments)
         {
@@ -79,8 +80,8 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
     }
 
     /// <summary>
-    /// A database's trees refer to each other, so one that came back in part would contradict itself: the server sees to that
-    /// when it opens it.
+    /// Marks a database as salvaged. Its trees refer to each other and may be inconsistent if one was recovered only in part; the
+    /// server repairs that when it opens the database.
     /// </summary>
     private static void LeaveMark(string database, EncryptionKey? key)
     {

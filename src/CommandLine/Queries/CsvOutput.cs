@@ -5,12 +5,13 @@ using System.Text.Json;
 namespace Treepie.CommandLine.Queries;
 
 /// <summary>
-/// Results as CSV (RFC 4180): the id if they have one, then their members, those of objects by path (<c>ShipTo.City</c>), arrays
-/// as JSON. Columns are those of the first thousand results; what others have besides is left out, and counted.
+/// Writes results as CSV (RFC 4180): the id if there is one, then the members, with nested members by path
+/// (<c>ShipTo.City</c>) and arrays as JSON. The columns are those of the first thousand results; members that only later results
+/// have are left out and reported.
 /// </summary>
 internal sealed class CsvOutput(TextWriter output)
 {
-    /// <summary>Results that are looked at before the first line is written.</summary>
+    /// <summary>Number of results that determine the columns before the first line is written.</summary>
     private const int RowsForColumns = 1000;
 
     private const string IdColumn = "@id";
@@ -20,7 +21,7 @@ internal sealed class CsvOutput(TextWriter output)
     private static readonly SearchValues<char> _quoted = SearchValues.Create(",\"\r\n");
     private List<string>? _columns;
 
-    /// <summary>Members that came too late to be columns.</summary>
+    /// <summary>Members that are not columns because they occurred too late.</summary>
     public IReadOnlyCollection<string> LeftOut => _unknown;
 
     public void Add(ReadOnlyMemory<byte> result)
@@ -43,7 +44,7 @@ internal sealed class CsvOutput(TextWriter output)
             Begin();
     }
 
-    /// <summary>Writes what waits.</summary>
+    /// <summary>Writes the buffered results.</summary>
     public void End()
     {
         if (_columns is null)

@@ -4,10 +4,10 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>The plan of one query: drawn, as a picture, or as the server's JSON.</summary>
+/// <summary>Shows the plan of a query: drawn as text, as an SVG file, or as the server's JSON.</summary>
 internal sealed class ExplainRun(DatabaseClient database, Shell shell)
 {
-    /// <summary>Draws it.</summary>
+    /// <summary>Draws the plan as text.</summary>
     public async Task DrawAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await database.ExplainAsync(query, "json", cancellationToken);
@@ -34,7 +34,7 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
         await shell.OutputText.FlushAsync(cancellationToken);
     }
 
-    /// <summary>Writes it into a file as a picture.</summary>
+    /// <summary>Writes the plan to an SVG file.</summary>
     public async Task SavePictureAsync(ReadOnlyMemory<byte> query, string path, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await database.ExplainAsync(query, "svg", cancellationToken);
@@ -44,7 +44,7 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
             string.Create(CultureInfo.InvariantCulture, $"{Path.GetFullPath(path)}: {picture.Length:N0} bytes"));
     }
 
-    /// <summary>Writes the answer of the server as it is.</summary>
+    /// <summary>Writes the server's response unchanged.</summary>
     public async Task WriteJsonAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
     {
         using HttpResponseMessage response = await database.ExplainAsync(query, "json", cancellationToken);
@@ -65,7 +65,7 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
         return $"{heading} ({string.Join(", ", parts)})";
     }
 
-    /// <summary>"PagesRead" as "pages read".</summary>
+    /// <summary>Turns "PagesRead" into "pages read".</summary>
     private static string Words(string name) =>
         string.Concat(
             name.Select(

@@ -1,11 +1,14 @@
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>Who answers queries: a server, or the files of one that is stopped.</summary>
+/// <summary>Executes queries, on a server or on the files of a stopped one.</summary>
 internal interface IQuerySource
 {
-    /// <summary>The answer as a server writes it: an object with <c>Results</c>. To be disposed.</summary>
+    /// <summary>Returns the response of a query as a server writes it, an object with <c>Results</c>. The caller disposes
+    /// it.</summary>
     Task<Stream> AnswerAsync(QueryText query, CancellationToken cancellationToken);
 
-    /// <summary>The answer as lines, as a server streams it: see <see cref="Http.StreamedAnswer"/>. To be disposed.</summary>
+    /// <summary>
+    /// Returns the response of a query as a server streams it (<see cref="Http.StreamedAnswer"/>). The caller disposes it.
+    /// </summary>
     Task<Stream> LinesAsync(QueryText query, CancellationToken cancellationToken);
 }

@@ -5,18 +5,18 @@ using Spectre.Console;
 namespace Treepie.CommandLine.Queries;
 
 /// <summary>
-/// A plan drawn in characters: the steps as a tree, their numbers in columns beside it, below a step what was decided there. As
-/// wide as the terminal; where that is too narrow, names are cut, and columns that say least are left out.
+/// Draws a query plan as text: operators as a tree, their figures in columns beside it, and decisions below the operator. Uses
+/// the width of the terminal; if it is too narrow, names are cut and the least useful columns are left out.
 /// </summary>
 internal sealed class PlanDrawing
 {
-    /// <summary>Narrower than this a step cannot be told from another.</summary>
+    /// <summary>Minimum width at which operators can still be told apart.</summary>
     private const int LeastNameWidth = 28;
 
     private const int MaxNameWidth = 72;
     private const int Gap = 2;
 
-    /// <summary>Columns with the number of steps they say least: left out first.</summary>
+    /// <summary>Columns with their rank. The highest rank is left out first; rank 0 is always shown.</summary>
     private static readonly (string Title, string Member, int Rank)[] _known =
     [
         ("EXPECTED", "Estimate", 0), ("IN", "RowsIn", 3), ("OUT", "RowsOut", 0), ("WINDOWS", "Windows", 4),
@@ -29,9 +29,9 @@ internal sealed class PlanDrawing
 
     private PlanDrawing(int width) => _width = width;
 
-    /// <summary>Draws the steps from the root down.</summary>
-    /// <param name="root">The plan as the server gives it.</param>
-    /// <param name="width">Columns of the terminal.</param>
+    /// <summary>Draws the plan from the root down.</summary>
+    /// <param name="root">The plan as the server returns it.</param>
+    /// <param name="width">Width of the terminal in columns.</param>
     public static IReadOnlyList<string> Of(JsonElement root, int width)
     {
         var drawing = new PlanDrawing(width);
@@ -65,7 +65,7 @@ internal sealed class PlanDrawing
     private List<string> Lay()
     {
         List<Line> steps = [.. _lines.Where(line => line.Node is not null)];
-        // steps have nodes
+        // Every step has a node.
         List<Column> columns = [
             .. _known.Select(
                 (column, place) => new Column(
@@ -74,7 +74,7 @@ internal sealed class PlanDrawing
         int widest = Math.Min(MaxNameWidth, steps.Max(step => step.Text.GetCellWidth()));
         while (columns.Sum(column => column.Width + Gap) + Math.Min(widest, LeastNameWidth) > _width
             && columns.Any(column => column.Rank > 0))
-            columns.Remove(columns.MaxBy(column => column.Rank)!); // there is one
+            columns.Remove(columns.MaxBy(column => column.Rank)!); // the loop condition ensures that there is one
 
         int room = Math.Max(8, Math.Min(widest, _width - columns.Sum(column => column.Width + Gap)));
         var drawn = new List<string>
@@ -121,7 +121,7 @@ internal sealed class PlanDrawing
             : number;
     }
 
-    /// <summary>A time in the unit that keeps it short.</summary>
+    /// <summary>Formats a duration in the unit that makes it shortest.</summary>
     public static string Duration(double microseconds) => microseconds switch
     {
         < 1_000 => string.Create(CultureInfo.InvariantCulture, $"{microseconds:0.#} µs"),
@@ -134,7 +134,7 @@ internal sealed class PlanDrawing
 
     private static string Text(JsonElement parent, string name) => Tidy(parent.GetProperty(name).GetString() ?? "");
 
-    /// <summary>On one line, and without what moves the cursor.</summary>
+    /// <summary>Replaces control characters, so that the text stays on one line and cannot move the cursor.</summary>
     private static string Tidy(string text) => string.Concat(text.Select(c => char.IsControl(c) ? ' ' : c));
 
     private static string Right(string text, int width) => new string(' ', Gap + Math.Max(0, width - text.GetCellWidth())) + text;

@@ -4,10 +4,12 @@ using System.Text.RegularExpressions;
 
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>A message about a query, with the line of the query it speaks of and a mark below the column.</summary>
+/// <summary>Formats an error message with the line of the query that it refers to and a mark below the column.</summary>
 internal static partial class QueryError
 {
-    /// <summary>The message alone if it shows the place itself, names none, or none inside the query.</summary>
+    /// <summary>
+    /// Returns the message alone if it already shows the position, names none, or names one outside the query.
+    /// </summary>
     public static string Describe(string query, string message)
     {
         if (message.Contains('\n', StringComparison.Ordinal))
@@ -23,7 +25,7 @@ internal static partial class QueryError
         if (line < 1 || line > lines.Length || column < 1 || column > lines[line - 1].Length + 1)
             return message;
 
-        // Tabs become one blank each, so that the mark stands where the column is.
+        // Replace each tab by one blank, so that the mark is below the right column.
         string text = lines[line - 1].TrimEnd('\r').Replace('\t', ' ');
         return new StringBuilder()
             .AppendLine(message)

@@ -5,13 +5,13 @@ using Treepie.CommandLine.Http;
 namespace Treepie.CommandLine.Queries;
 
 /// <summary>
-/// One query, written in one of four ways. The stream and the server's JSON pass through without being collected in memory.
+/// Runs a query and writes its results in one of four formats. Streams and the server's JSON are not buffered in memory.
 /// </summary>
 internal sealed class QueryRun(IQuerySource source, Shell shell)
 {
     private static readonly byte[] _newLine = "\n"u8.ToArray();
 
-    /// <summary>Writes a table, and below it what the server says about the answer.</summary>
+    /// <summary>Writes a table, followed by statistics of the response.</summary>
     public async Task WriteTableAsync(QueryText query, int maxRows, CancellationToken cancellationToken)
     {
         await using Stream read = await source.AnswerAsync(query, cancellationToken);
@@ -28,7 +28,7 @@ internal sealed class QueryRun(IQuerySource source, Shell shell)
                 $"Not shown for want of width: {string.Join(", ", table.HiddenColumns)}. 'select' or --format json shows them.");
     }
 
-    /// <summary>Writes the answer of the server as it is.</summary>
+    /// <summary>Writes the server's response unchanged.</summary>
     public async Task WriteJsonAsync(QueryText query, CancellationToken cancellationToken)
     {
         await using Stream answer = await source.AnswerAsync(query, cancellationToken);
@@ -37,7 +37,7 @@ internal sealed class QueryRun(IQuerySource source, Shell shell)
         await shell.Output.FlushAsync(cancellationToken);
     }
 
-    /// <summary>Writes one result per line as they come.</summary>
+    /// <summary>Writes one result per line as they arrive.</summary>
     public async Task WriteLinesAsync(QueryText query, CancellationToken cancellationToken)
     {
         var output = new BufferedStream(shell.Output, 64 * 1024);
@@ -52,7 +52,7 @@ internal sealed class QueryRun(IQuerySource source, Shell shell)
         await shell.Error.WriteLineAsync(footer);
     }
 
-    /// <summary>Writes results as CSV as they come.</summary>
+    /// <summary>Writes results as CSV as they arrive.</summary>
     public async Task WriteCsvAsync(QueryText query, CancellationToken cancellationToken)
     {
         var csv = new CsvOutput(shell.OutputText);
@@ -71,7 +71,7 @@ internal sealed class QueryRun(IQuerySource source, Shell shell)
                     + $"with 'select'.");
     }
 
-    /// <summary>Gives the results as they come; the result is what is to be said of them.</summary>
+    /// <summary>Passes each result to <paramref name="write"/> as it arrives. Returns the summary for standard error.</summary>
     private async Task<string> ReadLinesAsync(
         QueryText query, Func<ReadOnlyMemory<byte>, ValueTask> write, CancellationToken cancellationToken)
     {

@@ -1,7 +1,7 @@
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>A query as it was given.</summary>
+/// <summary>A query as given by the user.</summary>
 /// <param name="Rql">The text.</param>
-/// <param name="Parameters">A JSON object of parameters; null: none.</param>
-/// <param name="WaitSeconds">How long to wait for its index; null: not at all.</param>
+/// <param name="Parameters">Query parameters as a JSON object, or null for none.</param>
+/// <param name="WaitSeconds">How long to wait for the index, or null not to wait.</param>
 internal sealed record QueryText(string Rql, string? Parameters = null, int? WaitSeconds = null);

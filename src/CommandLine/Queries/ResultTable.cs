@@ -4,18 +4,18 @@ using Spectre.Console;
 
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>Results as rows: the id if they have one, then their fields in the order in which they first appear.</summary>
+/// <summary>Results as a table: the id if there is one, then the fields in order of first appearance.</summary>
 internal sealed class ResultTable
 {
     private const string IdColumn = "id()";
 
-    /// <summary>Longest text of a cell; more is cut and marked.</summary>
+    /// <summary>Maximum length of a cell's text. Longer text is cut and marked with an ellipsis.</summary>
     private const int MaxCellCharacters = 60;
 
-    /// <summary>Narrower columns than that are no help to anyone.</summary>
+    /// <summary>Minimum useful width of a column.</summary>
     private const int LeastColumnWidth = 12;
 
-    /// <summary>A line and two blanks between columns.</summary>
+    /// <summary>Width between columns: a line and two blanks.</summary>
     private const int BorderWidth = 3;
 
     private readonly List<JsonElement> _rows;
@@ -27,10 +27,10 @@ internal sealed class ResultTable
         _columns = columns;
     }
 
-    /// <summary>Columns that found no room when it was written.</summary>
+    /// <summary>Columns that did not fit when the table was written.</summary>
     public IReadOnlyList<string> HiddenColumns { get; private set; } = [];
 
-    /// <summary>Of an array of results, at most so many.</summary>
+    /// <summary>Creates a table of at most <paramref name="maxRows"/> results.</summary>
     public static ResultTable Of(JsonElement results, int maxRows)
     {
         List<JsonElement> rows = [.. results.EnumerateArray().Where(row => row.ValueKind == JsonValueKind.Object).Take(maxRows)];
@@ -44,7 +44,7 @@ internal sealed class ResultTable
         return new ResultTable(rows, columns);
     }
 
-    /// <summary>Writes it, in the width of the console.</summary>
+    /// <summary>Writes the table in the width of the console.</summary>
     public void WriteTo(IAnsiConsole console)
     {
         if (_columns.Count == 0)
@@ -70,7 +70,7 @@ internal sealed class ResultTable
     }
 
     /// <summary>
-    /// As wide as their longest text; where that is too much together, the widest give way, but not the id, which people copy.
+    /// Column widths for the longest text. If the sum is too wide, the widest columns shrink, except the id, which users copy.
     /// </summary>
     private static int[] Widths(List<string> columns, List<string[]> cells, int room)
     {
@@ -127,7 +127,7 @@ internal sealed class ResultTable
         return Tidy(text);
     }
 
-    /// <summary>One line without control characters, which a terminal would obey.</summary>
+    /// <summary>Makes the text one line without control characters, which a terminal would execute.</summary>
     private static string Tidy(string text)
     {
         var tidy = new StringBuilder(Math.Min(text.Length, MaxCellCharacters));

@@ -2,7 +2,7 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>Queries that a server answers.</summary>
+/// <summary>Executes queries on a server.</summary>
 internal sealed class ServerQueries(DatabaseClient database) : IQuerySource
 {
     /// <inheritdoc/>
@@ -19,7 +19,7 @@ internal sealed class ServerQueries(DatabaseClient database) : IQuerySource
         return await response.Content.ReadAsStreamAsync(cancellationToken);
     }
 
-    /// <summary>A query as the server takes it.</summary>
+    /// <summary>Builds the request body of a query.</summary>
     public static byte[] Body(QueryText query) => ServerClient.Json(writer =>
     {
         writer.WriteString("Query", query.Rql);

@@ -7,9 +7,10 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Archiving;
 
 /// <summary>
-/// The log of a database, kept for whoever archives it. Tasks have their places in it durably, with their state; others
-/// (<c>BackupOptions.LogReader</c>) until the database is closed. What the slowest of them has not archived is kept,
-/// within the budget: the largest that was asked for. Beyond, the slowest finds a gap, and only he. Thread-safe.
+/// Keeps the log of a database for its readers. Backup tasks store their positions durably with their state; positions of
+/// other readers (<c>BackupOptions.LogReader</c>) last until the database is closed. Everything that the slowest reader has
+/// not archived is kept, within the largest budget requested. Beyond the budget, only readers that are too slow get a gap.
+/// Thread-safe.
 /// </summary>
 internal sealed class DatabaseLog(StorageEnvironment environment, string directory)
 {
@@ -18,8 +19,8 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
     private readonly List<long> _held = [];
 
     /// <summary>
-    /// As it was kept before the database was closed: nothing is lost between its opening and the first backup. Before the first
-    /// write.
+    /// Keeps the log as before the database was closed, so that nothing is lost between opening it and the first backup.
+    /// Must be called before the first write.
     /// </summary>
     public void Resume()
     {
@@ -27,7 +28,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
             environment.KeepLog(budget);
     }
 
-    /// <summary>Sets what is kept whatever tasks want, durably.</summary>
+    /// <summary>Durably sets the minimum budget, whatever tasks request. 0 removes it.</summary>
     public async Task SetAsync(long budgetBytes, CancellationToken cancellationToken)
     {
         if (budgetBytes != 0)
@@ -46,20 +47,20 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
         Apply();
     }
 
-    /// <summary>Keeps as much as is wanted now.</summary>
+    /// <summary>Applies the budget that is currently requested.</summary>
     public void Apply() => environment.KeepLog(Budget(), keepsEarlier: false);
 
-    /// <summary>What waits.</summary>
+    /// <summary>Returns the state of the log.</summary>
     public LogStatus Describe()
     {
         EnvironmentLogState state = environment.GetLogState();
         return new LogStatus(state.IsKept, state.BudgetBytes, state.WaitingBytes, state.FilesGivenUp);
     }
 
-    /// <summary>Whether a log can go on from a commit.</summary>
+    /// <summary>Whether a log backup can continue from a commit.</summary>
     public bool HoldsAfter(long commit) => environment.HoldsLogAfter(commit);
 
-    /// <summary>Somebody who is no task has archived everything up to a commit.</summary>
+    /// <summary>Records that a reader that is not a task has archived everything up to a commit.</summary>
     public void Reached(string reader, long commit)
     {
         lock (_lock)
@@ -67,7 +68,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
         Release();
     }
 
-    /// <summary>He will go on from another backup.</summary>
+    /// <summary>Forgets the position of a reader, which will continue from another backup.</summary>
     public void Forget(string reader)
     {
         lock (_lock)
@@ -75,8 +76,8 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
     }
 
     /// <summary>
-    /// Keeps what is committed from now on, whatever others have archived, until this is disposed: for a backup that is under
-    /// way, from whose commit its log will go on.
+    /// Keeps everything committed from now on until the result is disposed, whatever readers have archived. Used while a
+    /// backup runs from whose commit the log will continue.
     /// </summary>
     public IDisposable Hold()
     {
@@ -86,7 +87,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, string directo
         return new Held(this, commit);
     }
 
-    /// <summary>Lets go of what all have archived.</summary>
+    /// <summary>Releases the part of the log that all readers have archived.</summary>
     public void Release()
     {
         var reached = LogNeed.OfTasks(environment, directory)

@@ -7,19 +7,20 @@ using TreeNames = Treepie.Store.TreeNames;
 
 namespace Treepie.Archiving;
 
-/// <summary>What a backup task needs of the log.</summary>
-/// <param name="Reached">Commit up to which it has archived it; null before its first backup.</param>
-/// <param name="BudgetBytes">Most bytes that may wait for it.</param>
+/// <summary>How much of the log a backup task needs.</summary>
+/// <param name="Reached">Commit up to which the task has archived the log, or null before its first backup.</param>
+/// <param name="BudgetBytes">Maximum size of the log that may wait for the task.</param>
 internal sealed record LogNeed(long? Reached, long BudgetBytes)
 {
     /// <summary>
-    /// Version of the records of tasks that is known here; a task of a newer one needs nothing of this version.
+    /// Version of task records that this code reads. Tasks with a newer version are ignored.
     /// </summary>
     private const int Format = 1;
 
     /// <summary>
-    /// The needs of the tasks that archive the log, are not disabled and belong to the database in a directory. They are read
-    /// from the records of tasks, field by field, because the log is kept from the opening on, and tasks come with backups.
+    /// Returns the needs of enabled tasks that archive the log of the database in a directory. Reads the task records field
+    /// by field, because the log must be kept from the opening of the database on, before the backup code that owns the
+    /// records is started.
     /// </summary>
     public static IReadOnlyList<LogNeed> OfTasks(StorageEnvironment environment, string directory)
     {
@@ -52,7 +53,7 @@ internal sealed record LogNeed(long? Reached, long BudgetBytes)
             task.GetProperty("LogBudgetBytes").GetInt64());
     }
 
-    /// <summary>The third part of the link that a chain of snapshots goes on from; 0 of a logical backup's.</summary>
+    /// <summary>Third part of a link, the commit from which a chain of snapshots continues, or 0 for a logical backup.</summary>
     private static long LogCommitOf(string link) =>
         link.Split(';') is [_, _, var commit, ..] && long.TryParse(commit, CultureInfo.InvariantCulture, out long number)
             ? number

@@ -36,7 +36,7 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
 
         public void Dispose()
         {
-            // the catalogue closes its databases
+            // The catalogue closes its databases.
         }
     }
 }

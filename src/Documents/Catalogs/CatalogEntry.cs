@@ -4,8 +4,8 @@ using Treepie.Store;
 namespace Treepie.Catalogs;
 
 /// <summary>
-/// A database of a catalogue and what is known of it. Its gate is taken before the catalogue's lock, never after; all but the
-/// first properties are its holder's.
+/// A database of a catalogue and its state. Lock order: the gate before the catalogue's lock. Only the holder of the gate
+/// may change the entry.
 /// </summary>
 internal sealed class CatalogEntry(string name, string path)
 {
@@ -22,7 +22,7 @@ internal sealed class CatalogEntry(string name, string path)
 
     public string Path { get; } = path;
 
-    /// <summary>The folders that claim the name, where there are several; none of them is opened then.</summary>
+    /// <summary>Folders that claim the same name. If there are several, none of them is opened.</summary>
     public IReadOnlyList<string> SameNames { get; init; } = [];
 
     public bool IsCreated
@@ -37,11 +37,11 @@ internal sealed class CatalogEntry(string name, string path)
         set => _database = value;
     }
 
-    /// <summary>Which of the keys known for it opened it.</summary>
+    /// <summary>Index of the key that opened the database among the known ones.</summary>
     public int KeyIndex { get; set; }
 
     /// <summary>
-    /// Whether its files say that they are encrypted. What cannot be read counts as plain: opening it tells what is wrong.
+    /// Whether the files are encrypted. Unreadable files count as not encrypted, because opening them reports the actual error.
     /// </summary>
     public bool IsEncrypted => Database?.IsEncrypted ?? (_isEncrypted ??= DatabaseFormat.IsEncrypted(Path));
 
@@ -52,7 +52,7 @@ internal sealed class CatalogEntry(string name, string path)
             Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _problem : null);
     }
 
-    /// <summary>Refuses to choose between folders that claim the same name.</summary>
+    /// <summary>Throws if several folders claim the name.</summary>
     /// <exception cref="AmbiguousDatabaseException">There are several.</exception>
     public void ThrowIfAmbiguous()
     {
@@ -65,7 +65,7 @@ internal sealed class CatalogEntry(string name, string path)
         + $"because names are equal without case. Neither was opened. "
         + "Stop the program, move those away that are not wanted, or give them other names.");
 
-    /// <summary>The key it was opened with, to be disposed.</summary>
+    /// <summary>Returns the key that the database was opened with; the caller disposes it.</summary>
     public EncryptionKey TakeKey(KeyRing keys)
     {
         IReadOnlyList<EncryptionKey> known = keys.Find(Name);
@@ -75,7 +75,7 @@ internal sealed class CatalogEntry(string name, string path)
         return KeyIndex < known.Count ? known[KeyIndex] : throw new DatabaseLockedException(keys.WhyNone(Name));
     }
 
-    /// <summary>Notes why it stays closed, and gives that to throw.</summary>
+    /// <summary>Records why the database stays locked, and returns the exception to throw.</summary>
     public DatabaseLockedException Locked(DatabaseLockedException why, TimeProvider clock)
     {
         _locked = why;
@@ -83,17 +83,17 @@ internal sealed class CatalogEntry(string name, string path)
         return why;
     }
 
-    /// <summary>Notes why it could not be opened.</summary>
+    /// <summary>Records why the database could not be opened.</summary>
     public void NotOpened(string why) => _problem = why;
 
-    /// <summary>Forgets why it could not be opened before.</summary>
+    /// <summary>Clears previous errors.</summary>
     public void Opened()
     {
         _locked = null;
         _problem = null;
     }
 
-    /// <summary>Says again why it stays closed, for a while, without asking for the key again.</summary>
+    /// <summary>Throws the previous error again if it is recent, without asking for the key.</summary>
     public void ThrowIfLockedSince(TimeSpan recently, TimeProvider clock)
     {
         if (_locked is { } why && clock.GetElapsedTime(_lockedAt) < recently)

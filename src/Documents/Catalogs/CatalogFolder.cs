@@ -3,9 +3,9 @@ using Treepie.Storage;
 namespace Treepie.Catalogs;
 
 /// <summary>
-/// The directory of a catalogue: locked as long as this lives, with a folder for each database in <c>databases</c>. A folder
-/// comes to its name and loses it by being renamed, in one step; while it is made or deleted its name begins with <c>~</c>, which
-/// no database's does.
+/// The directory of a catalogue, locked until disposed, with a folder for each database in <c>databases</c>. Databases are
+/// created and deleted atomically by renaming their folder. While a folder is unfinished its name begins with <c>~</c>,
+/// which no database name does.
 /// </summary>
 internal sealed class CatalogFolder : IDisposable
 {
@@ -16,23 +16,24 @@ internal sealed class CatalogFolder : IDisposable
     private readonly string _databases;
     private readonly IDisposable _lock;
 
-    /// <summary>Makes what is missing, and locks it.</summary>
-    /// <exception cref="EnvironmentLockedException">Another catalogue has it open.</exception>
-    /// <exception cref="StorageException">It cannot be read or written.</exception>
+    /// <summary>Creates the directory if necessary and locks it.</summary>
+    /// <exception cref="EnvironmentLockedException">Another catalogue has the directory open.</exception>
+    /// <exception cref="StorageException">The directory cannot be read or written.</exception>
     public CatalogFolder(string directory, TimeProvider clock)
     {
         Path = directory;
         _databases = System.IO.Path.Combine(directory, DatabasesFolder);
         PrivateFiles.CreateDirectory(_databases);
         _lock = PrivateFiles.LockDirectory(directory, LockFile, clock);
-        PrivateFiles.CloseToOthers(_databases); // what an older version made may be open to everybody
+        PrivateFiles.CloseToOthers(_databases); // folders created by older versions may be accessible to everybody
     }
 
     public string Path { get; }
 
     /// <summary>
-    /// All databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone. Folders
-    /// whose names differ by case alone are one database, which stays closed: no order of a directory says which of them it is.
+    /// Lists all databases. Deletes folders left half created or half deleted by a crash, and ignores other folders. Folders
+    /// whose names differ only in case count as one database, which stays closed, because nothing determines which of them
+    /// is meant.
     /// </summary>
     public IReadOnlyList<CatalogEntry> Scan()
     {
@@ -60,17 +61,17 @@ internal sealed class CatalogFolder : IDisposable
         ];
     }
 
-    /// <summary>Where a database of that name is or will be.</summary>
+    /// <summary>Path of the database with this name, whether or not it exists.</summary>
     public string PathOf(string name) => System.IO.Path.Combine(_databases, name);
 
-    /// <summary>A path under which it can be made, unknown to the next <see cref="Scan"/>.</summary>
+    /// <summary>Returns a temporary path for creating a database, which <see cref="Scan"/> does not list.</summary>
     public string UnfinishedPathOf(string name) => UnfinishedPath("creating", name);
 
-    /// <summary>Refuses a name under which files of a deleted database lie.</summary>
-    /// <exception cref="ConcurrencyException">There are some.</exception>
+    /// <summary>Throws if files of a deleted database with this name were kept.</summary>
+    /// <exception cref="ConcurrencyException">There are kept files.</exception>
     public void RefuseKept(string name)
     {
-        // Names are equal without case, also where the file system tells them apart.
+        // Names are compared ignoring case, even if the file system is case-sensitive.
         var anyCase = new EnumerationOptions { MatchCasing = MatchCasing.CaseInsensitive };
         if (Directory.EnumerateDirectories(_databases, name, anyCase)
             .Select(System.IO.Path.GetFileName)
@@ -82,14 +83,16 @@ internal sealed class CatalogFolder : IDisposable
         }
     }
 
-    /// <summary>Gives a folder its name, for good.</summary>
+    /// <summary>Durably renames an unfinished folder to its final name.</summary>
     public void Finish(string unfinishedPath, string name)
     {
         Directory.Move(unfinishedPath, PathOf(name));
         PrivateFiles.SyncDirectory(_databases);
     }
 
-    /// <summary>Deletes the files of a database; when its name is gone it is deleted for good, whatever happens then.</summary>
+    /// <summary>
+    /// Deletes the files of a database. The deletion is durable once the folder is renamed, even if deleting its files fails.
+    /// </summary>
     public void Delete(string name)
     {
         string unfinished = UnfinishedPath("deleted", name);
@@ -109,7 +112,7 @@ internal sealed class CatalogFolder : IDisposable
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
-            // It has lost its name, so the database is gone; the next opening of the catalogue tries again.
+            // The renamed folder no longer counts as a database. The next opening of the catalogue deletes it.
         }
     }
 

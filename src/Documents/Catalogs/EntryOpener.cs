@@ -3,23 +3,23 @@ using Treepie.Storage;
 
 namespace Treepie.Catalogs;
 
-/// <summary>Opens the databases of a catalogue with the keys it knows. Whoever calls holds the entry's gate.</summary>
+/// <summary>Opens the databases of a catalogue with the known keys. Callers must hold the entry's gate.</summary>
 internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
 {
     /// <summary>
-    /// How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for
-    /// the database may ask often.
+    /// After a key failed to open its database, its source is not used again for this long: it may run a program, and
+    /// requests for the database may be frequent.
     /// </summary>
     private static readonly TimeSpan _keyRetryDelay = TimeSpan.FromSeconds(5);
 
-    /// <summary>The key for a database that is to be made, to be disposed.</summary>
+    /// <summary>Returns the key for a database to be created; the caller disposes it.</summary>
     public EncryptionKey KeyOfNew(string name)
     {
         try
         {
             IReadOnlyList<EncryptionKey> found = keys.Find(name);
             foreach (EncryptionKey other in found.Skip(1))
-                other.Dispose(); // the next one of a database that is gone
+                other.Dispose(); // left over from a deleted database
             return found.Count > 0
                 ? found[0]
                 : throw new DatabaseLockedException($"{keys.WhyNone(name)} The database was not created.");
@@ -31,7 +31,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         }
     }
 
-    /// <summary>Opens a database, with its key if it has one.</summary>
+    /// <summary>Opens a database, with its key if it is encrypted.</summary>
     public Database Open(CatalogEntry entry)
     {
         try
@@ -82,7 +82,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
     }
 
     /// <summary>
-    /// Opens with the first key that fits; a second one is there only where a change of the key was interrupted.
+    /// Opens a database with the first key that fits. There is more than one only if a change of the key was interrupted.
     /// </summary>
     private Database OpenWithAny(CatalogEntry entry, IReadOnlyList<EncryptionKey> candidates)
     {
@@ -97,12 +97,12 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
             }
             catch (EncryptionKeyException) when (index + 1 < candidates.Count)
             {
-                // the next one, then
+                // Try the next key.
             }
         }
     }
 
-    /// <summary>Opens a database with a key that is given now, or sees that it is the one it is open with.</summary>
+    /// <summary>Opens a database with the given key, or verifies that it is already open with this key.</summary>
     public void Unlock(CatalogEntry entry, EncryptionKey given)
     {
         if (!entry.IsEncrypted)
@@ -130,7 +130,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         }
     }
 
-    /// <summary>Refuses a key where another was given before, which may be the only copy.</summary>
+    /// <summary>Throws if a different key was given before, because that may be the only copy.</summary>
     public void RefuseOther(string name, EncryptionKey given)
     {
         foreach (EncryptionKey key in keys.Find(name))

@@ -5,8 +5,8 @@ using Treepie.Storage;
 namespace Treepie.Catalogs;
 
 /// <summary>
-/// The keys a catalogue knows: from the sources set for single databases, from its <see cref="SecretStore"/>, and those held in
-/// memory because they were given for this run only. Calls for one database come one at a time.
+/// The keys known to a catalogue: from sources configured per database, from its <see cref="SecretStore"/>, and those held
+/// in memory for this run only. Calls for the same database must not be concurrent.
 /// </summary>
 internal sealed class KeyRing : IDisposable
 {
@@ -17,7 +17,7 @@ internal sealed class KeyRing : IDisposable
     private readonly Lock _lock = new();
     private readonly Dictionary<string, EncryptionKey> _held = new(StringComparer.OrdinalIgnoreCase);
 
-    /// <summary>Opens the secret store, where there is a master key.</summary>
+    /// <summary>Opens the secret store if there is a master key.</summary>
     public KeyRing(string dataDirectory, DatabaseKeySources sources)
     {
         _dataDirectory = dataDirectory;
@@ -26,16 +26,18 @@ internal sealed class KeyRing : IDisposable
         _store = sources.MasterKey is null ? null : SecretStore.Open(dataDirectory, sources.MasterKey);
     }
 
-    /// <summary>Says why a key cannot be kept, where it cannot.</summary>
+    /// <summary>Throws if keys cannot be stored.</summary>
     /// <exception cref="KeySourceException">There is no master key.</exception>
     public void ThrowIfCannotKeep(string database) => RequireStore(database);
 
-    /// <summary>The source set for a database alone.</summary>
+    /// <summary>Returns the source configured for one database.</summary>
     public bool TryGetSource(string database, [MaybeNullWhen(false)] out KeySource source) =>
         _ofDatabases.TryGetValue(database, out source);
 
-    /// <summary>The keys that may open a database, the likely one first, to be disposed; none where no key is known.</summary>
-    /// <exception cref="KeySourceException">Its source does not give it.</exception>
+    /// <summary>
+    /// Returns the keys that may open a database, the most likely first; empty if none is known. The caller disposes them.
+    /// </summary>
+    /// <exception cref="KeySourceException">The source provides no key.</exception>
     public IReadOnlyList<EncryptionKey> Find(string database)
     {
         if (TryGetSource(database, out KeySource? source))
@@ -48,7 +50,7 @@ internal sealed class KeyRing : IDisposable
         return _store?.Find(database) ?? [];
     }
 
-    /// <summary>Keeps a key in the store, or holds it until the ring is disposed.</summary>
+    /// <summary>Stores a key durably, or holds it in memory until the ring is disposed.</summary>
     public void Put(string database, EncryptionKey key, bool keep)
     {
         if (keep)
@@ -62,17 +64,17 @@ internal sealed class KeyRing : IDisposable
         }
     }
 
-    /// <summary>Notes that a database is about to get another key.</summary>
+    /// <summary>Records that the key of a database is about to change.</summary>
     public void PutNext(string database, EncryptionKey current, EncryptionKey next)
     {
         if (!IsHeld(database))
             RequireStore(database).Put(database, current, next);
     }
 
-    /// <summary>Notes that it has got it.</summary>
+    /// <summary>Records that the key of a database has changed.</summary>
     public void Promote(string database, EncryptionKey key) => Put(database, key, keep: !IsHeld(database));
 
-    /// <summary>Forgets what was given; a source stays a source.</summary>
+    /// <summary>Removes stored and held keys of a database. Configured sources remain.</summary>
     public void Remove(string database)
     {
         lock (_lock)
@@ -81,7 +83,7 @@ internal sealed class KeyRing : IDisposable
         _store?.Remove(database);
     }
 
-    /// <summary>Why there is no key, and what to do.</summary>
+    /// <summary>Explains why no key is known and what to do.</summary>
     public string WhyNone(string database)
     {
         bool isSealed = _store is null && Directory.Exists(Path.Combine(_dataDirectory, SecretStore.FolderName));

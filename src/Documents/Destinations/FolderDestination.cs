@@ -18,7 +18,7 @@ public sealed class FolderDestination : BackupDestination
     private const long LeastRoomBytes = 1 << 20;
 
     /// <summary>
-    /// The error numbers, on Linux and macOS, of writes that fail because of the state of the disk.
+    /// The error numbers, on Linux, of writes that fail because of the state of the disk: ENOSPC, EDQUOT, EROFS.
     /// </summary>
     private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
 
@@ -75,7 +75,7 @@ public sealed class FolderDestination : BackupDestination
         string path = PathOf(name);
         try
         {
-            PrivateFiles.CreateDirectory(Path.GetDirectoryName(path)!); // a file in a folder has one
+            PrivateFiles.CreateDirectory(Path.GetDirectoryName(path)!); // a file path in a folder has a directory
             if (File.Exists(path))
                 throw new DestinationException(
                     DestinationFault.NameTaken,
@@ -139,7 +139,7 @@ public sealed class FolderDestination : BackupDestination
     /// <inheritdoc/>
     public override Task DeleteAsync(string name, CancellationToken cancellationToken = default)
     {
-        string path = PathOf(name), folder = Path.GetDirectoryName(path)!; // as above
+        string path = PathOf(name), folder = Path.GetDirectoryName(path)!; // a file path has a directory
         try
         {
             if (!Directory.Exists(folder))

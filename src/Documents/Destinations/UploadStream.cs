@@ -39,7 +39,7 @@ public sealed class UploadStream : ForwardStream
     public override bool CanWrite => true;
 
     /// <summary>The errors of the uploads that failed, by address.</summary>
-    // checked by the filter
+    // The filter ensures that Failure is not null.
     public IReadOnlyDictionary<string, Exception> Failures =>
         _lanes.Where(static lane => lane.Failure is not null)
             .ToDictionary(static lane => lane.Address, static lane => lane.Failure!);
@@ -127,7 +127,7 @@ public sealed class UploadStream : ForwardStream
     private void ThrowIfNoneIsLeft()
     {
         if (Array.TrueForAll(_lanes, static lane => lane.Failure is not null))
-            System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_lanes[0].Failure!); // each has one
+            System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_lanes[0].Failure!); // every lane has failed
     }
 
     /// <summary>
@@ -145,7 +145,7 @@ public sealed class UploadStream : ForwardStream
 
         public void Begin(int length, int readers) => (_length, _readers) = (length, readers);
 
-        /// <summary>One of the readers is done; true for the last.</summary>
+        /// <summary>Called by each reader when it is done. Returns true for the last one.</summary>
         public bool Release() => Interlocked.Decrement(ref _readers) == 0;
     }
 
@@ -183,7 +183,7 @@ public sealed class UploadStream : ForwardStream
             }
             catch (ChannelClosedException)
             {
-                // it failed meanwhile
+                // The upload has failed meanwhile.
             }
         }
 

@@ -5,8 +5,8 @@ using Treepie.Writes;
 namespace Treepie.Packing;
 
 /// <summary>
-/// Trains the dictionary of a collection on documents taken evenly from all of it: when there is enough to learn from, and again
-/// each time that it has grown eightfold.
+/// Trains the dictionary of a collection on documents sampled evenly from it, first when there are enough of them, and again each
+/// time the collection has grown eightfold.
 /// </summary>
 internal sealed class DictionaryTraining(IWriteHost host)
 {
@@ -14,10 +14,10 @@ internal sealed class DictionaryTraining(IWriteHost host)
 
     private const long LeastBytes = 64 * 1024, MostSampledBytes = 8 << 20;
 
-    /// <summary>Of a longer document its beginning is learned from.</summary>
+    /// <summary>Only this many bytes from the beginning of a longer document are used.</summary>
     private const int MostBytesOfOne = 16 * 1024;
 
-    /// <summary>Whether there is another dictionary now.</summary>
+    /// <summary>Trains a dictionary if it is due. Returns whether there is a new one.</summary>
     public async Task<bool> RunAsync(CollectionStatistics collection, CancellationToken cancellationToken)
     {
         if (collection.DocumentCount < LeastDocuments || collection.SizeBytes < LeastBytes)
@@ -40,7 +40,7 @@ internal sealed class DictionaryTraining(IWriteHost host)
             writer =>
             {
                 if (!writer.TryPutDictionary(dictionary))
-                    return false; // another one will do, when the collection has grown
+                    return false; // its number is in use; a later training makes another dictionary
                 new PackingRecord(BodyDictionaries.NumberOf(dictionary), collection.DocumentCount, UpTo: 0).Put(
                     writer.GetOrCreateTree(TreeNames.Packing), id);
                 writer.Save();

@@ -5,10 +5,10 @@ using Treepie.Store;
 
 namespace Treepie.Packing;
 
-/// <summary>With which dictionary documents of which collection are packed from now on. Never changes.</summary>
+/// <summary>Maps collections to the dictionaries with which their documents are compressed. Immutable.</summary>
 internal sealed class PackingPlan(FrozenDictionary<string, BodyDictionary> dictionaries)
 {
-    /// <summary>What is configured and trained in a snapshot.</summary>
+    /// <summary>Creates the plan from the configuration and the dictionaries in a snapshot.</summary>
     public static PackingPlan Of(
         DatabaseSnapshot snapshot, DocumentCompressionConfiguration configuration, BodyDictionaries dictionaries)
     {
@@ -24,16 +24,16 @@ internal sealed class PackingPlan(FrozenDictionary<string, BodyDictionary> dicti
             }
             catch (CorruptionException)
             {
-                // It is lost: who reads what was packed with it is told so, and what is written now stays as it is.
+                // The dictionary is lost. Reading documents compressed with it fails; new documents are stored uncompressed.
             }
         }
 
         return new PackingPlan(found.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase));
     }
 
-    /// <summary>The dictionary of a collection; null where it is not packed.</summary>
+    /// <summary>The dictionary of a collection, or null if it is not compressed.</summary>
     public BodyDictionary? DictionaryOf(CollectionName collection) => DictionaryOf(collection.Text);
 
-    /// <summary>The same.</summary>
+    /// <summary>Same as above, by name.</summary>
     public BodyDictionary? DictionaryOf(string collection) => dictionaries.GetValueOrDefault(collection);
 }

@@ -5,8 +5,9 @@ using Treepie.Store;
 namespace Treepie.Packing;
 
 /// <summary>
-/// How far a collection is packed, as the value of its number in the tree <see cref="TreeNames.Packing"/>: dictionary 4,
-/// documents it was trained on 8, etag up to which all are packed that can be 8; little-endian.
+/// Compression state of a collection, stored in the tree <see cref="TreeNames.Packing"/> under the collection id. Layout,
+/// little-endian: number of the dictionary (4 bytes), number of documents it was trained on (8), etag up to which all
+/// documents were processed (8).
 /// </summary>
 internal readonly record struct PackingRecord(uint Dictionary, long TrainedOn, long UpTo)
 {

@@ -5,18 +5,18 @@ using Treepie.Writes;
 namespace Treepie.Packing;
 
 /// <summary>
-/// Packs the documents of a collection that are not packed with its dictionary, in the order of its log. They are compressed
-/// before writers are asked for their turn; a step holds them for a few milliseconds.
+/// Compresses the documents of a collection that do not use its current dictionary, in etag order. Documents are compressed
+/// outside of the write transaction; a step blocks writers for a few milliseconds only.
 /// </summary>
 internal sealed class PackingRun(IWriteHost host, string collection, BodyDictionary dictionary)
 {
-    /// <summary>Most documents, and bytes of packed ones, of a step.</summary>
+    /// <summary>Maximum number of documents, and of bytes of compressed documents, per step.</summary>
     private const int DocumentsPerStep = 256, BytesPerStep = 256 * 1024;
 
-    /// <summary>Documents that are looked at between two durable marks, or snapshots, where none is to be packed.</summary>
+    /// <summary>Maximum number of documents examined per snapshot. After that many, the position is stored durably.</summary>
     private const int DocumentsPerLook = 8_192;
 
-    /// <summary>Packs all; tells after each step what it came to so far.</summary>
+    /// <summary>Compresses all documents. Reports the total so far after each step.</summary>
     public async Task<CompressionReport> RunAsync(Action<CompressionReport> progress, CancellationToken cancellationToken)
     {
         var report = new CompressionReport(0, 0, 0);
@@ -47,7 +47,7 @@ internal sealed class PackingRun(IWriteHost host, string collection, BodyDiction
         return true;
     }
 
-    /// <summary>What is to be done next; null where the collection has another dictionary by now.</summary>
+    /// <summary>Prepares the next step. Returns null if the collection has another dictionary by now.</summary>
     private Step? Find()
     {
         using DatabaseSnapshot snapshot = host.BeginRead();
@@ -78,7 +78,9 @@ internal sealed class PackingRun(IWriteHost host, string collection, BodyDiction
         return step;
     }
 
-    /// <summary>The body of a document packed; null where it is, or would be no shorter than it is.</summary>
+    /// <summary>
+    /// Compresses a document. Returns null if it already uses the dictionary or would not become shorter.
+    /// </summary>
     private byte[]? TryPack(Document document)
     {
         if (document.IsPacked && PackedBody.DictionaryOf(document.StoredBody) == dictionary.Number)
@@ -91,7 +93,7 @@ internal sealed class PackingRun(IWriteHost host, string collection, BodyDiction
         return packed;
     }
 
-    /// <summary>Documents to pack, and up to where all are looked at.</summary>
+    /// <summary>Documents to compress, and the etag up to which all documents were examined.</summary>
     private sealed record Step(int CollectionId, PackingRecord Record)
     {
         public List<(byte[] Folded, long Etag, byte[] Packed)> Documents { get; } = [];

@@ -171,7 +171,7 @@ public sealed class DocumentRevisions
             ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep, keepsForced: ofCollection is null && !includesForced)
             : 0;
         if (deleted > 0 && writer.Kinds.Items.LastRevision(folded) is null)
-            writer.TouchUnrevised(folded); // its flag goes
+            writer.TouchUnrevised(folded); // removes the flag that says the document has revisions
         writer.Save();
         return deleted;
     }
@@ -196,12 +196,12 @@ public sealed class DocumentRevisions
             return;
         hasOthers |= !revision.AttachmentList.IsEmpty && exists && document.CollectionName != revision.Collection;
         if (hasOthers)
-            batch.HoldContents(revision); // what has them may go
+            batch.HoldContents(revision); // the commands below may delete the last other use of them
         if (exists && document.CollectionName != revision.Collection)
-            batch.Delete(revision.Id); // it moves
+            batch.Delete(revision.Id); // changing the collection requires a deletion
         var json = new System.Buffers.ArrayBufferWriter<byte>();
         revision.WriteTo(json);
-        batch.IsRevised = hasOthers; // the revision is made when the attachments are there too
+        batch.IsRevised = hasOthers; // the revision is created once the attachments are restored
         batch.Put(revision.Id, json.WrittenSpan);
         batch.IsRevised = false;
         if (hasOthers)

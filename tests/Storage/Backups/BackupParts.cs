@@ -4,7 +4,7 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>Parts of backups in memory, and a simulated disk to restore them to.</summary>
+/// <summary>Backup parts in memory, and a simulated disk to restore them to.</summary>
 internal static class BackupParts
 {
     public static readonly StorageOptions Options = new()
@@ -16,7 +16,7 @@ internal static class BackupParts
         MaxJournalFileBytes = 256 << 10,
     };
 
-    /// <summary>A world around a simulated disk, without other threads.</summary>
+    /// <summary>A world with a simulated disk and no other threads.</summary>
     public static World World(this SimulatedDisk disk, int seed) =>
         new(disk, TimeProvider.System, new Random(seed), IsBackgroundAllowed: false);
 
@@ -26,7 +26,7 @@ internal static class BackupParts
     public static BackupChainPart[] Parts(params byte[][] parts) =>
         [.. parts.Select((bytes, index) => Part($"part-{index}", bytes))];
 
-    /// <summary>Takes a snapshot, or an increment.</summary>
+    /// <summary>Takes a snapshot or an increment.</summary>
     public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeAsync(
         StorageEnvironment environment, EnvironmentBackupLink? since = null, EncryptionKey? key = null)
     {
@@ -36,7 +36,7 @@ internal static class BackupParts
         return (stream.ToArray(), link);
     }
 
-    /// <summary>Takes the log.</summary>
+    /// <summary>Takes a log backup.</summary>
     public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeLogAsync(
         StorageEnvironment environment, EnvironmentBackupLink since, EncryptionKey? key = null)
     {
@@ -58,7 +58,7 @@ internal static class BackupParts
 
     public static Task<BackupChainReport> VerifyAsync(params byte[][] parts) => EnvironmentBackup.VerifyAsync(Parts(parts));
 
-    /// <summary>Fails unless what was restored is the model, can be written to, and is clean.</summary>
+    /// <summary>Fails unless the restored environment equals the model, can be written to, and is clean.</summary>
     public static void AssertHolds(SimulatedDisk disk, Model expected, EncryptionKey? key = null)
     {
         using StorageEnvironment environment = StorageEnvironment.Open(disk.World(2), Options with { EncryptionKey = key });

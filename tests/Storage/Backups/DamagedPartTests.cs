@@ -6,7 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Backups;
 
 /// <summary>
-/// What is damaged, cut off, reordered, mixed, missing or foreign is refused by name, and leaves nothing behind.
+/// Parts that are damaged, truncated, reordered, mixed, missing or foreign must be refused with a specific error, leaving
+/// nothing behind.
 /// </summary>
 public sealed class DamagedPartTests : IAsyncLifetime
 {
@@ -158,7 +159,7 @@ public sealed class DamagedPartTests : IAsyncLifetime
             }
             catch (Exception error) when (error is IOException or DiskFullException)
             {
-                // what it left is swept away below, as who restores does
+                // Remains are deleted below, as a caller of restore does.
             }
 
             (disk.FailAt, disk.CapacityBytes) = (-1, long.MaxValue);
@@ -197,7 +198,7 @@ public sealed class DamagedPartTests : IAsyncLifetime
         var workload = new Workload(_random, new WorkloadShape { Keys = 200, MaxSteps = 15, MaxValueBytes = 20_000 });
         for (int i = 0; i < commits; i++)
         {
-            // a command may change nothing, and a part without a commit is missed by nobody
+            // A command may change nothing, and a missing part without commits is not noticed.
             long before = environment.GetStatistics().LastTransactionId;
             do
                 environment.Write(workload.Next(model));

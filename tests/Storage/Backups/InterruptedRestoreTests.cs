@@ -6,7 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Backups;
 
 /// <summary>
-/// A restore that loses power at any operation leaves no store, or all of it; and the next one to the same place makes it.
+/// A restore that loses power at any operation must leave either no store or a complete one, and the next restore to the
+/// same place must succeed.
 /// </summary>
 public sealed class InterruptedRestoreTests
 {
@@ -33,7 +34,7 @@ public sealed class InterruptedRestoreTests
             if (disk.List().Contains(FormatLimits.DataFileName))
             {
                 made++;
-                BackupParts.AssertHolds(disk, model, own); // it has its name only when it is all there
+                BackupParts.AssertHolds(disk, model, own); // the file gets its final name only when complete
                 continue;
             }
 
@@ -59,7 +60,7 @@ public sealed class InterruptedRestoreTests
                 environment.Write(command);
             }
 
-            // the second part made it
+            // The link is set by the second part.
             (byte[] taken, link) = part == 2
                 ? await BackupParts.TakeLogAsync(environment, link!)
                 : await BackupParts.TakeAsync(environment, link);

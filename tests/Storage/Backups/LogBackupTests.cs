@@ -5,7 +5,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>A chain of a snapshot, increments and logs leads to each commit that there was, and to no other.</summary>
+/// <summary>A chain of a snapshot, increments and logs can be restored to each of its commits, and to nothing else.</summary>
 public sealed class LogBackupTests
 {
     private readonly Random _random = new(Seed.Next());
@@ -52,14 +52,14 @@ public sealed class LogBackupTests
                 }
                 else if (action == 3)
                 {
-                    environment.Shrink(); // writes pages again elsewhere, as commits of its own
+                    environment.Shrink(); // rewrites pages elsewhere in commits of its own
                 }
                 else if (action == 4 && !environment.DropSnapshot("kept"))
                 {
                     environment.CreateSnapshot("kept");
                 }
 
-                Note(environment); // what was done beside the workload made commits too
+                Note(environment); // the actions above made commits too
                 clock.Advance(TimeSpan.FromMilliseconds(_random.Next(3)));
                 Func<WriteTransaction, bool> command = workload.Next(model);
                 long id = environment.Write(transaction =>
@@ -72,7 +72,7 @@ public sealed class LogBackupTests
                     states[id] = (model.Copy(), clock.GetUtcNow());
             }
 
-            Note(environment); // and so may the last command have
+            Note(environment); // the last command may have made a commit too
             (byte[] last, log) = await BackupParts.TakeLogAsync(environment, log!, key);
             parts.Add(BackupParts.Part($"log-{parts.Count}", last, key));
         }
@@ -96,7 +96,7 @@ public sealed class LogBackupTests
         void Note(StorageEnvironment environment)
         {
             using ReadTransaction now = environment.BeginRead();
-            states.TryAdd(now.TransactionId, (model.Copy(), clock.GetUtcNow())); // a command that changed nothing made none
+            states.TryAdd(now.TransactionId, (model.Copy(), clock.GetUtcNow())); // a command that changes nothing makes no commit
         }
     }
 

@@ -7,7 +7,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>A part is what <c>docs/internals/backup-format.md</c> says: read here with nothing but that page.</summary>
+/// <summary>A part has the format in <c>docs/internals/backup-format.md</c>: it is read here using that page only.</summary>
 public sealed class PartFormatTests
 {
     private const int PageBytes = 8192;

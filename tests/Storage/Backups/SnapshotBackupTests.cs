@@ -6,7 +6,8 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>A snapshot and its increments hold exactly the state they were taken of, whatever goes on meanwhile.</summary>
+/// <summary>A snapshot and its increments contain exactly the state when they were taken, whatever is written
+/// meanwhile.</summary>
 public sealed class SnapshotBackupTests
 {
     private readonly Random _random = new(Seed.Next());
@@ -63,7 +64,7 @@ public sealed class SnapshotBackupTests
         environment.CreateSnapshot("gone");
         for (int i = 0; i < 10; i++)
             environment.Write(workload.Next(model));
-        environment.Write(transaction => transaction.DropSnapshot("gone")); // its pages are looked at by later commits
+        environment.Write(transaction => transaction.DropSnapshot("gone")); // later commits examine its pages
         (byte[] bytes, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment);
         for (int i = 0; i < 10; i++)
             environment.Write(workload.Next(model));
@@ -149,7 +150,7 @@ public sealed class SnapshotBackupTests
         (byte[] one, _) = await BackupParts.TakeAsync(environment, same);
         Assert.True(full.Length > 100 * 8192, $"{full.Length}");
         Assert.True(nothing.Length < 2 * 8192, $"{nothing.Length}");
-        Assert.InRange(one.Length, 3 * 8192, 7 * 8192); // a leaf, a branch or two, the catalogue
+        Assert.InRange(one.Length, 3 * 8192, 7 * 8192); // a leaf, one or two branches, the catalogue
         Assert.Equal(3, (await BackupParts.VerifyAsync(full, nothing, one)).Parts);
     }
 
@@ -267,7 +268,7 @@ public sealed class SnapshotBackupTests
                 return transaction.TransactionId;
             }, CancellationToken.None);
             lock (states)
-                states[id] = model.Copy(); // a command that changes nothing is no commit, and the next one has its number
+                states[id] = model.Copy(); // a command that changes nothing makes no commit, and the next commit gets its number
         }
     }
 

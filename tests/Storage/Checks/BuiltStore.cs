@@ -6,7 +6,7 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests.Checks;
 
 /// <summary>
-/// An environment on a simulated disk with all kinds of pages in it, and what it should hold after each of its transactions.
+/// An environment on a simulated disk with pages of all kinds, and its expected content after each of its transactions.
 /// </summary>
 internal sealed class BuiltStore
 {
@@ -26,15 +26,15 @@ internal sealed class BuiltStore
 
     public SimulatedDisk Disk { get; }
 
-    /// <summary>What a reader of each transaction sees.</summary>
+    /// <summary>The content after each transaction.</summary>
     public Dictionary<long, Model> States { get; } = new() { [0] = new Model() };
 
     public Model Last { get; private set; } = new();
 
-    /// <summary>Last transaction that the last checkpoint contains; later ones are in the journal only.</summary>
+    /// <summary>Last transaction contained in the last checkpoint. Later ones are in the journal only.</summary>
     public long CheckpointedUpTo { get; private set; }
 
-    /// <summary>Builds one; without a clean close the last commits are in the journal only.</summary>
+    /// <summary>Builds a store. Without a clean close, the last commits are in the journal only.</summary>
     public static BuiltStore Build(
         Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120, EncryptionKey? key = null)
     {
@@ -61,7 +61,7 @@ internal sealed class BuiltStore
             }
 
             while (!closesCleanly && environment.GetStatistics().JournalBytesSinceCheckpoint == 0)
-                Commit(environment); // the last one was followed by a checkpoint that was due
+                Commit(environment); // the last commit was followed by a checkpoint
             store.CheckpointedUpTo = environment.State.Durable.LastTransaction;
             if (!closesCleanly)
                 store.Disk.CrashAt = store.Disk.Operations;
@@ -98,7 +98,7 @@ internal sealed class BuiltStore
         return copy;
     }
 
-    /// <summary>Pages of the newest state's trees, by type and tree id, as their headers say; old ones among them.</summary>
+    /// <summary>Pages of trees by type and tree id, according to their headers, including pages of older states.</summary>
     public List<(long Number, int Type, int Level, uint Tree)> Pages()
     {
         byte[] data = Disk.Bytes(DataFile);
@@ -113,7 +113,7 @@ internal sealed class BuiltStore
         return pages;
     }
 
-    /// <summary>Changes a number in both copies of a meta page, with checksums that are right.</summary>
+    /// <summary>Changes a number in both copies of a meta page, and corrects the checksums.</summary>
     public static void ForgeMeta(byte[] file, int slot, int offset, long value, int sizeBytes)
     {
         for (int copy = 0; copy < 2; copy++)
@@ -127,7 +127,7 @@ internal sealed class BuiltStore
         }
     }
 
-    /// <summary>The frames that no checkpoint contains: file and offset of each.</summary>
+    /// <summary>The frames that no checkpoint contains, as file and offset.</summary>
     public List<(string Journal, int Offset)> LiveFrames()
     {
         var frames = new List<(string, int)>();
@@ -148,7 +148,7 @@ internal sealed class BuiltStore
         return frames;
     }
 
-    /// <summary>Spoils a page: one bit, some random bytes, or all of it zero.</summary>
+    /// <summary>Damages a page: one bit, some random bytes, or all of it set to zero.</summary>
     public static void Spoil(byte[] file, long page, Random random)
     {
         Span<byte> bytes = file.AsSpan((int)page * PageBytes, PageBytes);

@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Checks;
 
 /// <summary>
-/// Damages one thing after the other and salvages. Everything outside of the damage must come back exactly, everything missing
-/// must be named, and what was never so, or is so no more, must be counted as doubtful.
+/// Damages one thing at a time and salvages. Everything outside of the damage must be recovered exactly, everything missing
+/// must be reported, and anything that never existed or no longer exists must be counted as doubtful.
 /// </summary>
 public sealed class SalvageTests
 {
@@ -177,7 +177,7 @@ public sealed class SalvageTests
             var target = new SimulatedDisk(random);
             SalvageReport report = Salvage.Run(
                 BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
-            Assert.InRange(report.TransactionId, last - 1, last); // the frames after the damage are whole
+            Assert.InRange(report.TransactionId, last - 1, last); // the frames after the damage are intact
             using StorageEnvironment environment = BuiltStore.Open(target, random);
             using ReadTransaction read = environment.BeginRead();
             AssertNamed(store.States[report.TransactionId], report, read);
@@ -241,7 +241,7 @@ public sealed class SalvageTests
         random.Shuffle(frames);
         foreach ((string journal, int offset) in frames.Take(12))
         {
-            // Header and least payload, so that it is never the padding that is hit.
+            // Header and start of the payload, so that padding is never hit.
             SimulatedDisk damaged = store.With(
                 random, journal, bytes => bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4);
             var target = new SimulatedDisk(random);
@@ -278,7 +278,7 @@ public sealed class SalvageTests
         Assert.Throws<StorageException>(() => Salvage.Run(source, target));
     }
 
-    /// <summary>Salvages, and compares what came back with the newest state and with what the report says.</summary>
+    /// <summary>Salvages, and compares the result with the newest state and with the report.</summary>
     private static SalvageReport Run(BuiltStore store, SimulatedDisk damaged, Random random, out SimulatedDisk target)
     {
         target = new SimulatedDisk(random);
@@ -291,7 +291,8 @@ public sealed class SalvageTests
         return report;
     }
 
-    /// <summary>What is there is of the state, or called doubtful; what is not there is named.</summary>
+    /// <summary>Verifies that everything found belongs to the state or is reported as doubtful, and that everything missing
+    /// is reported.</summary>
     private static void AssertNamed(Model state, SalvageReport report, ReadTransaction read)
     {
         Assert.Equal(state.Trees.Keys.Order(StringComparer.Ordinal), read.TreeNames.Order(StringComparer.Ordinal));
@@ -350,7 +351,7 @@ public sealed class SalvageTests
         Assert.NotEmpty(all);
         random.Shuffle(all);
         byte[] data = store.Disk.Bytes(BuiltStore.DataFile);
-        // the others may be of older states
+        // The others may belong to older states.
         long[] youngest = [.. all.OrderByDescending(page => BitConverter.ToInt64(data, ((int)page * BuiltStore.PageBytes) + 8))];
         return [.. youngest.Take(SamplesOfEachKind)];
     }

@@ -4,7 +4,7 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>What a loss of power leaves after a change of keys that has returned.</summary>
+/// <summary>The possible disk contents after a power failure that follows a completed change of keys.</summary>
 public sealed class ChangedKeyOnDiskTests
 {
     [Theory]

@@ -8,7 +8,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>How long decrypted pages stay in memory, and that they stay for who reads them.</summary>
+/// <summary>How long decrypted pages stay in memory, and that they stay while they are read.</summary>
 public sealed class DecryptedPagesTests
 {
     private const int Values = 4_000;
@@ -30,7 +30,7 @@ public sealed class DecryptedPagesTests
             Assert.Equal(bytes, environment.Sweeper!.Sweep());
         AssertValue(77, held);
 
-        // began after the first sweep, so it holds nothing of what that took out
+        // It begins after the first sweep, so it holds nothing that the sweep removed.
         using (ReadTransaction later = environment.BeginRead())
         {
             read.ReleasePages();
@@ -57,12 +57,12 @@ public sealed class DecryptedPagesTests
             directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
         using ReadTransaction holder = environment.BeginRead();
         Assert.True(holder.FindTree("t")!.TryGet(KeyOf(5), out _));
-        environment.Sweeper!.Sweep(); // marked; the reader keeps it
+        environment.Sweeper!.Sweep(); // marks it; the reader still holds it
         using (ReadTransaction other = environment.BeginRead())
         {
-            Assert.True(other.FindTree("t")!.TryGet(KeyOf(5), out ReadOnlySpan<byte> value)); // takes it back
+            Assert.True(other.FindTree("t")!.TryGet(KeyOf(5), out ReadOnlySpan<byte> value)); // removes the mark
             holder.ReleasePages();
-            // what was marked first may go now, but was taken back; marked again, it waits for this reader
+            // The first mark was removed. Marked again, the page must wait for this reader.
             environment.Sweeper.Sweep();
             Assert.True(environment.GetStatistics().DecryptedBytes > 0);
             AssertValue(5, value);
@@ -77,7 +77,7 @@ public sealed class DecryptedPagesTests
         Fill(directory.Path, key);
         const long Budget = 1 << 20;
         using StorageEnvironment environment = StorageEnvironment.Open(
-            // only the budget makes them go
+            // Only the budget releases pages.
             directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromDays(1) });
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         var errors = new ConcurrentQueue<string>();
@@ -86,7 +86,7 @@ public sealed class DecryptedPagesTests
             [.. Enumerable.Range(0, 3).Select(reader => Task.Run(() => Read(new Random(seed + reader)), CancellationToken.None))];
         var random = new Random(seed + 100);
         long most = 0;
-        for (int i = 0; (i < 150 || most < Budget) && errors.IsEmpty; i++) // readers may get their turn late
+        for (int i = 0; (i < 150 || most < Budget) && errors.IsEmpty; i++) // readers may be scheduled late
         {
             environment.Write(transaction =>
             {
@@ -163,7 +163,7 @@ public sealed class DecryptedPagesTests
             while (!stop.IsCancellationRequested && errors.IsEmpty)
             {
                 using ReadTransaction read = environment.BeginRead();
-                Tree tree = read.FindTree("t")!; // written before any reader
+                Tree tree = read.FindTree("t")!; // written before any reader started
                 for (int number = 1; number <= Large; number++)
                     if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
                         errors.Enqueue(
@@ -185,12 +185,12 @@ public sealed class DecryptedPagesTests
         for (int round = 0; round < 4; round++)
         {
             Put(1_000, 500);
-            environment.Checkpoint(); // adopts the leaves
+            environment.Checkpoint(); // moves the leaves to the file
             DeleteAll();
             environment.Checkpoint();
-            environment.Checkpoint(); // their numbers are free
+            environment.Checkpoint(); // frees their page numbers
             mostKept = Math.Max(mostKept, pages.HeldBytes - pages.Bytes);
-            Put(50, 40_000); // values of five pages take the same numbers
+            Put(50, 40_000); // values of five pages reuse the numbers
             environment.Checkpoint();
             using ReadTransaction read = environment.BeginRead();
             Tree tree = read.FindTree("t")!;

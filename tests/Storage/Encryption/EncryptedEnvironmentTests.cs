@@ -8,8 +8,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// An encrypted environment on the real disk: nothing readable in its files, the same answers as a plain one, and doors that open
-/// to the right key only.
+/// An encrypted environment on a real disk: no plaintext in its files, the same results as a plain one, and access with the
+/// right key only.
 /// </summary>
 public sealed class EncryptedEnvironmentTests
 {
@@ -41,7 +41,7 @@ public sealed class EncryptedEnvironmentTests
         using (StorageEnvironment environment = Open(directory.Path, key))
         {
             Write(environment);
-            Copy(directory.Path, copy.Path); // as a kill leaves it
+            Copy(directory.Path, copy.Path); // as after a kill
         }
 
         Assert.All(_markers, marker => Assert.Empty(FilesWith(copy.Path, marker)));
@@ -332,7 +332,7 @@ public sealed class EncryptedEnvironmentTests
             }
             catch (FileNotFoundException)
             {
-                // A spare journal file that was put away meanwhile.
+                // A spare journal file that was deleted meanwhile.
             }
         }
     }

@@ -5,7 +5,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>A length in the header of a page says nothing before the page is decrypted.</summary>
+/// <summary>A length in a page header must not be trusted before the page is decrypted.</summary>
 public sealed class ForgedLengthTests
 {
     private const int Values = 200;
@@ -61,7 +61,7 @@ public sealed class ForgedLengthTests
                 .Where(number => new Page(bytes.AsSpan(number * PageLayout.SizeBytes)) is var page
                     && page.Number == number && page.Type == PageType.Overflow && page.ValueLength == LargeBytes)
         ];
-        int offset = runs[runs.Length / 2] * PageLayout.SizeBytes; // others lie behind it
+        int offset = runs[runs.Length / 2] * PageLayout.SizeBytes; // other runs follow it
         int length = LargeBytes + (30 * PageLayout.SizeBytes);
         Span<byte> run = bytes.AsSpan(offset, PageLayout.RunPages(length) * PageLayout.SizeBytes);
         var header = new Page(run) { ValueLength = length };

@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// Pages of a bitmap that moved elsewhere are given out again: nothing of what was decrypted there may show then.
+/// Pages of a bitmap that moved elsewhere are reused. Nothing that was decrypted there may be visible then.
 /// </summary>
 public sealed class FreedBitmapTests
 {
@@ -28,9 +28,9 @@ public sealed class FreedBitmapTests
             Write(environment, 0, Rows, version: 0);
         using (StorageEnvironment environment = StorageEnvironment.Open(directory.Path, options))
         {
-            Write(environment, 0, 1, version: 1); // reads the bitmap in force, which decrypts it
+            Write(environment, 0, 1, version: 1); // reads the current bitmap, which decrypts it
             long bitmap = environment.State.Durable.Bitmap.First;
-            environment.Checkpoints.RunToShrink(0, CancellationToken.None); // moves the other one
+            environment.Checkpoints.RunToShrink(0, CancellationToken.None); // moves the other bitmap
             environment.Checkpoints.RunToShrink(0, CancellationToken.None); // moves the one that was read, which frees its page
             Assert.NotEqual(bitmap, environment.State.Durable.Bitmap.First);
             Assert.NotEqual(bitmap, environment.State.Durable.OtherBitmap.First);
@@ -40,7 +40,7 @@ public sealed class FreedBitmapTests
             Assert.True(environment.GetStatistics().DecryptedBytes > options.DecryptedBudgetBytes);
             for (int i = 0; i < 3; i++)
             {
-                Write(environment, 0, 300, version: 1); // the lowest free page comes first: that of the old bitmap
+                Write(environment, 0, 300, version: 1); // the lowest free page is used first: that of the old bitmap
                 environment.Checkpoint();
                 using ReadTransaction read = environment.BeginRead();
                 AssertRows(read, changedUpTo: 300);
@@ -65,7 +65,7 @@ public sealed class FreedBitmapTests
 
     private static void AssertRows(ReadTransaction read, int changedUpTo)
     {
-        Tree tree = read.FindTree("t")!; // written first of all
+        Tree tree = read.FindTree("t")!; // written at the beginning
         for (int row = 0; row < Rows; row++)
         {
             Assert.True(tree.TryGet(KeyOf(row), out ReadOnlySpan<byte> value));

@@ -4,7 +4,7 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>A data key is rotated while the disk refuses to make the data file durable, and the power fails.</summary>
+/// <summary>Rotates the data key while syncs of the data file fail and the power fails.</summary>
 public sealed class KeyRotationOnBadDiskTests
 {
     private const int Rotations = 3;
@@ -24,7 +24,7 @@ public sealed class KeyRotationOnBadDiskTests
         Assert.True(failed > 10, $"Of 16 runs, {failed} met the failing sync.");
     }
 
-    /// <summary>1 if a rotation failed, otherwise 0.</summary>
+    /// <summary>Returns 1 if a rotation failed, otherwise 0.</summary>
     private static int Run(Random random, int sync, bool isForever)
     {
         using EncryptionKey key = EncryptionKey.Generate();
@@ -87,7 +87,7 @@ public sealed class KeyRotationOnBadDiskTests
         }
         catch (StorageException)
         {
-            // the power is off
+            // The power is off.
         }
     }
 }

@@ -3,8 +3,8 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// The primitives of the platform against the vectors their authors published: what is sealed here can be opened by any other
-/// implementation of them.
+/// Verifies the cryptographic primitives of the platform with the published test vectors, so that any other implementation
+/// can open what is sealed here.
 /// </summary>
 public sealed class PrimitiveVectorTests
 {
@@ -15,7 +15,7 @@ public sealed class PrimitiveVectorTests
         "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad";
 
     /// <summary>
-    /// AES-256-GCM: test cases 13 to 16 of the proposal (McGrew and Viega), which NIST took over with SP 800-38D.
+    /// AES-256-GCM: test cases 13 to 16 of the proposal (McGrew and Viega), which NIST adopted as SP 800-38D.
     /// </summary>
     [Theory]
     [InlineData(

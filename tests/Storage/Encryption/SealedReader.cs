@@ -4,8 +4,8 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// Opens a sealed stream by what docs/internals/backup-format.md says and with nothing of the engine: what it cannot open, the
-/// page does not describe.
+/// Opens a sealed stream according to docs/internals/backup-format.md, using nothing of the engine. If it fails, the
+/// documentation is incomplete.
 /// </summary>
 internal static class SealedReader
 {

@@ -6,8 +6,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// A sealed stream gives back what was written, all of it and nothing else; whatever else was done to it is refused by its own
-/// name.
+/// A sealed stream returns exactly what was written. Any other change is refused with a specific error.
 /// </summary>
 public sealed class SealedStreamTests : IDisposable
 {
@@ -138,11 +137,11 @@ public sealed class SealedStreamTests : IDisposable
         byte[] stream = Seal(Content(Chunk * 2, 4));
         AssertFault(SealedFault.Newer, Forged(stream, 8, 2));
         AssertFault(SealedFault.Newer, Forged(stream, 10, 2));
-        AssertFault(SealedFault.HeaderForged, Forged(stream, 13, 0x20)); // another length of chunks: the tag covers it
+        AssertFault(SealedFault.HeaderForged, Forged(stream, 13, 0x20)); // another chunk length: covered by the tag
         AssertFault(SealedFault.HeaderForged, Forged(stream, 15, 0x7F));
-        AssertFault(SealedFault.HeaderForged, Forged(stream, 16, 9)); // a way of stretching there is not
+        AssertFault(SealedFault.HeaderForged, Forged(stream, 16, 9)); // an unknown key derivation
         AssertFault(SealedFault.HeaderForged, Forged(stream, 104, (byte)~stream[104]));
-        foreach (int at in (int[])[24, 56, 88]) // salts and key check: the same as another key
+        foreach (int at in (int[])[24, 56, 88]) // salts and key check: same as a wrong key
             Assert.Throws<EncryptionKeyException>(() => Open(Forged(stream, at, (byte)~stream[at])));
     }
 
@@ -163,7 +162,7 @@ public sealed class SealedStreamTests : IDisposable
                 >= 8 and < 16 => SealedFault.ChunkMisplaced,
                 _ => SealedFault.ChunkDamaged,
             };
-            // a length that grew asks for more than there is
+            // A length that increased asks for more bytes than there are.
             Assert.True(
                 fault.Fault == expected || fault.Fault == SealedFault.CutOff, $"byte {at}: {fault.Fault}, expected {expected}");
         }
@@ -321,11 +320,11 @@ public sealed class SealedStreamTests : IDisposable
         var output = new MemoryStream();
         using var open = new SealedReadStream(new MemoryStream(stream), _key);
         SealedStreamException fault = Assert.Throws<SealedStreamException>(() => open.CopyTo(output));
-        Assert.Same(fault, Assert.Throws<SealedStreamException>(() => open.ReadByte())); // it stays refused
+        Assert.Same(fault, Assert.Throws<SealedStreamException>(() => open.ReadByte())); // the error is permanent
         return (output.ToArray(), fault);
     }
 
-    /// <summary>Gives as little as it likes.</summary>
+    /// <summary>Returns fewer bytes than requested, at random.</summary>
     private sealed class TricklingStream(byte[] content, Random random) : MemoryStream(content)
     {
         public override int Read(Span<byte> buffer) => base.Read(buffer[..Math.Min(buffer.Length, random.Next(1, 5_000))]);

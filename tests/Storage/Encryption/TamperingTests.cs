@@ -7,9 +7,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// Someone who may change the files of an encrypted environment, knows their format and makes every checksum right again, but
-/// does not have the key: each thing that can be done is said in words of its own, and nothing is read that never was. What
-/// cannot be noticed is here too.
+/// An attacker who can change the files of an encrypted environment, knows their format and corrects every checksum, but
+/// does not have the key. Each kind of change must be reported with its own message, and nothing may be read that was never
+/// written. Changes that cannot be detected are tested too.
 /// </summary>
 public sealed class TamperingTests : IDisposable
 {
@@ -35,13 +35,13 @@ public sealed class TamperingTests : IDisposable
     [InlineData(24, "someone without the key")] // start of the heap
     [InlineData(40, "someone without the key")] // tag
     [InlineData(57, "someone without the key")] // incarnation
-    [InlineData(64, "someone without the key")] // first byte that is encrypted
-    [InlineData(8191, "someone without the key")] // and the last one
+    [InlineData(64, "someone without the key")] // first encrypted byte
+    [InlineData(8191, "someone without the key")] // last encrypted byte
     public void A_bit_of_a_page(int offset, string words)
     {
         DiskImage image = Written(checkpoint: true);
         long leaf = LeafOf(image);
-        byte[] page = image.PageAt(leaf)!; // it is a page
+        byte[] page = image.PageAt(leaf)!; // the page exists
         page[offset] ^= 4;
         DiskImage forged = image.WithPage(leaf, page);
         Assert.Contains(words, Problems(forged), StringComparison.Ordinal);
@@ -54,7 +54,7 @@ public sealed class TamperingTests : IDisposable
         DiskImage image = Written(checkpoint: true);
         long leaf = LeafOf(image),
             other = Pages(image).First(page => page != leaf && new Page(image.PageAt(page)!).Type == PageType.Leaf);
-        byte[] page = image.PageAt(other)!; // it is a page
+        byte[] page = image.PageAt(other)!; // the page exists
         Assert.Contains($"it says it is page {other}", Problems(image.WithPage(leaf, page)), StringComparison.Ordinal);
         var header = new Page(page) { Number = leaf, Birth = new Page(image.PageAt(leaf)!).Birth };
         Assert.Contains("someone without the key", Problems(image.WithPage(header.Number, page)), StringComparison.Ordinal);
@@ -63,7 +63,7 @@ public sealed class TamperingTests : IDisposable
     [Fact]
     public void A_page_of_an_older_state()
     {
-        // The number of a page is used again for another one, of the same kind.
+        // The number of a page is reused for another page of the same kind.
         DiskImage before = Written(checkpoint: true), after = before;
         long place = 0;
         for (int round = 0; place == 0 && round < 20; round++)
@@ -106,11 +106,11 @@ public sealed class TamperingTests : IDisposable
     {
         DiskImage image = Written(checkpoint: true);
         long bitmap = image.Meta().Bitmap.First;
-        byte[] page = image.PageAt(bitmap)!; // it is a page
+        byte[] page = image.PageAt(bitmap)!; // the page exists
         page[PageLayout.HeaderBytes] ^= 0x80;
         DiskImage forged = image.WithPage(bitmap, page);
         Assert.Contains("its tag is not that of its content", Problems(forged), StringComparison.Ordinal);
-        Assert.Equal(Keys, Read(forged)); // what it says is worked out again
+        Assert.Equal(Keys, Read(forged)); // the bitmap is computed again
     }
 
     [Theory]
@@ -118,7 +118,7 @@ public sealed class TamperingTests : IDisposable
     [InlineData(104)] // last transaction
     [InlineData(120)] // root of the catalogue
     [InlineData(156)] // closed cleanly
-    [InlineData(168)] // where the journal goes on
+    [InlineData(168)] // position where the journal continues
     [InlineData(192)] // bitmap
     public void A_meta_page(int offset)
     {
@@ -126,7 +126,7 @@ public sealed class TamperingTests : IDisposable
             forged = image.WithMeta(
                 image.Meta().Slot, copy => copy[offset] = (byte)(offset == 96 ? copy[offset] + 2 : copy[offset] ^ 1));
         CorruptionException error = Assert.Throws<CorruptionException>(() => Read(forged));
-        // those two cannot be, whoever wrote them
+        // These two values are impossible, whoever wrote them.
         Assert.True(
             error.Message.Contains("was changed by someone who does not have the key", StringComparison.Ordinal)
                 || offset is 168 or 192,
@@ -186,10 +186,9 @@ public sealed class TamperingTests : IDisposable
             Assert.Throws<ForeignDataException>(() => Read(image.With(file, other.Files[file]))).Message,
             StringComparison.Ordinal);
 
-        // With this environment's id in it, and the frame that comes next with the salt, numbers and hash of the one before that
-        // it should have.
+        // With this environment's id, and the next frame with the expected salt, numbers and hash of the previous frame.
         JournalFileHeader own = image.JournalUses().Values.First(use => use.File == file).Header;
-        byte[] expected = image.FrameAt(file, place)!; // there is one
+        byte[] expected = image.FrameAt(file, place)!; // it exists
         DiskImage forged = image.With(file, other.Files[file])
             .WithJournalHeader(file, block => own.Write(block))
             .WithFrame(file, place, frame =>
@@ -235,8 +234,8 @@ public sealed class TamperingTests : IDisposable
     }
 
     /// <summary>
-    /// docs/reliability.md says so, too: without a counter outside of the disk, a log that was cut off is as one that a loss of
-    /// power cut off, and an older state is a state.
+    /// As documented in docs/reliability.md: without a counter outside of the disk, a truncated log looks like one after a
+    /// power failure, and an older state is a valid state.
     /// </summary>
     [Fact]
     public void A_log_that_was_cut_off_behind_its_last_checkpoint_is_not_noticed()
@@ -249,8 +248,8 @@ public sealed class TamperingTests : IDisposable
     }
 
     /// <summary>
-    /// docs/reliability.md says so: both were sealed with keys of this environment, under the same number and transaction, and
-    /// nothing in their parent tells them apart.
+    /// As documented in docs/reliability.md: both were sealed with keys of this environment, under the same number and
+    /// transaction, and nothing in their parent distinguishes them.
     /// </summary>
     [Fact]
     public void A_page_of_a_copy_that_went_another_way_is_not_noticed_and_neither_is_a_whole_older_state()
@@ -287,8 +286,8 @@ public sealed class TamperingTests : IDisposable
     });
 
     /// <summary>
-    /// An environment with some leaves, as a loss of power leaves it after a checkpoint, or with its last commits in the journal
-    /// alone.
+    /// Creates an environment with some leaves, as a power failure leaves it after a checkpoint, or with its last commits in
+    /// the journal only.
     /// </summary>
     private DiskImage Written(bool checkpoint, bool isPlain = false) => Go(
         DiskImage.Empty,
@@ -317,7 +316,7 @@ public sealed class TamperingTests : IDisposable
         new World(disk, new SimulatedClock(), new Random(), IsBackgroundAllowed: false),
         isPlain ? _small : _small with { EncryptionKey = _key });
 
-    /// <summary>Opens and reads all; the number of keys.</summary>
+    /// <summary>Opens the environment and reads everything. Returns the number of keys.</summary>
     private long Read(DiskImage image)
     {
         var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
@@ -331,7 +330,7 @@ public sealed class TamperingTests : IDisposable
         return count;
     }
 
-    /// <summary>What a check of the opened environment finds.</summary>
+    /// <summary>Opens the environment and returns the problems found by a check.</summary>
     private string Problems(DiskImage image, bool isPlain = false)
     {
         var disk = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
@@ -341,11 +340,11 @@ public sealed class TamperingTests : IDisposable
         return string.Join("\n", report.Problems.Select(problem => problem.What));
     }
 
-    /// <summary>Pages that the checkpoint refers to and that lie in their places.</summary>
+    /// <summary>Pages that the checkpoint refers to and that are stored at their positions.</summary>
     private static List<long> Pages(DiskImage image)
     {
         MetaPage meta = image.Meta();
-        byte[] bitmap = image.PageAt(meta.Bitmap.First)!; // it is a page
+        byte[] bitmap = image.PageAt(meta.Bitmap.First)!; // the page exists
         var pages = new List<long>();
         for (long page = FormatLimits.FirstDataPage; page < meta.PageCount; page++)
             if ((bitmap[PageLayout.HeaderBytes + (page / 8)] & (1 << (int)(page % 8))) != 0

@@ -4,7 +4,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
 
-/// <summary>A machine whose numbers lie in memory the other way round than in the files.</summary>
+/// <summary>A machine with the opposite byte order of the files.</summary>
 public sealed class BigEndianTests
 {
     [Fact]

@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
 
-/// <summary>A directory that is open for writing is open nowhere else, on whatever file system, or it is not opened.</summary>
+/// <summary>A directory that is open for writing cannot be opened again, on any file system; otherwise opening fails.</summary>
 public sealed partial class DirectoryLockTests
 {
     private static readonly StorageOptions _reading = new() { ReadOnly = true };
@@ -34,7 +34,7 @@ public sealed partial class DirectoryLockTests
         Assert.Throws<StorageException>(() => StorageEnvironment.Open(floor.World(directory.Path), _reading));
     }
 
-    /// <summary>Between fork and exec a child has copies of all descriptors, and with them of the locks.</summary>
+    /// <summary>Between fork and exec, a child process has copies of all descriptors, and so of the locks.</summary>
     [Fact]
     public void A_closed_store_can_be_opened_again_while_a_process_is_being_started()
     {
@@ -91,10 +91,10 @@ public sealed partial class DirectoryLockTests
 
         using (StorageEnvironment.Open(directory.Path))
         {
-            File.Delete(lockFile); // by a careless person, beside the writer
+            File.Delete(lockFile); // a user deletes the lock file while the writer is running
             Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path, _reading));
             Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
-            // others may read the files
+            // Other programs may read the files.
             Assert.True(
                 Directory.GetFiles(directory.Path).Length > 0
                     && File.ReadAllBytes(Path.Combine(directory.Path, FormatLimits.DataFileName)).Length > 0);
@@ -114,7 +114,7 @@ public sealed partial class DirectoryLockTests
     }
 
     /// <summary>
-    /// Openers that fail delete the lock file beside others that succeed: never may two of these hold the directory.
+    /// Openers that fail delete the lock file while others succeed. Two of them must never hold the directory at once.
     /// </summary>
     [Fact]
     public void A_lock_of_a_deleted_file_is_none()
@@ -135,7 +135,7 @@ public sealed partial class DirectoryLockTests
                     Interlocked.Exchange(ref most, now);
                 Interlocked.Increment(ref taken);
                 Interlocked.Decrement(ref inside);
-                File.Delete(lockFile); // the last that is done under it
+                File.Delete(lockFile); // the last operation under the lock
             }
         });
         Assert.True(taken > 10, $"taken {taken} times");
@@ -143,13 +143,13 @@ public sealed partial class DirectoryLockTests
     }
 
     /// <summary>
-    /// With this setting .NET takes no lock at all; the engine's own does not ask it. The setting is read once, so another
-    /// process has it.
+    /// With this setting, .NET takes no locks; the engine's own lock is independent of it. The setting is read once, so it
+    /// is set for another process.
     /// </summary>
     [Fact]
     public void The_lock_is_not_that_of_the_runtime()
     {
-        string program = Environment.ProcessPath!; // a test runs in a process
+        string program = Environment.ProcessPath!; // a process has a path
         var start = new ProcessStartInfo(program) { RedirectStandardOutput = true, RedirectStandardError = true };
         if (Path.GetFileNameWithoutExtension(program) == "dotnet")
             start.ArgumentList.Add(typeof(DirectoryLockTests).Assembly.Location);
@@ -157,7 +157,7 @@ public sealed partial class DirectoryLockTests
         start.ArgumentList.Add(
             $"{typeof(BadWorldTests).FullName}.{nameof(BadWorldTests.A_second_opener_is_refused_and_told_who_has_it)}");
         start.Environment["DOTNET_SYSTEM_IO_DISABLEFILELOCKING"] = "1";
-        using Process child = Process.Start(start)!; // it starts a program of its own
+        using Process child = Process.Start(start)!; // it starts a new process
         string said = child.StandardOutput.ReadToEnd();
         Assert.True(child.WaitForExit(60_000), "The other process does not end.");
         Assert.True(child.ExitCode == 0, said);
@@ -172,7 +172,7 @@ public sealed partial class DirectoryLockTests
         }
         catch (FileNotFoundException)
         {
-            return null; // deleted before the second look: it is taken again by the next attempt
+            return null; // deleted between the two checks; the next attempt creates it again
         }
     }
 }

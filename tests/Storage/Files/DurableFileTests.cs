@@ -4,8 +4,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
-/// Files that get their names when they are durable, over a fake that records what is asked of the file system and lets any
-/// step fail.
+/// Files that get their final names once they are durable, with a fake file system that records all calls and can fail any
+/// of them.
 /// </summary>
 public sealed class DurableFileTests : IDisposable
 {

@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
 
-/// <summary>Files grow without touching what they have, whether or not the file system gives blocks ahead.</summary>
+/// <summary>Files grow without changing their content, whether or not the file system supports preallocation.</summary>
 public sealed class FileGrowthTests
 {
     [Theory]
@@ -77,7 +77,7 @@ public sealed class FileGrowthTests
     }
 
     /// <summary>
-    /// What was seen: the C library wrote a zero back into each block of the file while a checkpoint wrote there.
+    /// Regression test: the C library wrote a zero back into each block of the file while a checkpoint wrote there.
     /// </summary>
     [Fact]
     public void A_store_without_blocks_ahead_loses_nothing_to_checkpoints_beside_its_growth()

@@ -5,7 +5,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
 
-/// <summary>A process that has as many files open as it may.</summary>
+/// <summary>A process that has reached its limit of open files.</summary>
 public sealed class OpenFileLimitTests
 {
     [Fact]

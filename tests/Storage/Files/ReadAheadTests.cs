@@ -58,7 +58,7 @@ public sealed class ReadAheadTests
         for (long page = 0; page < 3 * Mebibyte; page += PageBytes)
         {
             if (ahead.Next(page).LengthBytes == 0)
-                Assert.Contains(page, seen); // never left out without having been asked for
+                Assert.Contains(page, seen); // skipped only if it was read before
         }
     }
 
@@ -67,7 +67,7 @@ public sealed class ReadAheadTests
     {
         var random = new Random(Seed.Next());
         var ahead = new ReadAhead();
-        ahead.Ask(0, Mebibyte); // not mapped yet: nothing happens
+        ahead.Ask(0, Mebibyte); // not mapped yet: no effect
         ahead.Grow(3 * Mebibyte);
         var asked = new HashSet<long>();
         for (int i = 0; i < 40; i++)
@@ -78,7 +78,7 @@ public sealed class ReadAheadTests
             asked.UnionWith(Enumerable.Range((int)first, (int)count).Select(static page => (long)page));
         }
 
-        ahead.Ask((3 * Mebibyte) - PageBytes, 100 * Mebibyte); // no further than there is a file
+        ahead.Ask((3 * Mebibyte) - PageBytes, 100 * Mebibyte); // limited to the end of the file
         asked.Add((3 * Mebibyte / PageBytes) - 1);
         ahead.Grow(5 * Mebibyte);
         foreach (long page in asked)
@@ -107,7 +107,7 @@ public sealed class ReadAheadTests
 
         Assert.Equal((7 * PageBytes, PageBytes), ahead.Next(7 * PageBytes));
         Assert.All(Enumerable.Range(pages / 3, pages / 3), page => Assert.Equal(default, ahead.Next(page * PageBytes)));
-        Assert.Equal((2 * Mebibyte, PageBytes), ahead.Next(2 * Mebibyte)); // what was asked for by itself, too
-        ahead.Forget(2 * Mebibyte, new byte[2 * pages]); // beyond the file: nothing happens
+        Assert.Equal((2 * Mebibyte, PageBytes), ahead.Next(2 * Mebibyte)); // also what was asked for explicitly
+        ahead.Forget(2 * Mebibyte, new byte[2 * pages]); // beyond the file: no effect
     }
 }

@@ -5,8 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
-/// The calls of this machine as another machine, or another file system, answers them: with larger pages (and as strict about
-/// them as a kernel), without fallocate, without locks.
+/// Lets the system calls of this machine behave as those of another machine or file system: with larger pages (and as strict
+/// about them as a kernel), without fallocate, without locks.
 /// </summary>
 internal sealed class SystemFloor : SystemCalls
 {
@@ -19,38 +19,38 @@ internal sealed class SystemFloor : SystemCalls
     private const int AdviseDontNeedLocked = 24;
     private const int AdvisePopulateRead = 22;
 
-    /// <summary>Whether fallocate is refused.</summary>
+    /// <summary>Whether fallocate fails.</summary>
     public bool RefusesAllocation { get; init; }
 
-    /// <summary>Whether locks are refused.</summary>
+    /// <summary>Whether locks fail.</summary>
     public bool RefusesLocks { get; init; }
 
-    /// <summary>Whether everybody gets every lock.</summary>
+    /// <summary>Whether every lock is granted to everybody.</summary>
     public bool GrantsAllLocks { get; init; }
 
-    /// <summary>Whether the kernel is too old to bring mapped pages into memory by advice.</summary>
+    /// <summary>Whether the kernel is too old to load mapped pages by advice.</summary>
     public bool IsOldKernel { get; init; }
 
-    /// <summary>Most bytes of a mapping; larger ones are refused as where no addresses are left.</summary>
+    /// <summary>Maximum size of a mapping. Larger ones fail as if no addresses were left.</summary>
     public long MostBytes { get; init; } = long.MaxValue;
 
-    /// <summary>Calls that broke a rule of the pages.</summary>
+    /// <summary>Calls that violated the page alignment.</summary>
     public List<string> Misaligned { get; } = [];
 
-    /// <summary>Lengths of the parts that the system was told not to read around.</summary>
+    /// <summary>Lengths of the ranges for which read-around was disabled.</summary>
     public List<long> NotReadAround { get; } = [];
 
-    /// <summary>Bytes of a page.</summary>
+    /// <summary>Page size in bytes.</summary>
     public int Page { get; init; } = Environment.SystemPageSize;
 
-    /// <summary>Whether numbers lie in memory the other way round than in files.</summary>
+    /// <summary>Whether the machine is big-endian.</summary>
     public bool IsBigEndian { get; init; }
 
     public override int PageBytes => Page;
 
     public override bool IsLittleEndian => !IsBigEndian;
 
-    /// <summary>The world of a directory, on this floor.</summary>
+    /// <summary>The world of a directory with these system calls.</summary>
     public World World(string directory, bool allowMissingLocks = false) =>
         new(
             new DiskFileSystem(directory, allowMissingLocks, this), TimeProvider.System, new Random(1),
@@ -76,7 +76,7 @@ internal sealed class SystemFloor : SystemCalls
         if (address != 0)
             return base.Map(address, RoundUp(lengthBytes), protection, flags, file, offset, out mapped);
 
-        // Where the system chooses the place it is one that begins a page.
+        // If the system chooses the address, it is page-aligned.
         int error = base.Map(0, RoundUp(lengthBytes) + Page, protection, flags, file, offset, out nint wide);
         if (error != 0)
             return error;
@@ -105,8 +105,8 @@ internal sealed class SystemFloor : SystemCalls
             lock (NotReadAround)
                 NotReadAround.Add(lengthBytes);
 
-        // A kernel rounds the length up: what is given back by mistake is given back here too. Nothing else is touched by more
-        // than was asked for.
+        // A kernel rounds the length of a discard up, and what is discarded by mistake is discarded here too. Other advice
+        // is limited to the requested range.
         bool isDiscard = advice is AdviseDontNeed or AdviseDontNeedLocked;
         return base.Advise(address, isDiscard ? RoundUp(lengthBytes) : lengthBytes, advice);
     }

@@ -10,8 +10,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
-/// Systems whose pages are larger than those of a store. Here the calls refuse what is not aligned to them, and take away
-/// whole pages of theirs, as their kernels do.
+/// Systems whose pages are larger than those of a store. The simulated calls refuse unaligned addresses and discard whole
+/// system pages, as their kernels do.
 /// </summary>
 public sealed class SystemPageTests
 {
@@ -48,7 +48,7 @@ public sealed class SystemPageTests
             ReadTransaction old = environment.BeginRead();
             environment.Checkpoint();
             for (int from = 0; from < Values; from += 100)
-                Write(environment, from, 50, version: 2); // half of them; the reader keeps the others' pages
+                Write(environment, from, 50, version: 2); // half of the values; the reader retains the pages of the others
             AssertHas(old.FindTree("t")!, _ => 1);
             old.Dispose();
             environment.Checkpoint();
@@ -153,7 +153,8 @@ public sealed class SystemPageTests
         value[4] = (byte)version;
     }
 
-    /// <summary>What the background does in time: decrypted pages are given back, proofs of evicted pages withdrawn.</summary>
+    /// <summary>Does what background work would do later: releases decrypted pages and withdraws proofs of evicted
+    /// pages.</summary>
     private static void TakeMemoryBack(StorageEnvironment environment)
     {
         environment.Sweeper?.Sweep();

@@ -13,7 +13,7 @@ public sealed class Blake3Tests : IDisposable
 
     public void Dispose() => _hash.Dispose();
 
-    /// <summary>The vectors that the authors of the function publish: bytes that count from 0 to 250 and begin again.</summary>
+    /// <summary>The test vectors published by the authors of the function: bytes that count repeatedly from 0 to 250.</summary>
     [Theory]
     [InlineData(0, "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262")]
     [InlineData(1, "2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213")]
@@ -58,7 +58,7 @@ public sealed class Blake3Tests : IDisposable
                 _hash.Append(bytes.AsSpan(at, piece));
                 at += piece;
                 if (_random.Next(50) == 0)
-                    Assert.Equal(OfTree(bytes.AsSpan(0, at)), _hash.GetCurrentHash()); // and it goes on
+                    Assert.Equal(OfTree(bytes.AsSpan(0, at)), _hash.GetCurrentHash()); // appending continues afterwards
             }
 
             Assert.Equal(OfTree(bytes), _hash.GetCurrentHash());
@@ -66,8 +66,8 @@ public sealed class Blake3Tests : IDisposable
     }
 
     /// <summary>
-    /// The definition: a chunk, or a parent whose left child has the largest power of two of chunks that leaves something for the
-    /// right one.
+    /// The definition: a chunk, or a parent whose left child has the largest power of two of chunks that leaves at least one
+    /// byte for the right child.
     /// </summary>
     private static byte[] OfTree(ReadOnlySpan<byte> bytes) =>
         MemoryMarshal.AsBytes<uint>(ValueOf(bytes, 0, Blake3Kernel.Root)).ToArray();

@@ -54,7 +54,7 @@ public class JournalPayloadTests
             byte[] page = [.. original];
             var leaf = new SlottedPage(page);
             leaf.Clear();
-            int from = round % 3 == 0 ? keys.Count / 2 : 0; // written anew, or the right half of a division
+            int from = round % 3 == 0 ? keys.Count / 2 : 0; // rebuilt, or the right half of a split
             var rebuild = new PageRebuild([.. original], -1, default, 0, false);
             PageRebuild.Write(rebuild, leaf, from, keys.Count);
 
@@ -104,7 +104,7 @@ public class JournalPayloadTests
             Assert.Equal(page, original);
         }
 
-        Assert.InRange(bytes / Rounds, 40, 130); // 180 more where the heads and slots behind the entry are written, too
+        Assert.InRange(bytes / Rounds, 40, 130); // 180 more if the headers and slots after the entry were written too
     }
 
     [Fact]
@@ -124,13 +124,13 @@ public class JournalPayloadTests
         payload = payload[..(JournalPayload.HeadBytes + length)];
         Assert.Null(JournalPayload.FindFault(payload));
 
-        // The last range is a cell that was moved: it is said to lie at the page's last byte.
+        // The last range is a moved cell. Claim that it is at the page's last byte.
         BinaryPrimitives.WriteUInt16LittleEndian(payload.AsSpan(payload.Length - 2), PageLayout.SizeBytes - 1);
 
         Assert.Contains("of page 5", JournalPayload.FindFault(payload), StringComparison.Ordinal);
     }
 
-    /// <summary>A leaf that has seen changes: cells in no order, some given up.</summary>
+    /// <summary>A leaf after changes: cells in no order, some unused.</summary>
     private static byte[] Leaf(Random random, out List<byte[]> keys)
     {
         byte[] page = new byte[PageLayout.SizeBytes];

@@ -4,7 +4,7 @@ using System.Text;
 
 namespace Treepie.Storage.Tests.FormatReader;
 
-/// <summary>The part of docs/internals/file-format.md about encryption, by nothing but that page.</summary>
+/// <summary>Implements the section of docs/internals/file-format.md on encryption, using that page only.</summary>
 internal sealed class StoreKeys
 {
     private readonly byte[] _storeId;
@@ -27,7 +27,7 @@ internal sealed class StoreKeys
             new byte[12], wrapped[64..160], wrapped.Slice(48, 16), _keys, [.. "TPKEYS01"u8, .. storeId, .. wrapped[..48]]);
     }
 
-    /// <summary>A page, or a run with all its pages.</summary>
+    /// <summary>Decrypts a page, or a run with all its pages.</summary>
     public byte[] OpenPage(byte[] page)
     {
         byte[] head = page[..64], tag = page[40..56], plain = [.. page];
@@ -37,7 +37,7 @@ internal sealed class StoreKeys
         return plain;
     }
 
-    /// <summary>The payload of a frame of a file.</summary>
+    /// <summary>Decrypts the payload of a frame of a file.</summary>
     public byte[] OpenFrame(byte[] file, byte[] frame)
     {
         byte[] head = frame[..128], tag = frame[80..96], payload = new byte[frame.Length - 128];
@@ -47,7 +47,7 @@ internal sealed class StoreKeys
         return payload;
     }
 
-    /// <summary>Whether a copy of a meta page, or a bitmap page, has the tag it should have.</summary>
+    /// <summary>Whether a copy of a meta page, or a bitmap page, has the correct tag.</summary>
     public bool HasRightTag(byte[] page, ReadOnlySpan<byte> purpose)
     {
         byte[] bytes = [.. page];

@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.Storage.Tests.FormatReader;
 
 /// <summary>
-/// Reads the files of an environment by docs/internals/file-format.md and by nothing else: it uses no type of the store. If it
-/// and the store differ, the page is wrong or the store is.
+/// Reads the files of an environment according to docs/internals/file-format.md only; it uses no type of the store. If it
+/// and the store differ, the page or the store is wrong.
 /// </summary>
 internal sealed class StoreReader
 {
@@ -44,15 +44,15 @@ internal sealed class StoreReader
 
     public long LastTransaction { get; private set; }
 
-    /// <summary>All trees by name, each with its keys in order.</summary>
+    /// <summary>All trees by name, with their entries in key order.</summary>
     public Dictionary<string, List<(byte[] Key, byte[] Value)>> Trees() => TreesOf(_catalogue);
 
-    /// <summary>Named snapshots, each with its trees.</summary>
+    /// <summary>Named snapshots with their trees.</summary>
     public Dictionary<string, Dictionary<string, List<(byte[] Key, byte[] Value)>>> Snapshots() => Entries(_system)
         .Where(entry => entry.Key is [1, ..])
         .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key[1..]), entry => TreesOf(entry.Value[24..56]));
 
-    /// <summary>All hash maps by name, their records in no order.</summary>
+    /// <summary>All hash maps by name, with their records in any order.</summary>
     public Dictionary<string, List<(byte[] Key, byte[] Value)>> Maps() => Entries(_catalogue)
         .Where(entry => entry.Value[29] == 2)
         .ToDictionary(entry => Encoding.UTF8.GetString(entry.Key), entry => Records(entry.Value));
@@ -195,7 +195,7 @@ internal sealed class StoreReader
         return page[Header..(Header + length)];
     }
 
-    /// <summary>A page, or a whole overflow run.</summary>
+    /// <summary>Returns a page, or a whole overflow run.</summary>
     private byte[] Page(long number, long birth)
     {
         if (!_changed.TryGetValue(number, out byte[]? page))
@@ -232,7 +232,7 @@ internal sealed class StoreReader
         ulong before = UInt64(meta, 184);
         while (true)
         {
-            // A later use first, the last of them: who recovered begins it with the last frame it found here.
+            // Prefer the last of the later uses: a recovery begins a use with the last frame it found here.
             long next = uses.Where(
                 other => other.Key > use && Int64(other.Value, 48) == frame && UInt64(other.Value, 56) == before)
                     .Max(other => (long?)other.Key) ?? use;
@@ -343,10 +343,10 @@ internal sealed class StoreReader
 
     private static ulong UInt64(ReadOnlySpan<byte> bytes, int at) => BinaryPrimitives.ReadUInt64LittleEndian(bytes[at..]);
 
-    /// <summary>Six bytes.</summary>
+    /// <summary>Reads an integer of six bytes.</summary>
     private static long Packed(ReadOnlySpan<byte> bytes, int at) => UInt32(bytes, at) | ((long)UInt16(bytes, at + 4) << 32);
 
-    /// <summary>CRC-32C bit by bit, the field at 36 taken as 0.</summary>
+    /// <summary>CRC-32C computed bit by bit, with the field at offset 36 taken as 0.</summary>
     private static uint Crc32C(ReadOnlySpan<byte> page)
     {
         uint crc = uint.MaxValue;
@@ -385,7 +385,7 @@ internal sealed class StoreReader
     }
 
     /// <summary>
-    /// XXH64 with seed 0, the eight bytes of the field taken as 0; written after the public description of the algorithm.
+    /// XXH64 with seed 0, with the eight bytes of the field taken as 0; written from the public description of the algorithm.
     /// </summary>
     private static ulong Hash(ReadOnlySpan<byte> source, int field)
     {
@@ -401,7 +401,7 @@ internal sealed class StoreReader
         for (; at + 32 <= bytes.Length; at += 32)
             for (int lane = 0; lane < 4; lane++)
                 lanes[lane] = Round(lanes[lane], UInt64(bytes, at + (8 * lane)));
-        Assert.True(bytes.Length >= 32); // the shorter form is never needed: a header is longer
+        Assert.True(bytes.Length >= 32); // the algorithm for shorter input is not needed: a header is longer
         ulong hash = BitOperations.RotateLeft(lanes[0], 1) + BitOperations.RotateLeft(lanes[1], 7)
             + BitOperations.RotateLeft(lanes[2], 12) + BitOperations.RotateLeft(lanes[3], 18);
         foreach (ulong lane in lanes)

@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.FormatReader;
 
-/// <summary>The page on the file format is enough to read an environment by.</summary>
+/// <summary>The documentation of the file format is sufficient to read an environment.</summary>
 public sealed class StoreReaderTests
 {
     [Theory]
@@ -25,7 +25,7 @@ public sealed class StoreReaderTests
         BuiltStore store = BuiltStore.Build(random, closesCleanly, commits: 60, key: key);
         if (closesCleanly)
         {
-            // A page of another opening, and so of another key.
+            // A page written after another opening, and so with another key.
             using StorageEnvironment environment = BuiltStore.Open(
                 store.Disk, random, BuiltStore.Options with { EncryptionKey = key });
             environment.Write(transaction => transaction.GetOrCreateTree("later").Put("key"u8, "value"u8));

@@ -7,7 +7,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.FreeSpace;
 
-/// <summary>Which pages are free is known twice: from the bitmap, and from what the roots lead to.</summary>
+/// <summary>Free pages are known twice: from the bitmap, and from what is reachable from the roots.</summary>
 public sealed class DamagedBitmapTests
 {
     [Theory]

@@ -11,8 +11,8 @@ public sealed class FreePagesTests
     {
         var random = new Random(Seed.Next());
         var space = new FreePages(FormatLimits.FirstDataPage, 0, (_, _) => { }, _ => { });
-        var things = new List<(PageRun Run, long Birth)>(); // what the state consists of: each change gives a thing other pages
-        var dead = new List<(PageRun Run, long Birth, long Freed)>(); // and nobody was given these again
+        var things = new List<(PageRun Run, long Birth)>(); // the runs of the current state; each change replaces some
+        var dead = new List<(PageRun Run, long Birth, long Freed)>(); // freed runs not allocated again yet
         var readers = new List<long>();
         long transaction = 0, durable = 0;
         var released = new List<PageRun>();
@@ -48,7 +48,7 @@ public sealed class FreePagesTests
             foreach (PageRun run in released)
                 dead.RemoveAll(gone => gone.Run == run);
 
-            // What is kept is what somebody sees, no more.
+            // Exactly what a snapshot can see is kept.
             Assert.All(dead, held => Assert.Contains(snapshots, snapshot => snapshot >= held.Birth && snapshot < held.Freed));
             Assert.Equal(
                 space.PageCount - FormatLimits.FirstDataPage,
@@ -91,9 +91,9 @@ public sealed class FreePagesTests
         Assert.Equal([12], asked);
         for (int i = 0; i < 3; i++)
             Assert.Equal((7L * FormatLimits.PagesPerBitmap) + 640 + i, space.Allocate(1));
-        Assert.Equal([12, 0, 1, 2, 3, 4, 5, 6, 7], asked); // the lowest free page was looked for
+        Assert.Equal([12, 0, 1, 2, 3, 4, 5, 6, 7], asked); // it searched for the lowest free page
         Assert.Equal(pages, space.Allocate(1));
-        Assert.Equal(9, asked.Count); // none is free: nothing is left to look for
+        Assert.Equal(9, asked.Count); // no page is free, so it does not search
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class FreePagesTests
         Assert.Equal(100, space.FreeCount);
         space.Free(kept, 1, 2);
         space.TrimEnd();
-        Assert.Equal(kept.First + 1, space.PageCount); // it may still be seen
+        Assert.Equal(kept.First + 1, space.PageCount); // a snapshot may still see it
         space.Reclaim([], 2, -1, []);
         space.TrimEnd();
         Assert.Equal(FormatLimits.FirstDataPage, space.PageCount);

@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.FreeSpace;
 
-/// <summary>The scans by words find what a scan page by page finds.</summary>
+/// <summary>Searches by words must find the same as searches page by page.</summary>
 public sealed class PageGroupTests
 {
     private const int Pages = FormatLimits.PagesPerBitmap;
@@ -24,7 +24,7 @@ public sealed class PageGroupTests
                 Change(group, free, random, density);
                 int length = random.Next(4) == 0 ? random.Next(1, 600) : random.Next(1, 70);
                 Assert.Equal(FirstRun(free, length), group.FindRun(length));
-                // what the first scan noted does not change the answer
+                // What the first search recorded must not change the result.
                 Assert.Equal(FirstRun(free, length), group.FindRun(length));
                 int below = random.Next(Pages + 1);
                 Assert.Equal(Array.LastIndexOf(free, false, Math.Max(0, below - 1), below), group.FindLastNotFree(below));
@@ -38,7 +38,7 @@ public sealed class PageGroupTests
         const int Groups = 154; // 10,013,696 pages
         long pages = (long)Groups * Pages;
         var space = new FreePages(
-            // every second page is free, no two side by side
+            // Every second page is free, so no two free pages are adjacent.
             pages, pages / 2, static (_, live) => live.Fill(0x5555555555555555), static _ => { });
         Assert.Equal(pages, space.Allocate(2)); // loads every group
         long single = space.Allocate(1);
@@ -46,7 +46,7 @@ public sealed class PageGroupTests
         const int Searches = 200;
         for (int i = 0; i < Searches; i++)
         {
-            space.Return(new PageRun(single, 1)); // something was freed: what was known of runs is not valid any more
+            space.Return(new PageRun(single, 1)); // freeing invalidates what was known about runs
             Assert.True(space.Allocate(3) >= pages);
             Assert.Equal(single, space.Allocate(1));
         }

@@ -7,7 +7,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
-/// A journal made to keep recovery busy: what is read and hashed stays in proportion to the file, whatever its blocks claim.
+/// A journal crafted to slow down recovery. The amount read and hashed must stay proportional to the file, whatever its
+/// blocks claim.
 /// </summary>
 public sealed class CraftedJournalTests
 {
@@ -16,7 +17,7 @@ public sealed class CraftedJournalTests
     [Fact]
     public void Blocks_that_all_claim_the_rest_of_the_file_are_hashed_in_proportion_to_its_length()
     {
-        const int Blocks = 2048; // 8 MiB; hashed to the end from each block it would be 8 GiB
+        const int Blocks = 2048; // 8 MiB; hashing to the end from each block would hash 8 GiB
         var random = new Random(7);
         var disk = new SimulatedDisk(random);
         StorageOptions options = SmallDisk.Options with

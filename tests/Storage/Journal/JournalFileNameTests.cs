@@ -5,8 +5,8 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
-/// A process that was killed leaves journal files whose names no sync has made durable: the next one writes nothing into them
-/// before they are.
+/// A killed process leaves journal files whose names were not made durable by a sync. The next process must make them
+/// durable before it writes to the files.
 /// </summary>
 public sealed class JournalFileNameTests
 {
@@ -19,7 +19,7 @@ public sealed class JournalFileNameTests
             Put(first, 0);
         _disk.Restart(_disk.Image());
 
-        // Killed as soon as the next journal file is there.
+        // Kill the process as soon as the next journal file exists.
         _disk.Acting = (kind, name) =>
         {
             if (kind == DiskOperation.SyncDirectory

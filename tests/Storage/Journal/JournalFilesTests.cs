@@ -7,7 +7,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Journal;
 
-/// <summary>Which files the journal uses, when, and how they are synced.</summary>
+/// <summary>Which files the journal uses and when, and how they are synced.</summary>
 public sealed class JournalFilesTests
 {
     private static readonly StorageOptions _small = SmallDisk.Options with { ScratchBudgetBytes = 4 << 20 };
@@ -26,7 +26,7 @@ public sealed class JournalFilesTests
             filesMade++;
             Assert.False(isCommitting, $"'{name}' was made while a frame waited for it.");
         };
-        files.OnJournalSync = _ => isCommitting = false; // the frame has its place; a spare is made behind it
+        files.OnJournalSync = _ => isCommitting = false; // the frame is written; a spare file may be created now
         for (int i = 1; i < 300; i++)
         {
             isCommitting = true;
@@ -49,7 +49,7 @@ public sealed class JournalFilesTests
             Assert.True(disk.List().Count(name => name.StartsWith("journal-", StringComparison.Ordinal)) >= 3);
         }
 
-        // A disk that is full from now on still takes what the spares have room for.
+        // A disk that is full from now on still accepts what fits into the spare files.
         files.OnAllocate = name =>
         {
             if (name.StartsWith("journal-", StringComparison.Ordinal))
@@ -67,7 +67,7 @@ public sealed class JournalFilesTests
     {
         var random = new Random(Seed.Next());
         var disk = new SimulatedDisk(random);
-        StorageOptions options = _small with { MaxJournalFileBytes = 16 << 20 }; // so that no checkpoint names a later use
+        StorageOptions options = _small with { MaxJournalFileBytes = 16 << 20 }; // so that no checkpoint refers to a later use
         for (int session = 0; session < sessions; session++)
         {
             using (StorageEnvironment environment = Open(disk, random, options))
@@ -109,7 +109,7 @@ public sealed class JournalFilesTests
                 Assert.Throws<CommitOutcomeUnknownException>(() => Put(environment, 5, 500));
             }
 
-            // The frame is still readable, though the disk may never have got it; what is acknowledged now builds on it.
+            // The frame is still readable, although the disk may not have it; commits acknowledged now build on it.
             disk.Fault = null;
             bool isThere;
             using (StorageEnvironment environment = Open(disk, random, _small))

@@ -6,8 +6,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
-/// A clean close leaves no more journal than a session begins with; one that could not write its last checkpoint leaves all of
-/// it.
+/// A clean close leaves no more journal than a session starts with. If the last checkpoint could not be written, it leaves
+/// all of it.
 /// </summary>
 public sealed class JournalGiveBackTests
 {
@@ -66,7 +66,7 @@ public sealed class JournalGiveBackTests
         bool fails = true;
         _disk.Acting = (kind, name) =>
         {
-            // Two write the meta page that was found again; the next would take the mark away.
+            // The first two writes restore the meta page that was found; the next one would remove the mark of the clean close.
             if (fails && name == FormatLimits.DataFileName && kind == DiskOperation.Write && ++writes > 2)
                 throw new StorageException("The data file cannot be written.");
         };

@@ -13,9 +13,10 @@ public sealed class JournalHeaderTests
     private readonly Random _random = new(1); // sessions draw different salts
 
     /// <summary>
-    /// The first session after a crash begins a use with the last frame again, and is cut off while it writes the header: garbage
-    /// lies behind it. The next one does the same in the same file, and of its header only the zeros behind arrive. The header
-    /// of the first was back then, without its frame, and the log ended before a transaction that had been acknowledged.
+    /// Regression test: the first session after a crash begins a use with the last frame and loses power while writing the
+    /// header, which leaves garbage after it. The next session does the same in the same file, and of its header only the
+    /// trailing zeros reach the disk. The header of the first session was then valid again, without its frame, and the log
+    /// ended before an acknowledged transaction.
     /// </summary>
     [Fact]
     public void A_header_that_a_crash_damaged_behind_its_record_counts_at_once_and_not_later()
@@ -56,11 +57,11 @@ public sealed class JournalHeaderTests
 
         using StorageEnvironment last = Open(new SimulatedDisk(_random, second));
         using ReadTransaction read = last.BeginRead();
-        Tree tree = read.FindTree("t")!; // the first transaction made it
+        Tree tree = read.FindTree("t")!; // created by the first transaction
         Assert.True(tree.Contains([(byte)2]), "What was acknowledged is gone.");
     }
 
-    /// <summary>A session that begins to write, and loses power while the header of its use is written.</summary>
+    /// <summary>Runs a session that begins to write and loses power while the header of its use is written.</summary>
     private DiskImage CrashInHeader(DiskImage start, Func<PowerLoss, CrashOutcome> choose)
     {
         var disk = new SimulatedDisk(_random, start);
@@ -77,7 +78,7 @@ public sealed class JournalHeaderTests
         };
         Assert.ThrowsAny<Exception>(() => Put(environment, 3));
         disk.Acting = null;
-        return left!; // the write fails there only
+        return left!; // the write only fails there
     }
 
     private StorageEnvironment Open(SimulatedDisk disk) => StorageEnvironment.Open(

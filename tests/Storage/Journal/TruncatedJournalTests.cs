@@ -8,15 +8,15 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
-/// A journal file that is shorter than it was when its use began has lost frames that may have been acknowledged. No loss of
-/// power does that, because the length is durable before the first frame, so it is damage and never the end of the log.
+/// A journal file that is shorter than when its use began has lost frames that may have been acknowledged. A power failure
+/// cannot cause that, because the length is durable before the first frame, so it is damage and never the end of the log.
 /// </summary>
 public sealed class TruncatedJournalTests
 {
     private const int Commits = 40;
     private const int BlockBytes = 4096;
 
-    /// <summary>Without a checkpoint: the journal has everything.</summary>
+    /// <summary>Options without checkpoints, so that the journal contains everything.</summary>
     private static readonly StorageOptions _options = SmallDisk.Options with
     {
         ScratchBudgetBytes = 4 << 20,
@@ -71,7 +71,7 @@ public sealed class TruncatedJournalTests
         SimulatedDisk disk = Build(random, sessions: 1);
         string newest = Uses(disk)[^1];
         byte[] whole = disk.Bytes(newest);
-        int cut = BlockBytes * 3; // the header and two frames are left
+        int cut = BlockBytes * 3; // leaves the header and two frames
         disk.Replace(newest, whole[..cut]);
         CorruptionException error = Assert.Throws<CorruptionException>(() => Open(disk, random));
         Assert.Contains(newest, error.Message, StringComparison.Ordinal);
@@ -130,7 +130,7 @@ public sealed class TruncatedJournalTests
         byte[] whole = store.Bytes(newest);
         foreach (int length in (int[])[BlockBytes * 3 + 512, BlockBytes * 3 + 1, whole.Length - 512])
         {
-            // No journal file was ever made whose length is not a multiple of 4 KiB.
+            // The length of a journal file is always a multiple of 4 KiB.
             SimulatedDisk disk = store.Copy(random);
             disk.Replace(newest, whole[..length]);
             Assert.True(IsRefused(disk, random, $"cut off at {length}", newest));
@@ -173,7 +173,7 @@ public sealed class TruncatedJournalTests
         Assert.True(IsRefused(disk, random, "cut off before the position of the checkpoint", newest));
     }
 
-    /// <summary>Every block and sector border near the front, and some beyond.</summary>
+    /// <summary>Every block and sector boundary near the beginning, and some later ones.</summary>
     private static IEnumerable<int> Cuts(int length)
     {
         for (int at = 0; at < length; at += at < 6 * BlockBytes ? 512 : BlockBytes)
@@ -183,8 +183,8 @@ public sealed class TruncatedJournalTests
     }
 
     /// <summary>
-    /// True where opening is refused, for writing and for reading, with nothing written. Otherwise everything acknowledged must
-    /// be there.
+    /// Returns true if opening is refused, for writing and for reading, without writing anything. Otherwise everything
+    /// acknowledged must be there.
     /// </summary>
     private static bool IsRefused(SimulatedDisk disk, Random random, string what, string? file)
     {
@@ -207,7 +207,7 @@ public sealed class TruncatedJournalTests
         }
     }
 
-    /// <summary>A store of 40 transactions, the last state of which only its journal has.</summary>
+    /// <summary>Builds a store of 40 transactions whose last state is in its journal only.</summary>
     private static SimulatedDisk Build(Random random, int sessions, int lastValueBytes = 500)
     {
         var disk = new SimulatedDisk(random);
@@ -228,7 +228,7 @@ public sealed class TruncatedJournalTests
         disk.CrashAt = disk.Operations; // so that closing writes no checkpoint
     }
 
-    /// <summary>Makes the header what a program wrote that did not record the length.</summary>
+    /// <summary>Changes the header to that of an older program, which did not record the length.</summary>
     private static void ForgetLength(byte[] file)
     {
         Span<byte> block = file.AsSpan(0, BlockBytes);
@@ -246,7 +246,7 @@ public sealed class TruncatedJournalTests
         return last;
     }
 
-    /// <summary>Journal files that were used, in the order of their uses.</summary>
+    /// <summary>Journal files in use, in the order of their uses.</summary>
     private static string[] Uses(SimulatedDisk disk) =>
         [.. disk.List()
             .Where(name => name.StartsWith("journal-", StringComparison.Ordinal) && UseOf(disk.Bytes(name)) > 0)

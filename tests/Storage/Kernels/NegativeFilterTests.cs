@@ -36,7 +36,7 @@ public sealed class NegativeFilterTests
             foreach (double share in (ReadOnlySpan<double>)[0, 0.005, 0.05, 0.15, 0.5, 0.95, 1])
                 Compare(form, [.. Enumerable.Range(0, length).Select(_ => Draw(random, random.NextDouble() < share))]);
 
-            // One negative number at every place, and one that is not.
+            // One negative number at every position, then one non-negative number.
             for (int place = 0; place < length; place++)
             {
                 Compare(form, [.. Enumerable.Range(0, length).Select(i => i == place ? long.MinValue : i)]);
@@ -49,7 +49,7 @@ public sealed class NegativeFilterTests
 
     private static void Compare(Form form, long[] items)
     {
-        // In the middle of a larger array: what lies around stays as it is.
+        // In the middle of a larger array, whose other elements must not change.
         const int Border = 16;
         long[] room = [.. Enumerable.Repeat(7L, Border), .. items, .. Enumerable.Repeat(-7L, Border)];
         int kept = form(room.AsSpan(Border, items.Length));

@@ -21,7 +21,7 @@ public sealed class SortedSearchTests
         var random = new Random(Seed.Next());
         for (int length = 0; length < 300; length += length < 140 ? 1 : 13)
         {
-            // Few different numbers give long runs of equal ones; the ends of the range test whether numbers have a sign.
+            // Few distinct numbers give long runs of equal ones. The extremes of the range test signed and unsigned comparison.
             T[] sorted = [.. Enumerable.Range(0, length).Select(_ => Draw<T>(random, length % 3)).Order()];
             foreach (T value in sorted.SelectMany(number => new[] { number - T.One, number, number + T.One })
                 .Concat([T.MinValue, T.Zero, T.MaxValue])

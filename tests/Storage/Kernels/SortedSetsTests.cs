@@ -69,7 +69,7 @@ public sealed class SortedSetsTests
             {
                 var members = new HashSet<T>(right);
                 T[] expected = [.. left.Where(item => members.Contains(item) == wanted)];
-                T[] room = [.. left, T.One]; // the one behind stays
+                T[] room = [.. left, T.One]; // the last element must not change
                 int kept = form(room.AsSpan(0, left.Length), right, wanted);
                 Assert.True(room.AsSpan(0, kept).SequenceEqual(expected), $"{left.Length} against {right.Length}, {wanted}");
                 Assert.Equal(T.One, room[^1]);
@@ -90,7 +90,7 @@ public sealed class SortedSetsTests
     }
 
     /// <summary>
-    /// Sets of every small length against every other, dense and thin, then equal, disjoint, interleaved and contained ones.
+    /// Sets of every small length combined, dense and sparse, then equal, disjoint, interleaved and contained ones.
     /// </summary>
     private static IEnumerable<(T[] Left, T[] Right)> Pairs<T>(Func<Random, int, int, T[]> draw)
         where T : unmanaged, IBinaryInteger<T>

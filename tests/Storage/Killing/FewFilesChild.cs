@@ -4,9 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// This very program, started with few files that it may open: instead of running tests it opens environments until it is
-/// refused, says by what, and
-/// goes on with those it has.
+/// This test program, started with a low limit of open files. Instead of running tests, it opens environments until that
+/// fails, reports the error, and continues with the open ones.
 /// </summary>
 internal static class FewFilesChild
 {
@@ -18,8 +17,8 @@ internal static class FewFilesChild
         if (Environment.GetEnvironmentVariable(DirectoryVariable) is not { Length: > 0 } directory)
             return;
 
-        var lines = new List<string>(); // written when there are files again: the first line needs one
-        // One that has written has its journal; the others are refused in the middle of being opened.
+        var lines = new List<string>(); // printed once files can be opened again: the first line needs one
+        // This one has its journal, because it has written. Opening one of the others fails halfway.
         StorageEnvironment first = Open(directory, 0);
         Write(first);
         var open = new Stack<StorageEnvironment>();

@@ -4,14 +4,14 @@ using System.Text;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// This very program, started with a directory in its environment: instead of running tests it writes batches there, prints a
-/// line for each that was acknowledged, and goes on until it is killed.
+/// This test program, started with a directory in its environment. Instead of running tests, it writes batches there, prints
+/// a line for each acknowledged one, and continues until it is killed.
 /// </summary>
 internal static class KilledChild
 {
     public const string DirectoryVariable = "TREEPIE_KILLED_CHILD_DIRECTORY";
 
-    /// <summary>Small, so that files change and checkpoints run all the time.</summary>
+    /// <summary>Small sizes, so that journal files change and checkpoints run all the time.</summary>
     public static StorageOptions Options { get; } = new()
     {
         ScratchBudgetBytes = 1 << 20,
@@ -25,7 +25,7 @@ internal static class KilledChild
         if (Environment.GetEnvironmentVariable(DirectoryVariable) is not { Length: > 0 } directory)
             return;
 
-        // Other threads could not run code of this module before its initializer has returned, so one thread writes for all.
+        // Other threads cannot run code of this module until its initializer has returned, so one thread writes for all.
         StorageEnvironment environment = StorageEnvironment.Open(directory, Options);
         using Stream output = Console.OpenStandardOutput();
         for (int turn = 0; ; turn++)

@@ -5,12 +5,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not. Each
-/// value says over and over of which batch and entry it is.
+/// Batches whose content is derived from their number, so that it is known afterwards what must be there. Each value repeats
+/// the numbers of its batch and entry.
 /// </summary>
 /// <remarks>
-/// Each writer has a tree of its own: entries (batch, index), and under the empty key the number of its last batch. The last
-/// <see cref="Kept"/> batches stay.
+/// Each writer has its own tree with entries under (batch, index), and the number of its last batch under the empty key. The last
+/// <see cref="Kept"/> batches are kept.
 /// </remarks>
 internal static class NumberedBatches
 {
@@ -21,7 +21,7 @@ internal static class NumberedBatches
 
     public static string TreeName(int writer) => $"writer-{writer}";
 
-    /// <summary>The number of the last batch, 0 before the first.</summary>
+    /// <summary>The number of the last batch, or 0 if there is none.</summary>
     public static long Last(Tree? tree) =>
         tree is not null && tree.TryGet(default, out ReadOnlySpan<byte> last) ? BinaryPrimitives.ReadInt64LittleEndian(last) : 0;
 
@@ -40,7 +40,7 @@ internal static class NumberedBatches
     }
 
     /// <summary>
-    /// Fails unless a writer's tree holds its last batches whole, nothing else, and at least what was acknowledged.
+    /// Fails unless a writer's tree contains exactly its last batches, complete, and at least everything acknowledged.
     /// </summary>
     public static void AssertWhole(ReadTransaction read, int writer, long acknowledged)
     {
@@ -71,7 +71,7 @@ internal static class NumberedBatches
 
     private static int Entries(long batch) => 1 + (int)(batch * 7 % 13);
 
-    /// <summary>Mostly short, one in twenty on pages of its own.</summary>
+    /// <summary>Mostly short; one in twenty is long enough for its own pages.</summary>
     private static int Length(long batch, int index) =>
         (batch + index) % 20 == 0 ? 9000 + index : (int)((batch * 31) + index) % 300;
 

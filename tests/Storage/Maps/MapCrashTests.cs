@@ -4,7 +4,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Maps;
 
 /// <summary>
-/// Maps on a disk that loses power: after each crash a prefix of the commits that has all acknowledged ones, and a clean check.
+/// Maps on a disk that loses power. After each crash, the content is that of a prefix of the commits with all acknowledged
+/// ones, and the check is clean.
 /// </summary>
 public sealed class MapCrashTests
 {

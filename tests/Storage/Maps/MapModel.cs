@@ -3,7 +3,7 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Maps;
 
-/// <summary>Random operations on a map and on a dictionary alike: every answer must be the same.</summary>
+/// <summary>Applies random operations to a map and a dictionary. All results must be equal.</summary>
 internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(
     string name, Func<Random, TKey> drawKey, Func<Random, TValue> drawValue)
     where TKey : notnull
@@ -12,13 +12,13 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(
 {
     public string Name => name;
 
-    /// <summary>Keys and values, both as their bytes in hexadecimal digits.</summary>
+    /// <summary>Keys and values, as hexadecimal strings of their bytes.</summary>
     public Dictionary<string, string> Content { get; private set; } = new(StringComparer.Ordinal);
 
     public MapModel<TKey, TValue, TKeySerializer, TValueSerializer> Copy() =>
         new(name, drawKey, drawValue) { Content = new(Content, StringComparer.Ordinal) };
 
-    /// <summary>Does the steps that a seed draws; without a transaction, to the dictionary alone.</summary>
+    /// <summary>Applies the steps drawn from a seed; without a transaction, to the dictionary only.</summary>
     public void Apply(int seed, int steps, WriteTransaction? transaction, bool changesModel = true)
     {
         var draw = new Random(seed);
@@ -89,7 +89,7 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(
             {
                 Assert.Equal(isThere, map.TryRemove(key, out TValue? removed));
                 if (isThere)
-                    Assert.Equal(before, ValueText(removed!)); // it was there
+                    Assert.Equal(before, ValueText(removed!)); // the key existed
             }
 
             content.Remove(text);

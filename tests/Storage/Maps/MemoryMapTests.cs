@@ -12,7 +12,7 @@ public sealed class MemoryMapTests
         RunRandom<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(
             draw => draw.Next(30_000), draw => draw.NextInt64(), 120_000);
 
-    /// <summary>Free slots hold keys of their own, 0 mostly: nobody may find them.</summary>
+    /// <summary>Free slots contain key bytes too, mostly 0, which must not be found.</summary>
     [Fact]
     public void A_free_slot_is_no_key()
     {
@@ -99,7 +99,7 @@ public sealed class MemoryMapTests
             Dictionary<long, string?> own = expected[thread] = [];
             for (int i = 0; i < steps; i++)
             {
-                long key = (random.Next(keysEach) * threads) + thread; // own keys, shared buckets
+                long key = (random.Next(keysEach) * threads) + thread; // each thread has its own keys, in shared buckets
                 if (random.Next(4) == 0)
                 {
                     bool isRemoved = map.TryRemove(key, out string? removed);
@@ -111,7 +111,7 @@ public sealed class MemoryMapTests
                 {
                     own[key] = new string(
                         (char)('a' + random.Next(26)), random.Next(50) == 0 ? random.Next(9000) : random.Next(120));
-                    map[key] = own[key]!; // just set
+                    map[key] = own[key]!; // set above
                 }
 
                 long other = random.Next(keysEach * threads);
@@ -186,7 +186,7 @@ public sealed class MemoryMapTests
         {
             Assert.True(met.Add(key), $"{key} was met twice");
             for (int i = 0; i < 20 && key < staying; i++)
-                map[next++] = 0; // buckets are divided behind and before the enumeration
+                map[next++] = 0; // splits buckets before and after the position of the enumeration
         }
 
         Assert.True(met.IsSupersetOf(Enumerable.Range(0, staying)));
@@ -242,8 +242,8 @@ public sealed class MemoryMapTests
     {
         using var map = new MemoryMap<string, string, FaultySerializer, FaultySerializer>();
         map["a"] = "1";
-        Assert.Throws<ArgumentNullException>(() => map[null!] = "x"); // null is what is tested
-        Assert.Throws<ArgumentNullException>(() => map["x"] = null!); // null is what is tested
+        Assert.Throws<ArgumentNullException>(() => map[null!] = "x"); // tests null
+        Assert.Throws<ArgumentNullException>(() => map["x"] = null!); // tests null
         Assert.Throws<ArgumentException>(() => map[new string('k', 1025)] = "x");
         Assert.Throws<FormatException>(() => map["x"] = FaultySerializer.Throws);
         Assert.Throws<FormatException>(() => map["a"] = FaultySerializer.ThrowsLate);
@@ -290,7 +290,7 @@ public sealed class MemoryMapTests
             int action = random.Next(100);
             if (action < removePercent)
             {
-                // it is there
+                // The key exists.
                 Assert.Equal(
                     model.Remove(key),
                     random.Next(2) == 0 || !isThere ? map.TryRemove(key, out _) : map.TryRemove(new(key, before!)));
@@ -302,7 +302,7 @@ public sealed class MemoryMapTests
             }
             else if (action % 4 == 1 && isThere)
             {
-                Assert.True(map.TryUpdate(key, value, before!)); // it is there
+                Assert.True(map.TryUpdate(key, value, before!)); // the key exists
                 model[key] = value;
             }
             else

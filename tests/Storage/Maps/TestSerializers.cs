@@ -3,7 +3,7 @@ using Treepie.Storage.Maps;
 
 namespace Treepie.Storage.Tests.Maps;
 
-/// <summary>Numbers whose hash has three different values, so that buckets overflow whatever is done.</summary>
+/// <summary>Numbers with only three different hash values, so that buckets always overflow.</summary>
 internal readonly struct CollidingSerializer : IMapSerializer<long>
 {
     public static string Name => "colliding";
@@ -25,7 +25,9 @@ internal readonly struct CollidingSerializer : IMapSerializer<long>
     public static ulong Hash(ReadOnlySpan<byte> key, ulong seed) => ((ulong)key[0] % 3) * 0x0001_0101_0000_0001;
 }
 
-/// <summary>Texts whose hash has only its low bits: all records of a bucket begin at the same group, with the same tag.</summary>
+/// <summary>
+/// Strings whose hash has only its low bits, so that all records of a bucket start at the same group, with the same tag.
+/// </summary>
 internal readonly struct LowBitsSerializer : IMapSerializer<string>
 {
     public static string Name => "low bits";
@@ -43,7 +45,7 @@ internal readonly struct LowBitsSerializer : IMapSerializer<string>
     public static ulong Hash(ReadOnlySpan<byte> key, ulong seed) => MapHash.Compute(key, seed) & 0xFFFF_FFFF;
 }
 
-/// <summary>Writes what it is told, or throws, or lies about how much it writes.</summary>
+/// <summary>Writes the given string, or throws if the string says so.</summary>
 internal readonly struct FaultySerializer : IMapSerializer<string>
 {
     public const string Throws = "throws";
@@ -65,7 +67,7 @@ internal readonly struct FaultySerializer : IMapSerializer<string>
     public static string Read(ReadOnlySpan<byte> source) => StringSerializer.Read(source);
 }
 
-/// <summary>Says four bytes, writes what it likes.</summary>
+/// <summary>Claims a fixed size of 300 bytes, and returns the value itself as the number of bytes written.</summary>
 internal readonly struct LyingSerializer : IMapSerializer<int>
 {
     public static string Name => "lying";

@@ -50,7 +50,7 @@ public sealed class TransactionMapTests
         using StorageEnvironment environment = Open(
             disk, 1, _options with { ScratchReserveBytes = 1L << 30, ScratchBudgetBytes = 128 << 20 });
         const int keys = 2300;
-        var value = new byte[2000]; // four to a bucket: 512 buckets are passed
+        var value = new byte[2000]; // four per bucket, so more than 512 buckets are needed
         for (int i = 0; i < keys; i += 100)
         {
             int from = i;
@@ -68,7 +68,7 @@ public sealed class TransactionMapTests
         {
             TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map =
                 read.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
-            Assert.Equal(2, map!.Record.Levels); // it was just made
+            Assert.Equal(2, map!.Record.Levels); // it was just created
             Assert.Equal(keys, map.Keys.Distinct().Count());
         }
 
@@ -78,10 +78,10 @@ public sealed class TransactionMapTests
             TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map =
                 transaction.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
             for (int key = 0; key < keys; key++)
-                Assert.True(map!.TryRemove(key, out _)); // it was just made
+                Assert.True(map!.TryRemove(key, out _)); // it was just created
             return true;
         });
-        environment.Checkpoint(); // lets go of what the checkpoint before refers to
+        environment.Checkpoint(); // releases what the previous checkpoint refers to
         environment.Write(transaction => transaction.GetOrCreateTree("other").Put([1], [1]));
         CheckReport report = environment.Check();
         Assert.Empty(report.Problems);
@@ -166,8 +166,8 @@ public sealed class TransactionMapTests
             return true;
         });
 
-        Refused<ArgumentNullException>(map => map[null!] = "x"); // null is what is tested
-        Refused<ArgumentNullException>(map => map["x"] = null!); // null is what is tested
+        Refused<ArgumentNullException>(map => map[null!] = "x"); // tests null
+        Refused<ArgumentNullException>(map => map["x"] = null!); // tests null
         Refused<ArgumentException>(map => map[new string('k', MapLimits.MaxKeyBytes + 1)] = "x");
         Refused<FormatException>(map => map["x"] = FaultySerializer.Throws);
         Refused<FormatException>(map => map["x"] = FaultySerializer.ThrowsLate);
@@ -194,7 +194,7 @@ public sealed class TransactionMapTests
         Assert.Throws<ArgumentException>(() => environment.Write(transaction => transaction.GetOrCreateTree("m").Count));
 
         using ReadTransaction read = environment.BeginRead();
-        // it is there
+        // It was created above.
         TransactionMap<string, string, FaultySerializer, FaultySerializer> content =
             read.FindMap<string, string, FaultySerializer, FaultySerializer>("m")!;
         Assert.Equal([new("a", "1")], content.ToArray());
@@ -272,7 +272,7 @@ public sealed class TransactionMapTests
     };
 
     /// <summary>
-    /// Transactions at random, some undone in the middle, with snapshots held and the environment closed and opened.
+    /// Random transactions, some undone in the middle, while snapshots are held and the environment is closed and reopened.
     /// </summary>
     private static void RunRandom<TKey, TValue, TKeySerializer, TValueSerializer>(
         Func<Random, TKey> key, Func<Random, TValue> value, int steps)

@@ -74,7 +74,8 @@ public sealed class WordDifferenceTests
         }
     }
 
-    /// <summary>Equal, all different, or different in few, many or neighbouring words, by one bit or by all.</summary>
+    /// <summary>Arrays that are equal, completely different, or differ in few, many or adjacent words, by one bit or by
+    /// all.</summary>
     private static (ulong[] Left, ulong[] Right) Draw(Random random, int round)
     {
         ulong[] left = [.. Enumerable.Range(0, Words).Select(_ => (ulong)random.NextInt64())];

@@ -6,7 +6,7 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Paging;
 
-/// <summary>What decrypted pages count of the memory they take, and how they keep it within their budget.</summary>
+/// <summary>How decrypted pages account for their memory and stay within their budget.</summary>
 public sealed class DecryptedPagesMemoryTests : IDisposable
 {
     private const int Pages = 1024;
@@ -49,7 +49,8 @@ public sealed class DecryptedPagesMemoryTests : IDisposable
     }
 
     /// <summary>
-    /// It stayed among the decrypted ones, without pages: the next reader was given what lies there as if it were proven.
+    /// Regression test: the page remained registered as decrypted without its content, so the next reader got whatever was
+    /// in memory as if it were verified.
     /// </summary>
     [Fact]
     public void A_page_whose_loading_throws_is_not_taken_for_decrypted()
@@ -72,7 +73,7 @@ public sealed class DecryptedPagesMemoryTests : IDisposable
         Adopt(500, 100);
 
         Assert.Equal(100, _pages.Bytes / PageLayout.SizeBytes);
-        Assert.Equal(BudgetPages, HeldPages); // what fits stays
+        Assert.Equal(BudgetPages, HeldPages); // pages that fit the budget stay
     }
 
     [Fact]

@@ -9,7 +9,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Paging;
 
 /// <summary>
-/// An environment begins with few addresses and takes more as its file grows; who reads meanwhile goes on in what there was.
+/// An environment reserves few addresses at first and more as its file grows. Readers continue in the previous address range.
 /// </summary>
 public sealed class PageSpaceTests
 {
@@ -60,7 +60,7 @@ public sealed class PageSpaceTests
     }
 
     /// <summary>
-    /// TREEPIE_ENVIRONMENTS is another number: 10,000 need a limit of open files (ulimit -n) of two for each, and some.
+    /// TREEPIE_ENVIRONMENTS sets another number. 10,000 need a limit of open files (ulimit -n) of slightly more than twice that.
     /// </summary>
     [Fact]
     public void More_environments_are_open_in_a_process_than_it_has_terabytes_of_addresses()
@@ -111,7 +111,7 @@ public sealed class PageSpaceTests
 
     private static void AssertNothingStaysDecrypted(StorageEnvironment environment, Run run)
     {
-        environment.Sweeper!.Sweep(); // it is encrypted
+        environment.Sweeper!.Sweep(); // not null, because the environment is encrypted
         Assert.Equal(0, environment.Sweeper.Sweep());
         foreach ((PageSpace space, long pages) in run.Spaces)
             for (long page = 0; page < pages; page++)
@@ -119,18 +119,18 @@ public sealed class PageSpaceTests
                     space.Span(page * 8192, 8192).ContainsAnyExcept((byte)0), $"Page {page} of an old space is still there.");
     }
 
-    /// <summary>Random writes, and what must be there after them.</summary>
+    /// <summary>Random writes, and the expected content after them.</summary>
     private sealed class Run(Random random)
     {
         private const int Keys = 20_000;
 
         public Model Expected { get; } = new();
 
-        /// <summary>The spaces that the file has outgrown, and the pages it had then.</summary>
+        /// <summary>The address spaces that the file has outgrown, and its number of pages then.</summary>
         public List<(PageSpace Space, long Pages)> Spaces { get; } = [];
 
         /// <summary>
-        /// Reads, goes on writing until the file has outgrown so many spaces, and looks at what was read again.
+        /// Reads values, writes until the file has outgrown this many address spaces, and verifies the values read before.
         /// </summary>
         public void GrowHoldingAReader(StorageEnvironment environment, int growths)
         {

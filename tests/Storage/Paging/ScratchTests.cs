@@ -56,7 +56,7 @@ public sealed class ScratchTests
         held.Add(scratch.Allocate(3800, -1, 1), (3800, 0));
         Assert.True(scratch.ResidentBytes + scratch.SpilledBytes >= 29 << 20);
         Assert.Equal(spills, scratch.SpilledBytes > 0);
-        Assert.Empty(Directory.GetFiles(directory.Path)); // it has no name
+        Assert.Empty(Directory.GetFiles(directory.Path)); // the file has no name
         foreach (uint frame in held.Keys)
             scratch.Release(frame);
         Assert.Equal(0, scratch.BytesInUse);
@@ -75,7 +75,7 @@ public sealed class ScratchTests
             StringComparison.Ordinal);
         uint frame = scratch.Allocate(3840, 1, 1);
         Assert.True(scratch.IsCommitted(frame));
-        Assert.False(scratch.IsCommitted(frame - 1)); // where the segment before ends
+        Assert.False(scratch.IsCommitted(frame - 1)); // at the end of the previous segment
         Assert.Contains(
             "smaller transactions", Assert.Throws<StorageException>(() => AllocateAll(scratch)).Message,
             StringComparison.Ordinal);

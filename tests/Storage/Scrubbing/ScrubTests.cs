@@ -9,8 +9,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Scrubbing;
 
 /// <summary>
-/// Pages that change on the disk after they were proven: the scrub reads them again, and whoever reads them afterwards gets an
-/// error that names file and page.
+/// Pages that change on the disk after they were verified. The scrub reads them again, and later readers get an error that
+/// names file and page.
 /// </summary>
 public sealed class ScrubTests
 {
@@ -38,7 +38,7 @@ public sealed class ScrubTests
         Scrubber scrubber = environment.State.Scrubber!;
         scrubber.RunPass(TestContext.Current.CancellationToken);
         Assert.Equal(0, environment.GetStatistics().Scrub!.DamagedPageCount);
-        Assert.Equal((Keys, 0), Read(environment, valueBytes)); // everything is proven now
+        Assert.Equal((Keys, 0), Read(environment, valueBytes)); // everything is verified now
 
         string file = Path.Combine(directory.Path, FormatLimits.DataFileName);
         SortedDictionary<long, long> places = PlacesInValues(File.ReadAllBytes(file), environment, valueBytes);
@@ -55,7 +55,7 @@ public sealed class ScrubTests
 
         long[] changed = [.. places.Keys];
         (int right, int refused) = Read(environment, valueBytes);
-        Assert.Equal(0, refused); // the fault as it was: nobody looks again
+        Assert.Equal(0, refused); // shows the problem: pages are not verified again
         scrubber.RunPass(TestContext.Current.CancellationToken);
         ScrubStatistics found = environment.GetStatistics().Scrub!;
         Assert.Equal(changed.Length, found.DamagedPageCount);
@@ -66,7 +66,7 @@ public sealed class ScrubTests
 
         CheckReport report = environment.Check(TestContext.Current.CancellationToken);
         Assert.All(changed, page => Assert.Contains(report.Problems, problem => problem.Page == page));
-        environment.Write(transaction => transaction.GetOrCreateTree("other").Put("k"u8, "v"u8)); // writing elsewhere goes on
+        environment.Write(transaction => transaction.GetOrCreateTree("other").Put("k"u8, "v"u8)); // still writable
     }
 
     [Fact]
@@ -136,7 +136,7 @@ public sealed class ScrubTests
         disk.Bytes(FormatLimits.DataFileName)[(page * BuiltStore.PageBytes) + 100] ^= 1;
         environment.State.Scrubber!.RunPass(TestContext.Current.CancellationToken);
         Assert.Equal([page], environment.GetStatistics().Scrub!.DamagedPages);
-        environment.State.Store.Forget(page); // as the last reader's end does
+        environment.State.Store.Forget(page); // as when the last reader ends
         Assert.Equal(0, environment.GetStatistics().Scrub!.DamagedPageCount);
     }
 
@@ -154,7 +154,7 @@ public sealed class ScrubTests
             if (random.Next(4) == 0)
                 environment.Checkpoint(TestContext.Current.CancellationToken);
 
-            // A window may begin at any page: one pass ended there, and the value was written before the next one.
+            // A pass may begin at any page: assume one ended here, and the value was written before the next one.
             for (long page = FormatLimits.FirstDataPage; page < environment.State.Store.FilePages; page++)
             {
                 environment.State.Scrubber!.Judge(page);
@@ -252,8 +252,8 @@ public sealed class ScrubTests
         }
 
         ScrubStatistics scrub = environment.GetStatistics().Scrub!;
-        Assert.InRange(scrub.Passes, 1, 2); // one an hour, the first at a random moment of the first hour
-        Assert.InRange(most, 1, Rate + (1 << 20)); // the rate and a window
+        Assert.InRange(scrub.Passes, 1, 2); // one per hour, the first at a random time in the first hour
+        Assert.InRange(most, 1, Rate + (1 << 20)); // the rate plus one window
         disk.Bytes(FormatLimits.DataFileName)[(environment.State.Current.Catalogue.Root.Number * BuiltStore.PageBytes) + 200] ^=
             1;
         clock.Advance(TimeSpan.FromHours(1));
@@ -296,7 +296,7 @@ public sealed class ScrubTests
             bytes[at] = (byte)~bytes[at];
         disk.EvictMaps();
         (int right, int refused) = Read(environment, valueBytes);
-        Assert.True(refused == 0 && right < Keys, $"{right} right, {refused} refused"); // the fault as it was
+        Assert.True(refused == 0 && right < Keys, $"{right} right, {refused} refused"); // shows the problem
 
         environment.State.Store.Proofs.WithdrawEvicted(environment.State.Store.FilePages);
         Assert.True(environment.GetStatistics().Scrub!.ProofsWithdrawn > 0);
@@ -325,8 +325,8 @@ public sealed class ScrubTests
     }
 
     /// <summary>
-    /// Where to change a byte in some of the pages that hold values, so that the values are others and nothing else is; by the
-    /// page that a scrub must name.
+    /// Positions of bytes in values, on some of the pages, where a change affects nothing but the value; by the page that a
+    /// scrub must report.
     /// </summary>
     private static SortedDictionary<long, long> PlacesInValues(byte[] file, StorageEnvironment environment, int valueBytes)
     {
@@ -400,7 +400,7 @@ public sealed class ScrubTests
         return refused;
     }
 
-    /// <summary>Runs work at once, on the thread that queues it.</summary>
+    /// <summary>Runs work immediately, on the thread that queues it.</summary>
     private sealed class ImmediateScheduler : IScheduler
     {
         public void Queue(Action work) => work();

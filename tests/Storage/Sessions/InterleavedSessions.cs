@@ -5,8 +5,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Sessions;
 
 /// <summary>
-/// Several sessions that take turns on one environment, and the model of it. Each session keeps a script of what it did and what
-/// it saw; when its commit succeeds, the script is played to the model of that moment and must see the same.
+/// Interleaves several sessions on one environment, together with its model. Each session keeps a script of its operations
+/// and results; when its commit succeeds, the script is replayed on the model of that moment and must give the same results.
 /// </summary>
 internal sealed class InterleavedSessions(StorageEnvironment environment, Random random, int keys)
 {
@@ -45,7 +45,7 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         Assert.Empty(environment.Check().Problems);
     }
 
-    /// <summary>Trees that are empty count as absent: a session creates a tree only when it puts something into it.</summary>
+    /// <summary>Empty trees count as absent: a session creates a tree only when it puts something into it.</summary>
     private void AssertSame(ReadTransaction read)
     {
         foreach (string name in _names)
@@ -55,7 +55,7 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
             foreach ((byte[] key, byte[] value) in _model.Tree(name))
             {
                 Assert.True(more);
-                Assert.True(cursor!.Key.SequenceEqual(key)); // there is one if there is more
+                Assert.True(cursor!.Key.SequenceEqual(key)); // not null if there is an entry
                 Assert.True(cursor.Value.SequenceEqual(value));
                 more = cursor.MoveNext();
             }
@@ -118,8 +118,8 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
     }
 
     /// <summary>
-    /// A walk to and fro from a key, a few steps, with writes on the way; the script has the way and what was there at every
-    /// step.
+    /// Moves a cursor back and forth a few steps from a key, with writes in between. The script records each move and what
+    /// was found.
     /// </summary>
     private void Walk(Running running, string name, SessionTree tree, byte[] key)
     {
@@ -138,7 +138,7 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         for (int steps = random.Next(12); ; steps--)
         {
             byte[]? seen = there ? [.. cursor.Key, 0, .. cursor.Value] : null;
-            // at is set once it stood somewhere
+            // 'at' is set once the cursor was on an entry.
             running.Script.Add(new Act(name, Kind.Look, direction is 'N' or 'P' ? at! : key, seen, direction));
             if (!there || steps <= 0)
                 break;
@@ -160,7 +160,7 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         }
 
         if (random.Next(3) > 0)
-            cursor.Dispose(); // the others are left open, as a careless caller would
+            cursor.Dispose(); // the others stay open, as with a careless caller
     }
 
     private void Commit(Running running)
@@ -183,7 +183,7 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
             return;
         }
 
-        // Who wrote nothing may come anywhere in the order: it stands where its snapshot does.
+        // A session that wrote nothing may be anywhere in the order. It is placed at its snapshot.
         bool hasWritten = running.Script.Exists(step => step.Kind == Kind.Write);
         Model after = hasWritten ? _model.Copy() : running.Start;
         foreach (Act step in running.Script)

@@ -84,10 +84,10 @@ public sealed class OptimisticSessionTests : IDisposable
     }
 
     [Theory]
-    [InlineData(105)] // a phantom between
-    [InlineData(100)] // the first one read
-    [InlineData(120)] // the last one read
-    [InlineData(99)] // between what was sought and what was found
+    [InlineData(105)] // a phantom within the range
+    [InlineData(100)] // the first key read
+    [InlineData(120)] // the last key read
+    [InlineData(99)] // between the key sought and the key found
     public void A_change_in_a_stretch_that_was_read_is_a_conflict(int changed)
     {
         using OptimisticSession session = _environment.BeginSession();
@@ -173,7 +173,7 @@ public sealed class OptimisticSessionTests : IDisposable
         SessionLimitException writes = Assert.Throws<SessionLimitException>(() => tree.Put("large"u8, new byte[5000]));
         Assert.Contains("MaxWriteBytes", writes.Message, StringComparison.Ordinal);
         tree.Put("small"u8, default);
-        session.Commit(TestContext.Current.CancellationToken); // bounded, but not ended
+        session.Commit(TestContext.Current.CancellationToken); // the session hit its limit, but can still commit
     }
 
     [Fact]

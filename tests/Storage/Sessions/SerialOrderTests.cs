@@ -7,8 +7,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Sessions;
 
 /// <summary>
-/// Whatever sessions do at the same time, the outcome is that of running the committed ones one after the other, in the order of
-/// their commits.
+/// Whatever sessions do concurrently, the result must be that of running the committed ones one after the other, in commit order.
 /// </summary>
 public sealed class SerialOrderTests : IDisposable
 {
@@ -59,8 +58,7 @@ public sealed class SerialOrderTests : IDisposable
                 await environment.RunSessionAsync(
                     async (session, _) =>
                     {
-                        // A rule over all accounts: nobody gives what would leave less than all the others have on average, over
-                        // ten.
+                        // No transfer may overdraw an account. Every fourth one also verifies the sum over all accounts.
                         SessionTree accounts = session.GetTree("accounts");
                         if (i % 4 == 0)
                             Assert.Equal(Accounts * Start, Sum(accounts));

@@ -3,7 +3,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Snapshots;
 
 /// <summary>
-/// Named snapshots on a disk that loses power at any operation: after each crash they are, with the state, those of one prefix.
+/// Named snapshots on a disk that loses power at any operation. After each crash, they and the state must be those of one
+/// prefix of the commits.
 /// </summary>
 public sealed class NamedSnapshotCrashTests
 {

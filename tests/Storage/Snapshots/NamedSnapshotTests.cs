@@ -157,8 +157,8 @@ public sealed class NamedSnapshotTests : IDisposable
             return report.Pages - report.FreePages;
         })];
 
-        // The bitmap may have moved into a larger run in a file that grew further, and a page or two may be held by the last
-        // checkpoint.
+        // The bitmap may have moved into a larger run in a file that grew further, and the last checkpoint may hold a page
+        // or two.
         Assert.InRange(live[0] - live[1], -8, 8);
     }
 

@@ -2,17 +2,17 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Snapshots;
 
-/// <summary>What an environment should hold, its named snapshots included.</summary>
+/// <summary>The expected content of an environment, including its named snapshots.</summary>
 internal sealed class SnapshotModel
 {
     public Model State { get; private init; } = new();
 
     public Dictionary<string, Model> Named { get; private init; } = new(StringComparer.Ordinal);
 
-    // named models never change
+    // Models of named snapshots never change.
     public SnapshotModel Copy() => new() { State = State.Copy(), Named = new(Named, StringComparer.Ordinal) };
 
-    /// <summary>Whether an environment holds exactly this.</summary>
+    /// <summary>Whether an environment has exactly this content.</summary>
     public bool IsEqual(StorageEnvironment environment)
     {
         using ReadTransaction read = environment.BeginRead();
@@ -31,8 +31,8 @@ internal sealed class SnapshotModel
     }
 
     /// <summary>
-    /// One random command over a model: changes, and now and then a snapshot that it makes or drops. Draws all it does first, so
-    /// that it does the same each time it runs.
+    /// Returns one random command: changes, and sometimes the creation or deletion of a snapshot. Draws everything in
+    /// advance, so that it does the same each time it runs.
     /// </summary>
     public static Func<WriteTransaction, bool> Next(Random random, Workload workload, SnapshotModel model)
     {
@@ -46,7 +46,7 @@ internal sealed class SnapshotModel
         {
             bool dropped = drops && transaction.DropSnapshot(name);
             if (makes)
-                transaction.CreateSnapshot(name); // before the changes, and yet it has them
+                transaction.CreateSnapshot(name); // created before the changes, but includes them
             changes(transaction);
             return dropped;
         };

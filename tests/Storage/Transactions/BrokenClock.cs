@@ -1,12 +1,12 @@
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>A clock that fails on purpose: an error at a place where nobody expects one.</summary>
+/// <summary>A clock that fails on request, to cause errors where none are expected.</summary>
 internal sealed class BrokenClock : TimeProvider
 {
-    /// <summary>Whether timers cannot be created.</summary>
+    /// <summary>Whether creating timers fails.</summary>
     public bool RefusesTimers { get; set; }
 
-    /// <summary>How many more readings of the clock fail.</summary>
+    /// <summary>Number of further readings of the clock that fail.</summary>
     public int Failures { get; set; }
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;

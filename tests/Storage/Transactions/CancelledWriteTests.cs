@@ -10,11 +10,11 @@ public sealed class CancelledWriteTests
     private const int MostRounds = 5_000, MostSpins = 1 << 20;
 
     /// <summary>
-    /// On a machine with much other work a round takes long: after this time as many are enough as have shown both ends.
+    /// On a busy machine a round takes long. After this time, the rounds are sufficient if both outcomes have occurred.
     /// </summary>
     private static readonly TimeSpan _enough = TimeSpan.FromSeconds(20);
 
-    /// <summary>A write holds the environment open until it ends: one that is given up at any moment ends.</summary>
+    /// <summary>A write keeps the environment open until it ends. One that is canceled at any moment must end.</summary>
     [Fact]
     public async Task Writes_given_up_at_any_moment_do_not_keep_the_environment_open()
     {
@@ -39,7 +39,7 @@ public sealed class CancelledWriteTests
             }
             catch (OperationCanceledException)
             {
-                // The other was first.
+                // The cancellation came first.
             }
 
             await cancel;
@@ -61,7 +61,7 @@ public sealed class CancelledWriteTests
         await cancellation.CancelAsync();
         request.Accompany(environment.Lifetime, cancellation.Token);
         Assert.True(request.Task.IsCanceled);
-        environment.Dispose(); // does not wait for it
+        environment.Dispose(); // does not wait for the request
     }
 
     [Fact]
@@ -79,7 +79,7 @@ public sealed class CancelledWriteTests
         {
             for (int i = 0; i < 20; i++)
             {
-                environment.DropSupersededJournal(); // leads for a moment, and wakes who waits
+                environment.DropSupersededJournal(); // leads briefly, and wakes a waiting thread
                 Thread.SpinWait(holderSpins);
             }
         });
@@ -87,7 +87,7 @@ public sealed class CancelledWriteTests
         {
             try
             {
-                // made before each round
+                // Created before each round.
                 environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "d"u8), cancellation!.Token);
                 written++;
             }
@@ -108,7 +108,7 @@ public sealed class CancelledWriteTests
             cancellation?.Dispose();
             cancellation = new CancellationTokenSource();
 
-            // Whoever won the last round is given less of a start, so that the two race on any machine.
+            // Whichever side won the last round gets a smaller head start, so that the two race on any machine.
             mostCancelSpins = Math.Clamp(
                 written > writtenBefore ? mostCancelSpins * 9 / 10 : mostCancelSpins * 10 / 9, 10, MostSpins);
             writtenBefore = written;

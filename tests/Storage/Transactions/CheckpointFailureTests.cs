@@ -6,7 +6,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// The row "checkpoint write fails": not fatal, tried again with growing waits, an alarm, and a bound that is no silence.
+/// Guarantee "checkpoint write fails": not fatal, retried with increasing delays, reported in the statistics, and limited by
+/// a bound at which writes are refused.
 /// </summary>
 public sealed class CheckpointFailureTests
 {
@@ -40,7 +41,7 @@ public sealed class CheckpointFailureTests
         Put(environment, 0);
         _fails = true;
         Write(environment, 60);
-        Assert.Equal(1, _attempts); // time stands still
+        Assert.Equal(1, _attempts); // the clock does not advance
         StorageStatistics statistics = environment.GetStatistics();
         Assert.Equal(1, statistics.CheckpointFailures);
         Assert.Equal("The data file cannot be written.", statistics.LastCheckpointError);
@@ -90,7 +91,7 @@ public sealed class CheckpointFailureTests
                 Assert.True(read.FindTree("t")!.Contains(BitConverter.GetBytes(written - 1)));
 
             _fails = false;
-            Assert.Throws<StorageException>(() => Put(environment, written)); // its time has not come
+            Assert.Throws<StorageException>(() => Put(environment, written)); // not due yet
             _clock.Advance(TimeSpan.FromSeconds(61));
             Put(environment, written);
             Assert.False(environment.GetStatistics().IsWritingRefused);

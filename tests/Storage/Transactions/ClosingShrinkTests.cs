@@ -6,13 +6,13 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>A small store of which much is free is closed as a short file.</summary>
+/// <summary>A small store with much free space is shrunk when it is closed.</summary>
 public sealed class ClosingShrinkTests
 {
     private const int Keys = 10_000;
 
     /// <summary>
-    /// Checkpoints are late, so that each of them writes most pages: shrinking leaves two megabytes as they are.
+    /// Checkpoints are so rare that each of them writes most pages, because shrinking leaves two megabytes unchanged.
     /// </summary>
     private static readonly StorageOptions _options = SmallDisk.Options with
     {
@@ -37,7 +37,7 @@ public sealed class ClosingShrinkTests
         using StorageEnvironment again = Open(disk, random, _options);
         StorageStatistics statistics = again.GetStatistics();
         Assert.True(statistics.DataFileBytes < before * 9 / 10, $"{statistics.DataFileBytes} of {before} bytes");
-        Assert.InRange(statistics.FreePages, 0, 320); // shrinking leaves up to 256 in the middle
+        Assert.InRange(statistics.FreePages, 0, 320); // shrinking leaves up to 256 free pages in the middle
         using ReadTransaction read = again.BeginRead();
         expected.AssertEqual(read);
         Assert.Empty(again.Check(TestContext.Current.CancellationToken).Problems);
@@ -62,7 +62,7 @@ public sealed class ClosingShrinkTests
         }
 
         using StorageEnvironment again = Open(disk, random, options);
-        Assert.Equal(moved, again.State.Current.TransactionId); // a shrink commits
+        Assert.Equal(moved, again.State.Current.TransactionId); // shrinking makes commits
     }
 
     [Fact]

@@ -8,8 +8,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// Whatever fails between taking and releasing the queue of commits, it is released, and everyone who waits is told what is true
-/// for them.
+/// Whatever fails between acquiring and releasing the commit queue, the queue is released, and all waiting callers get the
+/// correct result.
 /// </summary>
 public sealed class CommitQueueTests
 {
@@ -24,15 +24,15 @@ public sealed class CommitQueueTests
         using StorageEnvironment environment = Open(files, scheduler);
         Put(environment, 0);
         Task<bool>? second = null;
-        int leader = Environment.CurrentManagedThreadId; // spare files are synced too, by other threads
+        int leader = Environment.CurrentManagedThreadId; // other threads sync too: spare files
         files.OnJournalSync = _ =>
         {
             if (second is null && Environment.CurrentManagedThreadId == leader)
                 second = environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("second"u8, "2"u8)).AsTask();
         };
         scheduler.IsRefusing = true;
-        Put(environment, 1); // the second command joins while this one is synced, and needs a leader when that has ended
-        Assert.True(await second!.WaitAsync(Eventually.Patience, Token)); // the sync began it
+        Put(environment, 1); // the second command arrives during the sync of this one, and needs a leader afterwards
+        Assert.True(await second!.WaitAsync(Eventually.Patience, Token)); // started during the sync
         Assert.True(scheduler.Refused > 0, "Nobody asked for a thread: the test shows nothing.");
         Put(environment, 2);
         Assert.Equal(4, Count(environment));
@@ -46,10 +46,10 @@ public sealed class CommitQueueTests
         var scheduler = new RefusingScheduler { IsRefusing = true };
         using StorageEnvironment environment = Open(files, scheduler);
         Task<bool>? second = null;
-        files.OnCreate = _ => // the first journal file: the batch of the first command is closed
+        files.OnCreate = _ => // the first journal file: the first command's batch is closed by then
             second ??= environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("second"u8, "2"u8)).AsTask();
         Put(environment, 1);
-        Assert.True(await second!.WaitAsync(Eventually.Patience, Token)); // the file was created
+        Assert.True(await second!.WaitAsync(Eventually.Patience, Token)); // started when the file was created
         Assert.True(scheduler.Refused > 0, "Nobody asked for a thread: the test shows nothing.");
         Put(environment, 2);
         Assert.Equal(3, Count(environment));
@@ -107,7 +107,7 @@ public sealed class CommitQueueTests
         await Eventually.TrueAsync(
             () =>
             {
-                Put(environment, key++); // journal files are used up, and the next ones are made in the background
+                Put(environment, key++); // uses up journal files, so that new ones are created in the background
                 return environment.GetStatistics().Scrub is { BytesVerified: > 0 };
             },
             "the scrub has begun");
@@ -148,7 +148,7 @@ public sealed class CommitQueueTests
             files.OnDataWrite = () => throw new StorageException("The data file cannot be written.");
             while (environment.GetStatistics().CheckpointFailures == 0 && key < 2_000)
                 Put(environment, key++);
-            clock.Failures = 1; // asked in the queue, when the next checkpoint may be tried
+            clock.Failures = 1; // read by the queue when the next checkpoint may be due
             StorageException error = Assert.ThrowsAny<StorageException>(() => Put(environment, key));
             Assert.Contains("The clock is broken.", error.Message, StringComparison.Ordinal);
             Assert.Contains("nothing of it was kept", error.Message, StringComparison.Ordinal);
@@ -182,7 +182,7 @@ public sealed class CommitQueueTests
         }
 
         DamageMiddleGroup(disk, out long damagedLeaf);
-        // so that the bitmap cannot be worked out again
+        // So that the bitmap cannot be recomputed.
         disk.Bytes(FormatLimits.DataFileName)[(damagedLeaf * PageLayout.SizeBytes) + 5000] ^= 1;
         int failed = 0;
         using (StorageEnvironment environment = OpenSmallGroups(disk))
@@ -219,7 +219,7 @@ public sealed class CommitQueueTests
         Put(environment, 0);
         var commands = new List<WeakReference>();
         var pending = new List<Task<bool>>();
-        int leader = Environment.CurrentManagedThreadId; // who makes a spare file may be waited for by the holder of the queue
+        int leader = Environment.CurrentManagedThreadId; // the holder of the queue may wait for other threads
         bool isDone = false;
         files.OnJournalSync = _ =>
         {
@@ -228,7 +228,7 @@ public sealed class CommitQueueTests
 
             isDone = true;
 
-            // From another thread, while the command that is synced and one that runs hold the queue.
+            // From another thread, while the command being synced and a running one hold the queue.
             using var isRunning = new ManualResetEventSlim();
             using var mayEnd = new ManualResetEventSlim();
             Task holder = Task.Run(() => environment.WriteAsync(_ =>
@@ -266,7 +266,7 @@ public sealed class CommitQueueTests
         pending.Add(environment.WriteAsync(command, token).AsTask());
     }
 
-    /// <summary>Of two commands in one batch the one that fails is undone alone.</summary>
+    /// <summary>Verifies that of two commands in one batch, only the failing one is undone.</summary>
     private static void AssertMateSucceeds(StorageEnvironment environment, int keys)
     {
         int failing = Enumerable.Range(0, keys).First(key => Length(environment, key) != 1);
@@ -278,7 +278,7 @@ public sealed class CommitQueueTests
             return transaction.GetOrCreateTree("c").Put("k"u8, "v"u8);
         });
         Assert.IsType<CorruptionException>(first!.Exception?.InnerException); // the command ran
-        Assert.True(mate!.IsCompletedSuccessfully); // it too
+        Assert.True(mate!.IsCompletedSuccessfully); // it ran too
         Assert.Equal(20_000, Length(environment, failing));
         using ReadTransaction read = environment.BeginRead();
         Assert.True(read.FindTree("mate")!.Contains("k"u8));
@@ -286,7 +286,7 @@ public sealed class CommitQueueTests
     }
 
     /// <summary>
-    /// Damages the bitmap page of a group that holds values only, and says where the leaf of the other tree is.
+    /// Damages the bitmap page of a group that contains values only, and returns the leaf of the other tree.
     /// </summary>
     private static void DamageMiddleGroup(SimulatedDisk disk, out long leaf)
     {

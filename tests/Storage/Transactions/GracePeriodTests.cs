@@ -3,7 +3,9 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>Pages taken out of use go once those who may hold them have ended: several threads ask for that at once.</summary>
+/// <summary>
+/// Retired pages are released once all readers that may hold them have ended. Several threads may check for that at once.
+/// </summary>
 public sealed class GracePeriodTests
 {
     [Fact]

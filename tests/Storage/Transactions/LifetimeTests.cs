@@ -6,8 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// Closing: what was begun comes to an end, nothing begins afterwards, and the directory is another's only when nothing is left
-/// to be done in it.
+/// Closing: operations in progress end, no new ones begin, and the directory is released only when nothing remains to be
+/// done in it.
 /// </summary>
 public sealed class LifetimeTests
 {
@@ -69,8 +69,8 @@ public sealed class LifetimeTests
     }
 
     /// <summary>
-    /// Everything that goes on in an environment beside its closing, in an order that the seed draws; the next process opens the
-    /// directory as soon as it can.
+    /// Closes an environment during operations of every kind, interleaved by the seed. The next process opens the directory
+    /// as soon as it can.
     /// </summary>
     [Theory]
     [InlineData(false)]
@@ -105,7 +105,7 @@ public sealed class LifetimeTests
                 Thread.Yield();
         });
         Assert.Throws<ObjectDisposedException>(() => environment.Check(progress, Token));
-        await closing!.WaitAsync(Eventually.Patience, Token); // progress was told
+        await closing!.WaitAsync(Eventually.Patience, Token); // set by the progress callback
     }
 
     [Fact]

@@ -7,10 +7,10 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// Own memory has one bound, whoever needs it: unwritten pages, what readers hold, large transactions. The rest lies in a file.
+/// Private memory has one bound for all uses: unwritten pages, pages held by readers, large transactions. The rest is in a file.
 /// </summary>
 [Collection(nameof(MemoryBudgetTests))]
-[CollectionDefinition(nameof(MemoryBudgetTests), DisableParallelization = true)] // it measures the process
+[CollectionDefinition(nameof(MemoryBudgetTests), DisableParallelization = true)] // it measures the memory of the process
 public sealed class MemoryBudgetTests
 {
     private const long BudgetBytes = 16 << 20;
@@ -46,7 +46,7 @@ public sealed class MemoryBudgetTests
         Assert.True(environment.GetStatistics().ScratchBytes > 6 * BudgetBytes, "The readers hold little: nothing is shown.");
         Assert.InRange(most, 0, BudgetBytes + ArenaBytes);
         if (OperatingSystem.IsLinux())
-            Assert.InRange(OwnMemory() - before, long.MinValue, BudgetBytes + (48 << 20)); // what the runtime takes beside
+            Assert.InRange(OwnMemory() - before, long.MinValue, BudgetBytes + (48 << 20)); // memory of the runtime
 
         for (int i = 0; i < readers.Count; i++)
         {
@@ -79,7 +79,7 @@ public sealed class MemoryBudgetTests
             environment.Checkpoint();
             using (ReadTransaction read = environment.BeginRead())
                 AssertRows(read, version: 7, rows: 20_000);
-            // its frame of the journal is in memory as a whole
+            // The transaction's journal frame is completely in memory.
             Assert.InRange(OwnMemory() - before, long.MinValue, 2 * BudgetBytes + (160 << 20));
         }
 
@@ -142,7 +142,7 @@ public sealed class MemoryBudgetTests
 
     private static void AssertRows(ReadTransaction read, int version, int rows = Rows)
     {
-        Tree tree = read.FindTree("t")!; // written first of all
+        Tree tree = read.FindTree("t")!; // written at the beginning
         for (int row = 0; row < rows; row++)
         {
             Assert.True(tree.TryGet(KeyOf(row), out ReadOnlySpan<byte> value));
@@ -158,7 +158,7 @@ public sealed class MemoryBudgetTests
         return key;
     }
 
-    /// <summary>Memory of the process that no file stands behind.</summary>
+    /// <summary>Private memory of the process, which is not backed by a file.</summary>
     private static long OwnMemory()
     {
         if (!OperatingSystem.IsLinux())

@@ -6,8 +6,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// A write of the same bytes may be torn as any other: what recovery may need is written again only where there is another copy
-/// of it, or not at all.
+/// Rewriting the same bytes can be torn like any other write. So data that recovery may need is rewritten only if there is
+/// another copy of it, or not at all.
 /// </summary>
 public sealed class MetaCopyOrderTests
 {
@@ -60,11 +60,11 @@ public sealed class MetaCopyOrderTests
         string[] second = CheckpointWrites(disk, () => environment.Checkpoint(TestContext.Current.CancellationToken));
 
         Assert.True(first.Length >= 2, string.Join('\n', first)); // a leaf, the catalogue and the bitmap
-        Assert.NotEmpty(second); // another bitmap
+        Assert.NotEmpty(second); // the other bitmap
         Assert.Empty(first.Intersect(second));
     }
 
-    /// <summary>What is written of the data file behind the meta pages.</summary>
+    /// <summary>The writes to the data file after the meta pages.</summary>
     private static string[] CheckpointWrites(SimulatedDisk disk, Action checkpoint)
     {
         disk.Story = [];

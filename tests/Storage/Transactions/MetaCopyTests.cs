@@ -46,8 +46,9 @@ public sealed class MetaCopyTests
     }
 
     /// <summary>
-    /// A write of zeros over zeros can leave garbage. Where that made a meta page count as damaged, the next write to the same
-    /// place could mend it and be lost but for that: the meta page came back, when what it names had been written over.
+    /// Regression test: writing zeros over zeros can leave garbage. If that damaged a meta page, the next write to the same
+    /// position could repair just that damage and otherwise be lost. The old meta page was then valid again, after the pages it
+    /// refers to had been overwritten.
     /// </summary>
     [Theory]
     [InlineData(Durability.Durable)]
@@ -90,7 +91,7 @@ public sealed class MetaCopyTests
         Assert.Equal(durability == Durability.Durable ? "third" : "second", ReadValue(read));
         Assert.True(last.Check(TestContext.Current.CancellationToken).IsClean);
 
-        // Sectors of the page without any of the record.
+        // Sectors of the page that contain nothing of the record.
         static IEnumerable<int> Behind(PowerLoss loss) =>
             Enumerable.Range(0, loss.Sectors)
                 .Where(dimension => loss.Sector(dimension).Number % (HalfBytes / PendingWrite.SectorBytes) != 0);
@@ -111,7 +112,7 @@ public sealed class MetaCopyTests
             };
             Assert.ThrowsAny<Exception>(() => environment.Checkpoint());
             disk.Acting = null;
-            return left!; // the checkpoint fails there only
+            return left!; // the checkpoint only fails there
         }
 
         static bool IsMetaPageOnly(SimulatedDisk disk)
@@ -128,7 +129,7 @@ public sealed class MetaCopyTests
 
     private static string ReadValue(ReadTransaction read)
     {
-        Assert.True(read.FindTree("tree")!.TryGet("key"u8, out ReadOnlySpan<byte> value)); // put before
+        Assert.True(read.FindTree("tree")!.TryGet("key"u8, out ReadOnlySpan<byte> value)); // written before
         return System.Text.Encoding.UTF8.GetString(value);
     }
 }

@@ -5,8 +5,8 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// A store whose creation was stopped before its name was durable: whoever opens it next makes it so before anything is built
-/// upon it.
+/// A store whose creation was interrupted before its file name was durable. The next opening must make it durable before
+/// anything is built on it.
 /// </summary>
 public sealed class NewStoreNameTests
 {
@@ -36,7 +36,7 @@ public sealed class NewStoreNameTests
             if (durability == Durability.Relaxed)
                 environment.Checkpoint();
             _disk.Restart(new PowerLoss(_disk).None().Build());
-            _disk.PowerOff(); // closing writes nothing
+            _disk.PowerOff(); // so that closing writes nothing
         }
 
         _disk.Resume();

@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>What opening reads of the data file by calls: a look at a disk for each would be most of what it takes.</summary>
+/// <summary>
+/// The reads of the data file during opening. One disk access for each would be most of the time that opening takes.
+/// </summary>
 public sealed class OpeningReadsTests
 {
     [Theory]

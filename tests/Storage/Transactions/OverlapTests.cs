@@ -6,7 +6,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// The next batch runs while the last one syncs: what is seen meanwhile, and what happens where that goes wrong.
+/// The next batch runs while the previous one is synced: what is visible meanwhile, and what happens if the sync fails.
 /// </summary>
 public sealed class OverlapTests : IDisposable
 {
@@ -348,13 +348,13 @@ public sealed class OverlapTests : IDisposable
                 : 0;
     }
 
-    /// <summary>A blocking write on another thread, which is in its sync when this returns, until released.</summary>
+    /// <summary>Starts a blocking write on another thread. When this returns, the write is in its sync, until released.</summary>
     private Task BeginHeldWrite(string key)
     {
         _files.OnJournalSync = name =>
         {
             if (name != FileInUse)
-                return; // a spare that is being made
+                return; // a spare file that is being created
 
             _isSyncing.Set();
             _isReleased.Wait(Token);

@@ -48,7 +48,7 @@ public sealed class ReadScopeTests : IDisposable
         TreeScan scan = tree.Scan(new byte[Tree.MaxKeyBytes]);
         read.Dispose();
         Assert.Equal(0, _environment.GetStatistics().OpenReaders);
-        using ReadScope other = _environment.Read(); // may have the same place now
+        using ReadScope other = _environment.Read(); // may use the same slot now
         copy.Dispose();
         Assert.Equal(1, _environment.GetStatistics().OpenReaders);
         AssertDisposed(ref copy);
@@ -87,8 +87,8 @@ public sealed class ReadScopeTests : IDisposable
         byte[] room = new byte[Tree.MaxKeyBytes];
         Assert.Equal(200 * 501, Run(200));
 
-        // What is no read may allocate on this thread in a round, as the runtime does where it compiles again; reads that do, do
-        // so in each.
+        // Other code may allocate on this thread in some rounds, for example when the runtime recompiles. Reads that
+        // allocate would do so in every round.
         long least = long.MaxValue;
         for (int round = 0; round < 5 && least > 0; round++)
         {

@@ -2,21 +2,21 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>The thread pool, until the system refuses to start threads.</summary>
+/// <summary>The thread pool, with an option to refuse new threads.</summary>
 internal sealed class RefusingScheduler : IScheduler
 {
     private readonly ThreadPoolScheduler _inner = new();
     private volatile bool _isRefusing;
     private int _refused;
 
-    /// <summary>Whether no work can be started.</summary>
+    /// <summary>Whether starting work fails.</summary>
     public bool IsRefusing
     {
         get => _isRefusing;
         set => _isRefusing = value;
     }
 
-    /// <summary>How often work could not be started.</summary>
+    /// <summary>How often starting work failed.</summary>
     public int Refused => Volatile.Read(ref _refused);
 
     public void Queue(Action work)

@@ -4,7 +4,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// What is committed relaxed is on the disk some time later, whatever the timer and the checkpoint before it met with.
+/// A relaxed commit reaches the disk some time later, whatever happens to its timer and to the checkpoint before it.
 /// </summary>
 public sealed class RelaxedDelayTests : IDisposable
 {
@@ -21,7 +21,7 @@ public sealed class RelaxedDelayTests : IDisposable
         files.OnDataSync = () =>
         {
             if (_environment.State.CheckpointUnderWay < 0)
-                return; // before it, by the leader
+                return; // called by the leader, before the checkpoint
 
             _isSyncing.Set();
             _mayGoOn.Wait(TestContext.Current.CancellationToken);
@@ -57,7 +57,7 @@ public sealed class RelaxedDelayTests : IDisposable
         _clock.GoOff();
         _isSyncing.Wait(TestContext.Current.CancellationToken);
         Put(2);
-        _clock.GoOff(); // to no purpose: one is being written
+        _clock.GoOff(); // no effect, because a checkpoint is being written
         long before = _environment.GetStatistics().Checkpoints;
         _mayGoOn.Set();
         await Eventually.TrueAsync(() => _environment.GetStatistics().Checkpoints > before, "the first commit is written");
@@ -68,14 +68,14 @@ public sealed class RelaxedDelayTests : IDisposable
     private void Put(int key) =>
         _environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[100]));
 
-    /// <summary>Timers that go off when a test says so, or as soon as they run.</summary>
+    /// <summary>Timers that fire on request, or immediately when started.</summary>
     private sealed class Timers : TimeProvider
     {
         private readonly List<Timer> _running = [];
 
         public bool GoOffAtOnce { get; set; }
 
-        /// <summary>Lets all that run go off; whether there was one.</summary>
+        /// <summary>Fires all running timers. Returns whether there was one.</summary>
         public bool GoOff()
         {
             Timer[] due;

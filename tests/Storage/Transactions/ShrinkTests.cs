@@ -102,7 +102,7 @@ public sealed class ShrinkTests
         for (int key = 0; key < 400; key++)
         {
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[30_000]));
-            environment.Checkpoints.RunToShrink(0, CancellationToken.None); // both bitmaps are too far out
+            environment.Checkpoints.RunToShrink(0, CancellationToken.None); // because both bitmaps are too far out
             int covered = environment.State.Durable.Bitmap.Pages * environment.State.Space.PagesPerGroup;
             Assert.InRange(environment.State.Durable.PageCount, 0, covered);
         }

@@ -4,8 +4,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Tests.Transactions;
 
 /// <summary>
-/// A file system whose calls a test sees before they reach the one below: it may hold them up, fail them, or do something
-/// meanwhile.
+/// A file system that lets a test intercept calls before they reach the one below: to delay them, make them fail, or do
+/// something meanwhile.
 /// </summary>
 internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 {
@@ -21,13 +21,13 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>Called when a file is created.</summary>
     public Action<string>? OnCreate { get; set; }
 
-    /// <summary>Called before a part of the data file is read: where it begins and how long it is.</summary>
+    /// <summary>Called with offset and length before a part of the data file is read.</summary>
     public Action<long, long>? OnDataRead { get; set; }
 
-    /// <summary>Called when a part of the data file is announced.</summary>
+    /// <summary>Called with offset and length when a part of the data file is announced.</summary>
     public Action<long, long>? OnDataAnnounced { get; set; }
 
-    /// <summary>As <see cref="OnDataAnnounced"/>, of what is read as memory.</summary>
+    /// <summary>Like <see cref="OnDataAnnounced"/>, for parts that are read through the memory map.</summary>
     public Action<long, long>? OnMapAnnounced { get; set; }
 
     /// <summary>Called before a file is deleted.</summary>
@@ -36,13 +36,13 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>Called before a part of the data file is written.</summary>
     public Action? OnDataWrite { get; set; }
 
-    /// <summary>Whether no file can be opened for direct writes.</summary>
+    /// <summary>Whether opening files for direct writes fails.</summary>
     public bool RefusesDirect { get; set; }
 
-    /// <summary>Whether direct writes are refused though a file can be opened for them.</summary>
+    /// <summary>Whether direct writes fail although opening a file for them succeeds.</summary>
     public bool FailsDirectWrites { get; set; }
 
-    /// <summary>Whether cached writes are made so slow that direct ones are chosen.</summary>
+    /// <summary>Whether cached writes are so slow that direct ones are chosen.</summary>
     public bool ForcesDirect { get; set; }
 
     public string Path => files.Path;

@@ -32,7 +32,7 @@ public sealed class AnnouncedPagesTests
         using ReadTransaction read = opened.BeginRead();
         foreach (string name in (string[])["announced", "small", "empty"])
         {
-            Tree tree = read.FindTree(name)!; // made above
+            Tree tree = read.FindTree(name)!; // created above
             for (int round = 0; round < 20; round++)
             {
                 int from = random.Next(-5, Keys + 5), to = round % 5 == 0 ? random.Next(-5, Keys + 5) : from + random.Next(Keys);
@@ -47,7 +47,7 @@ public sealed class AnnouncedPagesTests
             }
         }
 
-        Assert.Equal(20 * read.FindTree("announced")!.Record.Levels, read.PageVisits); // what was read, and no more
+        Assert.Equal(20 * read.FindTree("announced")!.Record.Levels, read.PageVisits); // only the pages read count
     }
 
     private static byte[] Key(int number)

@@ -8,13 +8,13 @@ namespace Treepie.Storage.Tests.Trees;
 
 public sealed class FloorSeeksTests
 {
-    /// <summary>Bytes of a key that say which list it is of; the rest is a number.</summary>
+    /// <summary>Number of key bytes that identify the list. The rest of the key is a number.</summary>
     private const int ListBytes = sizeof(int);
 
     [Theory]
     [InlineData(1, 40)] // one leaf
     [InlineData(40, 60)]
-    [InlineData(60, 2_000)] // a few entries a leaf
+    [InlineData(60, 2_000)] // a few entries per leaf
     [InlineData(30, 9_000)] // runs of pages
     public void Each_key_finds_itself_or_the_greatest_before_it_of_its_list(int lists, int longest)
     {
@@ -45,7 +45,7 @@ public sealed class FloorSeeksTests
 
         long[] all = [.. keys.Keys];
         using ReadTransaction read = environment.BeginRead();
-        Tree found = read.FindTree("lists")!; // made above
+        Tree found = read.FindTree("lists")!; // created above
         for (int round = 0; round < 200; round++)
         {
             long list = random.Next(0, lists + 2);

@@ -5,8 +5,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
-/// Keys with a long prefix in common fill a page to the last bytes, because the prefix is stored once; then a key comes that does
-/// not share it. It was once thought that the page, as it is, would not fit into a page, and the command failed with "cannot be
+/// Keys with a long common prefix fill a page to the last bytes, because the prefix is stored once; then a key without this
+/// prefix is inserted. Regression test: the unchanged page was wrongly found too large for a page, and the command failed
+/// with "cannot be
 /// divided". Found by a salvage, which writes keys in order.
 /// </summary>
 public sealed class FullPageTests

@@ -6,8 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
-/// Values that grow and shrink under keys that stay, as the blocks of a dictionary do: pages are full of what was there before,
-/// and are laid anew where that is enough, divided where it is not.
+/// Values that grow and shrink under the same keys, as the blocks of a dictionary do. Pages are full of previous values, and are
+/// compacted if that is enough or split if not.
 /// </summary>
 public sealed class GrowingValuesTests
 {
@@ -40,7 +40,7 @@ public sealed class GrowingValuesTests
                     return true;
                 }, TestContext.Current.CancellationToken);
                 using (ReadTransaction read = environment.BeginRead())
-                    AssertSame(model, read.FindTree("tree")!); // just written
+                    AssertSame(model, read.FindTree("tree")!); // written above
                 if (round % 10 != 9)
                     continue;
                 environment.Dispose();

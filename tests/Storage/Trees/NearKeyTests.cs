@@ -5,7 +5,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Trees;
 
-/// <summary>Keys that come in order, or close to each other, take short ways; the outcome is that of the long ones.</summary>
+/// <summary>Sequential and nearby keys use shortcuts. The result must be the same as without them.</summary>
 public sealed class NearKeyTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -104,7 +104,7 @@ public sealed class NearKeyTests : IDisposable
         int leaves = 0;
         foreach (LeafEntries leaf in read.GetTree("loaded").Scan(new byte[Tree.MaxKeyBytes]))
             leaves += leaf.Count > 0 ? 1 : 0;
-        // cell head, head, slot, value, and of the key what is not in the prefix at least
+        // Cell header, key head, slot, value, and at least the part of the key that is not in the prefix.
         int entryBytes = 4 + 4 + 2 + ValueBytes + 2;
         Assert.True(leaves <= Count * entryBytes / (8192 - 64) * 1.1, $"{leaves} leaves for {Count} keys");
     }
@@ -112,7 +112,7 @@ public sealed class NearKeyTests : IDisposable
     private static byte[] Key(int number)
     {
         var key = new byte[sizeof(int)];
-        BinaryPrimitives.WriteInt32BigEndian(key, number + 100); // the sign bit stays clear
+        BinaryPrimitives.WriteInt32BigEndian(key, number + 100); // keep the sign bit clear
         return key;
     }
 

@@ -5,7 +5,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
-/// Where a page is divided depends on what its parts would take: one byte too many, and a full page "cannot be divided".
+/// Where a page is split depends on the computed size of its parts. If that is one byte too large, a full page "cannot be
+/// divided".
 /// </summary>
 public sealed class PageRebuildTests
 {
@@ -42,7 +43,7 @@ public sealed class PageRebuildTests
         Assert.Equal(page.UsedBytes, said);
     }
 
-    /// <summary>Keys with a prefix in common that the additional key has not, of which the page holds what it can.</summary>
+    /// <summary>Fills the page with keys that have a common prefix, which the additional key does not have.</summary>
     private static void Fill(SlottedPage page, Random random, bool isBranch)
     {
         byte[] prefix = new byte[random.Next(1500)];

@@ -34,7 +34,7 @@ public sealed class PathAnnouncementTests
         }
 
         if (!OperatingSystem.IsLinux())
-            return; // elsewhere files are not mapped
+            return; // files are mapped on Linux only
 
         List<long> announced = [];
         var files = new WatchedFiles(new DiskFileSystem(directory.Path))
@@ -45,7 +45,7 @@ public sealed class PathAnnouncementTests
         using StorageEnvironment opened = StorageEnvironment.Open(
             new World(files, TimeProvider.System, random, true), new StorageOptions());
         using ReadTransaction read = opened.BeginRead();
-        Tree[] trees = [read.FindTree("first")!, read.FindTree("second")!]; // made above
+        Tree[] trees = [read.FindTree("first")!, read.FindTree("second")!]; // created above
         int levels = trees[0].Record.Levels;
         Assert.True(levels > 2);
         Assert.Empty(announced);
@@ -70,7 +70,7 @@ public sealed class PathAnnouncementTests
         Assert.True(trees[0].Contains(Key(low)) && trees[0].Contains(Key(high)));
         Assert.All(announced[^2..], page => Assert.False(trees[0].Store.IsUnseen(page)));
 
-        // What was seen is not announced again.
+        // Pages already seen are not announced again.
         announced.Clear();
         paths.Add(trees[0], Key(low));
         paths.Run();
@@ -94,7 +94,7 @@ public sealed class PathAnnouncementTests
         }
 
         if (!OperatingSystem.IsLinux())
-            return; // as above
+            return; // files are mapped on Linux only
 
         var announced = new HashSet<long>();
         var files = new WatchedFiles(new DiskFileSystem(directory.Path))
@@ -105,13 +105,13 @@ public sealed class PathAnnouncementTests
         using StorageEnvironment opened = StorageEnvironment.Open(
             new World(files, TimeProvider.System, random, true), new StorageOptions());
         using ReadTransaction read = opened.BeginRead();
-        Tree first = read.FindTree("first")!; // made above
+        Tree first = read.FindTree("first")!; // created above
         var root = new SlottedPage(first.Store.Read(first.Record.Root.Number));
         Assert.True(first.Record.Levels == 3 && root.Count > 2);
         int above = 1 + random.Next(root.Count - 2);
         var branch = new SlottedPage(first.Store.Read(root.Child(above).Number));
 
-        // From the last leaf under one page to some under the next.
+        // From the last leaf of one branch to some leaves of the next.
         byte[] room = new byte[sizeof(long)];
         int start = (int)BinaryPrimitives.ReadInt64BigEndian(Whole(branch, 1)) - 200;
         int end = (int)BinaryPrimitives.ReadInt64BigEndian(Whole(branch, 6));
@@ -119,7 +119,7 @@ public sealed class PathAnnouncementTests
         for (int leaf = 0; leaf <= 6; leaf++)
             Assert.Contains(branch.Child(leaf).Number, announced);
 
-        // A key of a branch may be cut short behind what tells it from those before.
+        // A key in a branch may be truncated after the part that distinguishes it from those before.
         byte[] Whole(SlottedPage page, int entry)
         {
             Array.Clear(room);

@@ -5,7 +5,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Trees;
 
-/// <summary>Keys that are left behind leaf by leaf are those that going from key to key leaves behind.</summary>
+/// <summary>Skipping keys leaf by leaf skips the same keys as going from key to key.</summary>
 public sealed class SkippedKeysTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -36,7 +36,7 @@ public sealed class SkippedKeysTests : IDisposable
         });
 
         using ReadTransaction read = _environment.BeginRead();
-        using Cursor cursor = read.FindTree("lists")!.OpenCursor(); // it was just made
+        using Cursor cursor = read.FindTree("lists")!.OpenCursor(); // created above
         byte[][] keys = [
             .. Enumerable.Range(0, counts.Length)
                 .SelectMany(list => Enumerable.Range(0, counts[list]).Select(place => Key(list, place)))];

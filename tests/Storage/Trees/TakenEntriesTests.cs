@@ -6,8 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
-/// The values of keys that begin alike, a leaf at a time: those that a walk from key to key gives, whatever stands before and
-/// behind them.
+/// Reads the values of keys with a common prefix one leaf at a time. They must be those found by walking from key to key,
+/// whatever precedes and follows them.
 /// </summary>
 public sealed class TakenEntriesTests : IDisposable
 {
@@ -31,7 +31,7 @@ public sealed class TakenEntriesTests : IDisposable
         var model = new SortedDictionary<(int List, int Place), byte[]>();
         for (int list = 0; list < 40; list++)
         {
-            // From none to many leaves; some values are so long that they have pages of their own.
+            // Between none and many leaves. Some values are so long that they have their own pages.
             int count = random.Next(3) * random.Next(random.Next(2) == 0 ? 8 : 90);
             for (int place = 0; place < count; place++)
             {
@@ -50,7 +50,7 @@ public sealed class TakenEntriesTests : IDisposable
         });
 
         using ReadTransaction read = _environment.BeginRead();
-        using Cursor cursor = read.FindTree("lists")!.OpenCursor(); // it was just made
+        using Cursor cursor = read.FindTree("lists")!.OpenCursor(); // created above
         for (int list = 0; list < 40; list++)
         {
             byte[] beginning = Key(list, 0)[..sizeof(int)];

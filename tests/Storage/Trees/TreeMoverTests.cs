@@ -8,8 +8,8 @@ namespace Treepie.Storage.Tests.Trees;
 public sealed class TreeMoverTests
 {
     /// <summary>
-    /// A branch has fewer children than there are shapes. Each shape has one leaf less than the one before, so one of them has a
-    /// branch where the first visit ends, whose first key has no meaning.
+    /// There are more shapes than a branch has children, and each has one leaf less than the previous one. So in one of them
+    /// the first visit ends at a branch, whose first key has no meaning.
     /// </summary>
     [Fact]
     public void A_visit_that_ends_at_a_branch_does_not_begin_again()

@@ -44,7 +44,7 @@ public sealed class TreePackerTests
                 byte[] start = from;
                 from = environment.Write(transaction =>
                 {
-                    byte[]? next = transaction.FindTree("t")!.Pack(start, out int pages); // it was made above
+                    byte[]? next = transaction.FindTree("t")!.Pack(start, out int pages); // created above
                     saved += pages;
                     return next;
                 });
@@ -84,7 +84,7 @@ public sealed class TreePackerTests
         Assert.True(environment.Check(TestContext.Current.CancellationToken).IsClean);
     }
 
-    /// <summary>Keys with long common starts, and some that are long.</summary>
+    /// <summary>Keys with long common prefixes, and some long ones.</summary>
     private static byte[] RandomKey(Random random)
     {
         byte[] key = new byte[random.Next(50) == 0 ? random.Next(300) : 4 + random.Next(8)];
@@ -97,13 +97,13 @@ public sealed class TreePackerTests
     private static TreeSize Measure(StorageEnvironment environment)
     {
         using ReadTransaction read = environment.BeginRead();
-        return read.FindTree("t")!.Measure(TestContext.Current.CancellationToken); // it was made before
+        return read.FindTree("t")!.Measure(TestContext.Current.CancellationToken); // created before
     }
 
     private static void AssertSame(StorageEnvironment environment, SortedDictionary<byte[], byte[]> model, int seed)
     {
         using ReadTransaction read = environment.BeginRead();
-        Tree tree = read.FindTree("t")!; // it was made before
+        Tree tree = read.FindTree("t")!; // created before
         using Cursor cursor = tree.OpenCursor();
         bool more = cursor.MoveFirst();
         foreach ((byte[] key, byte[] value) in model)

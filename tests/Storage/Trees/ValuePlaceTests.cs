@@ -15,7 +15,7 @@ public sealed class ValuePlaceTests
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         Fill(environment, random);
         using ReadTransaction read = environment.BeginRead();
-        Tree tree = read.FindTree("places")!; // just made
+        Tree tree = read.FindTree("places")!; // created above
         var places = new Dictionary<int, (ValuePlace Place, byte[] Value)>();
         byte[] key = new byte[sizeof(int)];
         for (int number = 0; number < 3_000; number++)
@@ -37,12 +37,12 @@ public sealed class ValuePlaceTests
             environment.Checkpoint(TestContext.Current.CancellationToken);
         }
 
-        // Another transaction of another state; the same places are not asked there.
+        // A transaction with another state does not share derived objects.
         using ReadTransaction later = environment.BeginRead();
         Assert.NotSame(read.Derived<List<int>>(), later.Derived<List<int>>());
         using ReadTransaction same = later.BeginSame();
         Assert.Same(later.Derived<List<int>>(), same.Derived<List<int>>());
-        Assert.NotNull(later.Derived<List<string>>()); // the place is taken: one of its own
+        Assert.NotNull(later.Derived<List<string>>()); // the slot is in use, so a separate object is created
     }
 
     [Fact]
@@ -53,7 +53,7 @@ public sealed class ValuePlaceTests
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         Fill(environment, random);
         using ReadTransaction read = environment.BeginRead();
-        Tree tree = read.FindTree("places")!; // just made
+        Tree tree = read.FindTree("places")!; // created above
         Cursor used = tree.OpenCursor();
         for (int round = 0; round < 50; round++)
         {

@@ -6,31 +6,31 @@ namespace Treepie.Torture.Models;
 
 internal enum ChangeKind
 {
-    /// <summary>Puts a value, in an array of the caller's.</summary>
+    /// <summary>Puts a value from an array of the caller.</summary>
     Put,
 
-    /// <summary>Puts a value into room that the tree gives.</summary>
+    /// <summary>Puts a value by writing into space reserved in the tree.</summary>
     Reserve,
 
-    /// <summary>Deletes a key; makes the tree where there is none.</summary>
+    /// <summary>Deletes a key; creates the tree if it does not exist.</summary>
     Delete,
 
-    /// <summary>Deletes a key of a tree, if there is one of the name: what a session does.</summary>
+    /// <summary>Deletes a key if the tree exists, as a session does.</summary>
     DeleteIfThere,
 
-    /// <summary>Makes the tree, if there is none, and leaves it as it is.</summary>
+    /// <summary>Creates the tree if it does not exist, and changes nothing otherwise.</summary>
     Create,
 
     /// <summary>Drops the tree.</summary>
     Drop,
 
-    /// <summary>Puts many keys in a row.</summary>
+    /// <summary>Puts many consecutive keys.</summary>
     Fill,
 
-    /// <summary>Deletes many keys in a row.</summary>
+    /// <summary>Deletes many consecutive keys.</summary>
     Clear,
 
-    /// <summary>Fills the tree's leaves; makes the tree where there is none.</summary>
+    /// <summary>Packs the leaves of the tree; creates the tree if it does not exist.</summary>
     Pack,
 
     /// <summary>Puts into a hash map.</summary>
@@ -42,18 +42,19 @@ internal enum ChangeKind
     /// <summary>Drops a hash map.</summary>
     MapDrop,
 
-    /// <summary>Keeps what the command leaves under a name, in the place of what was kept under it.</summary>
+    /// <summary>Creates a named snapshot of the state after the command, replacing one with this name.</summary>
     Snapshot,
 
     /// <summary>Drops a named snapshot.</summary>
     DropSnapshot,
 
-    /// <summary>The command gives up here: nothing of it may be seen.</summary>
+    /// <summary>Aborts the command here: none of it may be visible.</summary>
     GiveUp,
 }
 
 /// <summary>
-/// One thing a command does to a tree. Keys are numbers here; the bytes follow from them, so that a change can be told in a line.
+/// One change that a command makes to a tree. Keys are numbers from which their bytes are derived, so that a change fits
+/// into one line.
 /// </summary>
 internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count = 1, int Length = 0, int Version = 0)
 {
@@ -69,7 +70,7 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     public string TreeName => _names[Tree % _names.Length];
 
     /// <summary>
-    /// The bytes of a key: short and long ones, with prefixes that are shared and some that are not, and the empty one.
+    /// The bytes of a key: short and long ones, with and without shared prefixes, and the empty one.
     /// </summary>
     public static byte[] KeyOf(int number)
     {
@@ -84,11 +85,11 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
         return Encoding.UTF8.GetBytes(text);
     }
 
-    /// <summary>The same for a hash map, whose keys are shorter.</summary>
+    /// <summary>Same as above for hash maps, whose keys are shorter.</summary>
     public static byte[] MapKeyOf(int number) =>
         KeyOf(number) is { Length: > MaxMapKeyBytes } key ? key[^MaxMapKeyBytes..] : KeyOf(number);
 
-    /// <summary>Bytes that follow from key, version and length: a value that is another's shows it.</summary>
+    /// <summary>Fills a value with bytes derived from key, version and length, so that a wrong value is recognized.</summary>
     public static void FillValue(Span<byte> value, int key, int version)
     {
         if (IsMarked(value.Length))
@@ -120,7 +121,8 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     }
 
     /// <summary>
-    /// Whether a value of so many bytes holds <see cref="SecretMarker"/>, behind its first sixteen, which tell it from others.
+    /// Whether a value of this length contains <see cref="SecretMarker"/>, after the first sixteen bytes, which identify the
+    /// value.
     /// </summary>
     private static bool IsMarked(int lengthBytes) => lengthBytes >= 48;
 

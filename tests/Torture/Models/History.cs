@@ -1,13 +1,13 @@
 namespace Treepie.Torture.Models;
 
 /// <summary>
-/// What was submitted, by transaction number, from a state that is known: so what each transaction must have left. Numbers are
-/// given by the engine in the order in which it runs commands; what is undone and run again submits its number again, and all
-/// later ones are void.
+/// The submitted commands by transaction number, starting from a known state, and so the state that each transaction must
+/// have left. The engine assigns numbers in the order in which it runs commands. A command that is undone and run again is
+/// submitted again with its number, which voids all later ones.
 /// </summary>
 internal sealed class History(long first, Model model)
 {
-    /// <summary>More than a shrink makes between two commands of others.</summary>
+    /// <summary>More transactions than a shrink makes between two commands of other clients.</summary>
     private const int MostUnsubmitted = 400;
 
     private readonly List<Entry> _entries = [];
@@ -16,16 +16,16 @@ internal sealed class History(long first, Model model)
     /// <summary>The transaction whose state is known.</summary>
     public long First { get; private set; } = first;
 
-    /// <summary>The last one submitted.</summary>
+    /// <summary>The last submitted transaction.</summary>
     public long Last => First + _entries.Count;
 
     /// <summary>
-    /// Whether there are transactions that nobody submits: those by which a shrink moves pages, between the commands of other
-    /// clients. They change nothing that is seen.
+    /// Whether there are transactions that nobody submits: those by which a shrink moves pages between the commands of other
+    /// clients. They do not change visible content.
     /// </summary>
     public bool HasUnsubmitted { get; set; }
 
-    /// <summary>Whether a transaction may have been.</summary>
+    /// <summary>Whether a transaction is possible.</summary>
     public bool Covers(long transaction)
     {
         if (HasUnsubmitted && transaction <= Last + MostUnsubmitted)
@@ -33,7 +33,7 @@ internal sealed class History(long first, Model model)
         return transaction <= Last;
     }
 
-    /// <summary>A command ran as this transaction.</summary>
+    /// <summary>Records that a command ran as this transaction.</summary>
     public void Submit(long transaction, IReadOnlyList<Change> changes)
     {
         if (HasUnsubmitted)
@@ -46,14 +46,14 @@ internal sealed class History(long first, Model model)
         _entries.Add(new Entry(changes));
     }
 
-    /// <summary>Whether these changes, and not another command's, were the last to be submitted as a transaction.</summary>
+    /// <summary>Whether these changes, and not another command's, were the last submitted as this transaction.</summary>
     public bool IsOf(long transaction, IReadOnlyList<Change> changes)
     {
         int index = (int)(transaction - First - 1);
         return index >= 0 && index < _entries.Count && ReferenceEquals(_entries[index].Changes, changes);
     }
 
-    /// <summary>What the state after a transaction must be.</summary>
+    /// <summary>The expected state after a transaction.</summary>
     public Model At(long transaction)
     {
         _ = Covers(transaction);
@@ -65,7 +65,7 @@ internal sealed class History(long first, Model model)
         return entry.Model ??= At(transaction - 1).Apply(entry.Changes);
     }
 
-    /// <summary>Tells one history from another.</summary>
+    /// <summary>Identifies the history up to a transaction.</summary>
     public ulong HashAt(long transaction)
     {
         int index = (int)(transaction - First - 1);
@@ -85,7 +85,7 @@ internal sealed class History(long first, Model model)
         return entry.Hash;
     }
 
-    /// <summary>After a crash this state was found: what came later never happened.</summary>
+    /// <summary>Restarts the history at the state found after a crash; later transactions never happened.</summary>
     public void Settle(long transaction)
     {
         model = At(transaction);
@@ -94,15 +94,15 @@ internal sealed class History(long first, Model model)
         _entries.Clear();
     }
 
-    /// <summary>What came after a transaction counts no more.</summary>
+    /// <summary>Discards everything after a transaction.</summary>
     public void CutAfter(long transaction)
     {
         _entries.RemoveRange((int)(transaction - First), (int)(Last - transaction));
         for (long id = First; id <= Last; id++)
-            _ = (At(id), HashAt(id)); // from here on it may be read by any thread
+            _ = (At(id), HashAt(id)); // computes both, so that any thread may read them from now on
     }
 
-    /// <summary>A history of its own that begins with one of the states of this one.</summary>
+    /// <summary>A separate history that begins with one of the states of this one.</summary>
     public History Branch(long transaction) => new(transaction, At(transaction));
 
     private void FillUpTo(long transaction)

@@ -6,7 +6,7 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Torture.Models;
 
-/// <summary>What an environment should hold. Immutable; versions share what did not change.</summary>
+/// <summary>The expected content of an environment. Immutable; versions share what did not change.</summary>
 internal sealed class Model
 {
     private static readonly ImmutableSortedDictionary<byte[], byte[]> _none = ImmutableSortedDictionary.Create<byte[], byte[]>(
@@ -35,7 +35,7 @@ internal sealed class Model
     public byte[]? Find(string tree, byte[] key) =>
         _trees.TryGetValue(tree, out var found) && found.TryGetValue(key, out byte[]? value) ? value : null;
 
-    /// <summary>The model after a command.</summary>
+    /// <summary>Returns the model after a command.</summary>
     public Model Apply(IReadOnlyList<Change> changes)
     {
         if (changes.Count == 0)
@@ -59,7 +59,7 @@ internal sealed class Model
                 Apply(trees, change.TreeName, change);
         }
 
-        // A snapshot is of what the command leaves, wherever in it it is asked for.
+        // A snapshot contains the state after the command, wherever in the command it is requested.
         var left = new Model(trees.ToImmutable(), maps.ToImmutable(), Empty._snapshots);
         for (int i = 0; i < changes.Count; i++)
             if (changes[i].Kind == ChangeKind.Snapshot
@@ -69,7 +69,7 @@ internal sealed class Model
         return new Model(left._trees, left._maps, snapshots.ToImmutable());
     }
 
-    /// <summary>Does to a transaction what <see cref="Apply(IReadOnlyList{Change})"/> does to a model.</summary>
+    /// <summary>Applies to a transaction what <see cref="Apply(IReadOnlyList{Change})"/> applies to a model.</summary>
     public static void Apply(WriteTransaction transaction, IReadOnlyList<Change> changes)
     {
         foreach (Change change in changes)
@@ -117,14 +117,14 @@ internal sealed class Model
         }
     }
 
-    /// <summary>All of it; bounded steps are for those who wait.</summary>
+    /// <summary>Packs the whole tree at once; bounded steps are for callers that must not block others.</summary>
     private static void Pack(Tree tree)
     {
         for (byte[]? from = []; from is not null;)
             from = tree.Pack(from, out _);
     }
 
-    /// <summary>Whether another one holds the same.</summary>
+    /// <summary>Whether another model has the same content.</summary>
     public bool HasSame(Model other) =>
         AreSame(_trees, other._trees) && AreSame(_maps, other._maps)
         && _snapshots.Count == other._snapshots.Count
@@ -134,8 +134,8 @@ internal sealed class Model
                     && (pair.First.Value == pair.Second.Value || pair.First.Value.HasSame(pair.Second.Value)));
 
     /// <summary>
-    /// What a snapshot holds that this does not, or the other way round, in a sentence; null where they are equal. With an
-    /// environment whose newest state that is, named snapshots too.
+    /// Describes the first difference between a snapshot and this model, or returns null if they are equal. With an
+    /// environment whose newest state the snapshot is, also compares named snapshots.
     /// </summary>
     public string? Difference(ReadTransaction read, StorageEnvironment? environment = null) =>
         TreeDifference(read) ?? MapDifference(read) ?? (environment is null ? null : SnapshotDifference(environment));

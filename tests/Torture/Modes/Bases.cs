@@ -7,7 +7,7 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.
+/// Environments to start with, created once: new, closed cleanly after some work, and left by a crash with a journal to replay.
 /// </summary>
 internal sealed class Bases
 {
@@ -26,10 +26,10 @@ internal sealed class Bases
         }
     }
 
-    /// <summary>How many kinds there are.</summary>
+    /// <summary>Number of kinds.</summary>
     public static int Count => 3;
 
-    /// <summary>A scenario that begins with one of the kinds.</summary>
+    /// <summary>Lets a scenario start with one of the kinds.</summary>
     public Scenario Begin(Scenario scenario, int kind)
     {
         if (kind == 0)
@@ -45,12 +45,13 @@ internal sealed class Bases
         };
     }
 
-    /// <summary>How one of the kinds came about: the states that were.</summary>
+    /// <summary>The history of one of the kinds.</summary>
     public History HistoryOf(Durability durability, int kind, bool isEncrypted) =>
         kind == 0 ? _none : _lived[(durability, kind == 1, isEncrypted)].History;
 
     /// <summary>
-    /// Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has
+    /// Does enough work that journal files are in their second use, there are free pages, values on their own pages, and a
+    /// tree with
     /// branches.
     /// </summary>
     private static (DiskImage Image, History History) Live(Durability durability, bool isClean, bool isEncrypted)
@@ -75,7 +76,7 @@ internal sealed class Bases
         steps.Add(Step.Write(new Change(ChangeKind.Put, 0, 2, 1, 40, 51)));
         steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 3, 1, 5000, 52)));
 
-        // A tail that goes over from one use of a file to the next.
+        // A tail that continues from one use of a journal file to the next.
         for (int i = 0; i < 5; i++)
             steps.Add(
                 Step.Write(

@@ -3,30 +3,30 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Modes;
 
-/// <summary>All modes, taken in turn by any number of threads until the time is over or one of them finds something.</summary>
+/// <summary>Runs all modes in turn on any number of threads until the time is over or one of them finds a failure.</summary>
 internal sealed class Battery
 {
     private readonly Share[] _shares;
     private TortureFailure? _failure;
 
-    /// <param name="modes">The modes, and of each the part of the time it gets.</param>
+    /// <param name="modes">The modes, each with its share of the time.</param>
     public Battery(params (IMode Mode, int Weight)[] modes) =>
         _shares = [.. modes.Select(entry => new Share(entry.Mode, entry.Weight))];
 
-    /// <summary>The modes for seeds, and so on, that belong to it.</summary>
+    /// <summary>The modes, with the number of pieces done.</summary>
     public IEnumerable<(IMode Mode, long Done)> Done => _shares.Select(share => (share.Mode, share.Done));
 
-    /// <summary>What was found first, or null.</summary>
+    /// <summary>The first failure, or null.</summary>
     public TortureFailure? Failure => Volatile.Read(ref _failure);
 
-    /// <summary>The mode and piece that found it.</summary>
+    /// <summary>The mode and number of the piece that failed.</summary>
     public string FailedPiece { get; private set; } = "";
 
-    /// <summary>Every mode on the simulated disk and <paramref name="more"/>, or those of these names.</summary>
+    /// <summary>All modes on the simulated disk and <paramref name="more"/>, or only those named.</summary>
     public static Battery Full(long firstSeed, IReadOnlyList<string> only, params (IMode Mode, int Weight)[] more) =>
         new([.. All(only), .. more.Where(entry => only.Count == 0 || only.Contains(entry.Mode.Name))]) { FirstSeed = firstSeed };
 
-    /// <summary>Every mode on the simulated disk by itself, or those of these names.</summary>
+    /// <summary>All modes on the simulated disk, or only those named.</summary>
     public static IReadOnlyList<IMode> Modes(IReadOnlyList<string> only) => [.. All(only).Select(entry => entry.Mode)];
 
     private static IEnumerable<(IMode Mode, int Weight)> All(IReadOnlyList<string> only)
@@ -48,10 +48,10 @@ internal sealed class Battery
         return all.Where(entry => only.Count == 0 || only.Contains(entry.Name)).Select(entry => (entry.Make(), entry.Weight));
     }
 
-    /// <summary>Whether what fails is made as short as can be before it is told.</summary>
+    /// <summary>Whether failures are minimized before they are reported.</summary>
     public bool IsMinimising { get; set; } = true;
 
-    /// <summary>The first number of modes without end.</summary>
+    /// <summary>Number of the first piece in modes with unlimited pieces.</summary>
     public long FirstSeed { get; init; }
 
     /// <summary>Runs until the time is over.</summary>
@@ -66,7 +66,7 @@ internal sealed class Battery
             worker.Join();
     }
 
-    /// <summary>Runs one piece again, whole.</summary>
+    /// <summary>Runs one whole piece again.</summary>
     public void Repeat(string mode, long piece, Tally tally)
     {
         Share share = Array.Find(_shares, share => share.Mode.Name == mode)
@@ -79,7 +79,7 @@ internal sealed class Battery
     {
         while (watch.Elapsed < time && Failure is null)
         {
-            // The one that got least of what is its due.
+            // The mode that is furthest below its share of the time.
             Share? next = _shares.Where(share => !share.IsOver).MinBy(share => share.SpentTicks / share.Weight);
             if (next is null)
                 return;

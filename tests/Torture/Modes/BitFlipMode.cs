@@ -9,8 +9,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// A bit of a file is wrong, or a few bytes: what is opened then is refused with a typed error, or reads as one of the states
-/// that were; never otherwise. Pieces go through every byte of every file, in an order that spreads them.
+/// Flips one bit or changes a few bytes of a file. Opening must be refused with a typed error or find one of the earlier
+/// states, never anything else. Pieces go through every byte of every file, in an order that spreads them.
 /// </summary>
 internal sealed class BitFlipMode : IMode
 {
@@ -52,9 +52,8 @@ internal sealed class BitFlipMode : IMode
             long number = (piece / _targets.Count * FlipsOfPiece) + i;
             long offset = (long)((UInt128)(ulong)number * (ulong)Stride % (ulong)content.Length);
 
-            // Most of a file is zeros that nobody reads: of four flips one hits the first meta pages or headers, one the head of
-            // a page or frame,
-            // one the beginning of a sector, one anything.
+            // Most of a file is zeros that are never read. So one flip in four hits the first meta pages or headers, one the
+            // header of a page or frame, one the beginning of a sector, and one any byte.
             long place = number / 4;
             offset = (number % 4) switch
             {
@@ -89,8 +88,8 @@ internal sealed class BitFlipMode : IMode
                 new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
             using (ReadTransaction read = environment.BeginRead())
             {
-                // A damaged last frame cannot be told from one that was cut off; an environment without a journal may fall back
-                // to its other meta page.
+                // A damaged last frame cannot be distinguished from a truncated one. An environment without a journal may
+                // fall back to its other meta page.
                 long oldest = durability == Durability.Durable ? history.Last - 1 : history.First;
                 if (read.TransactionId < oldest || read.TransactionId > history.Last)
                     throw new TortureFailure(
@@ -104,7 +103,7 @@ internal sealed class BitFlipMode : IMode
         }
         catch (StorageException)
         {
-            // Said, not guessed.
+            // The damage is reported, as it must be.
         }
         catch (Exception error) when (error is not TortureFailure)
         {

@@ -3,7 +3,7 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Modes;
 
-/// <summary>Environments that are closed while everything goes on in them; see <see cref="ClosingRun"/>.</summary>
+/// <summary>Closes environments while operations are in progress; see <see cref="ClosingRun"/>.</summary>
 internal sealed class ClosingsMode : IMode
 {
     public const string ModeName = "closings";

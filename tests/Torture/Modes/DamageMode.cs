@@ -9,9 +9,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Damage that no loss of power does. A journal file is cut off somewhere: what is opened then has everything, or is refused.
-/// Pages change on the disk after they were proven: once the scrub has been there, or the system has put them out of memory and
-/// that was noticed, whoever reads them gets an error, and nobody gets anything else than what was written.
+/// Damage that is not caused by power loss. A journal file is truncated somewhere: opening must find everything or refuse.
+/// Pages change on the disk after they were verified: once the scrub has read them, or the system has evicted them and that
+/// was noticed, every reader must get an error, and nobody may get anything other than what was written.
 /// </summary>
 internal sealed class DamageMode(Bases bases) : IMode
 {
@@ -83,7 +83,7 @@ internal sealed class DamageMode(Bases bases) : IMode
             List<long> changed = ChangePages(random, disk.Bytes(FormatLimits.DataFileName), environment);
             if (isScrub)
             {
-                environment.State.Scrubber!.RunPass(); // it is open for writing
+                environment.State.Scrubber!.RunPass(); // not null, because the environment is writable
                 long[] found = environment.State.Store.Proofs.Damaged.All();
                 if (!changed.All(found.Contains))
                     throw new TortureFailure(
@@ -105,12 +105,12 @@ internal sealed class DamageMode(Bases bases) : IMode
             }
             catch (CorruptionException)
             {
-                // as it must be
+                // Expected.
             }
         });
     }
 
-    /// <summary>Changes a bit in one to three pages of trees that the state uses and that lie in the file.</summary>
+    /// <summary>Flips a bit in one to three tree pages that the state uses and that are stored in the file.</summary>
     private static List<long> ChangePages(Random random, byte[] file, StorageEnvironment environment)
     {
         var pages = new List<long>();
@@ -148,7 +148,7 @@ internal sealed class DamageMode(Bases bases) : IMode
         }
         catch (StorageException)
         {
-            // Said, not guessed.
+            // The damage is reported, as it must be.
         }
         catch (Exception error) when (error is not TortureFailure)
         {

@@ -5,9 +5,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or a
-/// reader that stays (in an encrypted environment: by nothing, another key of the user's, a reopening or another data key), in
-/// every kind of environment: all crash points, and all subsets of what is not synced up to a bound.
+/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or
+/// a held reader (in an encrypted environment: nothing, a change of the user key, a reopening or a rotation of the data
+/// key), in every kind of environment: all crash points, and all subsets of unsynced data up to a bound.
 /// </summary>
 internal sealed class ExhaustiveMode : IMode
 {
@@ -61,7 +61,7 @@ internal sealed class ExhaustiveMode : IMode
         }
     }
 
-    /// <summary>What one transaction may be. <paramref name="at"/> makes the values of each place their own.</summary>
+    /// <summary>The possible transactions. <paramref name="at"/> makes the values of each position distinct.</summary>
     private static List<Step> Alphabet(int at) =>
     [
         Step.Write(new Change(ChangeKind.Put, 0, 1, 1, 60, 100 + at)),

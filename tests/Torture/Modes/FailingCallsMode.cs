@@ -7,27 +7,28 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// The disk is full, or one call of it fails, once or from then on: the first of its kind in a run, then the second, and so on to
-/// the last. What the run is follows from the piece, and of which kind.
+/// The disk is full, or one call fails, once or from then on: the first of its kind in a run, then the second, and so on to
+/// the last. The piece determines the run and the kind of call.
 /// </summary>
 internal sealed class FailingCallsMode(Bases bases) : IMode
 {
     public const string ModeName = "failing-calls";
 
-    /// <summary>Of the calls of one kind in a run, so many fail in their turn; spread where there are more.</summary>
+    /// <summary>Number of calls of one kind in a run that fail in turn; spread over all calls if there are more.</summary>
     private const int CallsOfKind = 24;
 
     private const long FillStepBytes = 2048;
 
     /// <summary>
-    /// Every other time the room ends near what is there at first, at a journal file more or less; a new store has so much.
+    /// In every other piece the capacity is close to the initial size, in steps that decide about one journal file; a new
+    /// store has <see cref="FirstDataBytes"/>.
     /// </summary>
     private const long FineStepBytes = 4096;
     private const long FirstDataBytes = 256 << 10;
 
     /// <summary>
-    /// Of three pieces one goes on in another process, which finds what a failed sync left readable: the first is killed so many
-    /// changes later, or fewer.
+    /// One piece in three continues in another process, which finds data that a failed sync left readable. The first process
+    /// is killed after fewer than this many changes following the failure.
     /// </summary>
     private const int KillsAfter = 4;
 
@@ -41,8 +42,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         IsAfterTroubleOnly = true
     };
     /// <summary>
-    /// Which call fails, from piece to piece, and of which file; null: the disk is full. What safety hangs on comes more often
-    /// than what is only read.
+    /// Which call fails in which piece, and on which file; null: the disk is full. Calls that durability depends on are more
+    /// frequent than those that only read.
     /// </summary>
     private static readonly (DiskOperation Kind, bool? OfData)?[] _turns =
     [
@@ -62,8 +63,9 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     public bool IsEncrypted(long piece) => IsEncrypted(new Random(Workload(Turn(piece))));
 
     /// <summary>
-    /// The kind changes fastest, then whether it fails once or for good, then workload and call together, so that early pieces
-    /// have early and late calls of many workloads; all calls of a workload have had their turn after a square of pieces.
+    /// The kind changes fastest, then whether it fails once or permanently, then workload and call together, so that early
+    /// pieces cover early and late calls of many workloads. All calls of a workload are covered after a quadratic number of
+    /// pieces.
     /// </summary>
     public void Run(long piece, Tally tally)
     {
@@ -102,7 +104,7 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
         }
     }
 
-    /// <summary>The how manieth a piece is of those in which the same kind fails.</summary>
+    /// <summary>The index of a piece among those in which the same kind fails.</summary>
     private static long Turn(long piece)
     {
         int place = (int)(piece % _turns.Length);
@@ -114,10 +116,10 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
     private static int Workload(long turn) =>
         unchecked((int)((turn / CallsOfKind / CallsOfKind * CallsOfKind) + (turn % CallsOfKind)));
 
-    /// <summary>The first of what a workload draws.</summary>
+    /// <summary>Must be the first draw of a workload.</summary>
     private static bool IsEncrypted(Random random) => random.Next(2) == 0;
 
-    /// <summary>How many there are of a call where none fails.</summary>
+    /// <summary>Number of calls of a kind if none fails.</summary>
     private int Calls(int workload, Scenario scenario, DiskOperation kind, bool? ofData, Tally tally)
     {
         if (_calls.TryGetValue((workload, kind, ofData), out int known))

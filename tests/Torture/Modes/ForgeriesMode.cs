@@ -9,9 +9,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Someone without the key changes files of an encrypted environment and makes every checksum right again: a bit anywhere in a
-/// page, a meta page, a bitmap, a frame, or a page in another's place. It is said, in words that tell it from a failing disk, and
-/// nothing is read that never was.
+/// An attacker without the key changes files of an encrypted environment and corrects every checksum: a bit anywhere in a
+/// page, a meta page, a bitmap or a frame, or a page in another's place. This must be reported, in words that distinguish it
+/// from a failing disk, and nothing may be read that was never written.
 /// </summary>
 internal sealed class ForgeriesMode : IMode
 {
@@ -93,7 +93,7 @@ internal sealed class ForgeriesMode : IMode
         int bit = random.Next(8);
         page[offset] ^= (byte)(1 << bit);
 
-        // With another type or length of a value the checksum covers something else: it tells as well.
+        // With another type or value length, the checksum covers other bytes, so it may detect the change first.
         bool isOtherRun =
             offset is PageLayout.TypeOffset or (>= PageLayout.ValueLengthOffset and < PageLayout.ValueLengthOffset + sizeof(int));
         Verify(
@@ -104,7 +104,7 @@ internal sealed class ForgeriesMode : IMode
     private static void LengthenValue(Target target, Random random)
     {
         long number = target.Values[random.Next(target.Values.Count)];
-        int length = new Page(target.Image.PageAt(number)!).ValueLength; // as above
+        int length = new Page(target.Image.PageAt(number)!).ValueLength; // pages of targets are in their places
         long room = target.Image.Files[FormatLimits.DataFileName].Length - (number * PageLayout.SizeBytes);
         int more = random.Next(1, MostPagesMore + 1) * PageLayout.SizeBytes;
         if (PageLayout.RunPages(length + more) * (long)PageLayout.SizeBytes > room)
@@ -149,8 +149,8 @@ internal sealed class ForgeriesMode : IMode
 
         DiskImage image = target.Image.WithMeta(slot, copy => copy[offset] ^= (byte)(1 << bit));
 
-        // What no reader looks at may be anything; and where it is no meta page any more, the other one counts, as after a crash,
-        // or it is foreign.
+        // Bytes that are never read may have any value. If the page is no longer a meta page, the other one counts, as after a
+        // crash, or the file is foreign.
         byte[] before = new byte[MetaPage.CopyBytes], after = new byte[MetaPage.CopyBytes];
         target.Image.Meta().WriteCopy(before);
         bool isMeta = false;
@@ -171,24 +171,24 @@ internal sealed class ForgeriesMode : IMode
     private static void ForgeFrame(Target target, Random random)
     {
         (string file, long place) = target.Frames[random.Next(target.Frames.Count)];
-        int length = target.Image.FrameAt(file, place)!.Length; // it was there when the target was made
+        int length = target.Image.FrameAt(file, place)!.Length; // it existed when the target was created
         bool isPayload = random.Next(4) > 0;
         int offset = isPayload ? random.Next(FrameHeader.SizeBytes, length) : random.Next(FrameHeader.SizeBytes),
             bit = random.Next(8);
         if (!isPayload && offset is >= 48 and < 52)
-            return; // another length: what follows is no frame
+            return; // with another length, what follows is no frame
 
         DiskImage image = target.Image.WithFrame(file, place, frame => frame[offset] ^= (byte)(1 << bit));
 
-        // With a header that does not continue the log, it ends there, as after a torn write: the last frame cannot be told from
-        // one that was cut off.
+        // A header that does not continue the log ends it, as after a torn write: the last frame cannot be distinguished from a
+        // truncated one.
         Verify(target, image, $"bit {bit} of byte {offset} of the frame at {place} of '{file}' changed", mustBeSaid: isPayload);
     }
 
     private static void MovePage(Target target, Random random)
     {
         long from = target.Pages[random.Next(target.Pages.Count)], to = target.Pages[random.Next(target.Pages.Count)];
-        byte[] page = target.Image.PageAt(from)!, place = target.Image.PageAt(to)!; // as above
+        byte[] page = target.Image.PageAt(from)!, place = target.Image.PageAt(to)!; // pages of targets are in their places
         if (from == to || page.Length != place.Length)
             return;
 
@@ -242,7 +242,7 @@ internal sealed class ForgeriesMode : IMode
             throw new TortureFailure(
                 $"With {what} transaction {read.TransactionId} is found, {oldest} to {target.History.Last} were there.");
 
-        // A second time: looking at what was forged must leave what was read before it as it was.
+        // Twice: reading a forged page must not change what was read before.
         for (int pass = 0; pass < 2; pass++)
         {
             try
@@ -258,14 +258,14 @@ internal sealed class ForgeriesMode : IMode
     }
 
     /// <summary>
-    /// An environment, its pages that a reader of it looks at in the file, and its frames that an opening reads.
+    /// An environment, the pages in the file that a reader of it accesses, and the frames that opening reads.
     /// </summary>
     private sealed record Target(
         Scenario Scenario, DiskImage Image, History History, List<long> Pages, List<(string File, long Offset)> Frames)
     {
-        /// <summary>Among the pages those that begin a long value.</summary>
+        /// <summary>The pages that begin a long value.</summary>
         public List<long> Values { get; } =
-            [.. Pages.Where(number => new Page(Image.PageAt(number)!).Type == PageType.Overflow)]; // they are in their places
+            [.. Pages.Where(number => new Page(Image.PageAt(number)!).Type == PageType.Overflow)]; // in their places
 
         public static Target Of(Scenario scenario, History history)
         {

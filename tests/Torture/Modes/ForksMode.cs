@@ -6,9 +6,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// The directory of an encrypted environment is copied, as a backup, a snapshot of a disk or a cloned machine does, and both
-/// copies go on, with different writes under the same numbers of transactions, pages and frames: no nonce may serve twice under
-/// one key, in whichever of them, not even through crashes and recoveries.
+/// Copies the directory of an encrypted environment, as a backup, a disk snapshot or a cloned machine does, and continues on
+/// both copies, with different writes under the same numbers of transactions, pages and frames. No nonce may be used twice
+/// under one key in either of them, even across crashes and recoveries.
 /// </summary>
 internal sealed class ForksMode(Bases bases) : IMode
 {
@@ -51,7 +51,7 @@ internal sealed class ForksMode(Bases bases) : IMode
         }
     }
 
-    /// <summary>The life of a copy: the same shape as the others', with values and random numbers of its own.</summary>
+    /// <summary>The scenario of a copy: the same steps as the other copies', with different values and random numbers.</summary>
     private Scenario Make(int seed, int copy)
     {
         var random = new Random(seed);

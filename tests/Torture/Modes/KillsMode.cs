@@ -6,21 +6,21 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// A process is killed at each disk operation of a short life in its turn, another one goes on with what the first left in the
-/// system's cache, and the power fails at every moment of that: what was never synced, and was built upon, must not be what
-/// anything rests on.
+/// A process is killed at each disk operation of a short run in turn, another one continues with what the first left in the
+/// system's cache, and the power fails at every moment of that. Nothing may depend on data that was never synced, even if
+/// more was built on it.
 /// </summary>
 internal sealed class KillsMode(Bases bases) : IMode
 {
     public const string ModeName = "kills";
 
     /// <summary>
-    /// Of the syncs of a life, so many are the last operation in their turn, spread where there are more: killed in a sync, a
-    /// process leaves most in the system's cache. In one piece of four it is any operation.
+    /// Number of syncs of a run that are the last operation in turn, spread if there are more: a process killed during a
+    /// sync leaves most in the system's cache. In one piece in four it is any operation.
     /// </summary>
     private const int KillsOfLife = 24;
 
-    // of two frames, so that the first frame of a use is often the last one written
+    // Room for two frames, so that the first frame of a use is often the last one written.
     private const int SmallJournalBytes = 16 << 10;
 
     private static readonly ExplorerShape _shape = new()
@@ -42,7 +42,7 @@ internal sealed class KillsMode(Bases bases) : IMode
 
     public void Run(long piece, Tally tally)
     {
-        // Early pieces have early and late kills of many lives.
+        // Early pieces cover early and late kills of many runs.
         int slot = (int)((piece + (piece / KillsOfLife)) % KillsOfLife);
         int life = Life(piece);
         int[] syncs = _syncs.GetOrAdd(life, _ => FindSyncs(Make(life, killAfter: -1), tally));
@@ -65,7 +65,7 @@ internal sealed class KillsMode(Bases bases) : IMode
     private static int Life(long piece) =>
         unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
 
-    /// <summary>The first of what a life draws.</summary>
+    /// <summary>Must be the first draw of a run.</summary>
     private static bool IsEncrypted(Random random) => random.Next(2) == 0;
 
     private static int[] FindSyncs(Scenario scenario, Tally tally)
@@ -76,7 +76,7 @@ internal sealed class KillsMode(Bases bases) : IMode
     }
 
     /// <summary>
-    /// The life that is killed, and what the next process does; with a negative number, the first alone and not killed.
+    /// The run that is killed, and what the next process does. With a negative number, only the first run, not killed.
     /// </summary>
     private Scenario Make(int life, int killAfter)
     {
@@ -88,7 +88,7 @@ internal sealed class KillsMode(Bases bases) : IMode
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
             if (random.Next(4) > 0)
-                // of what was only recovered, and with nothing to write where the killed one had come far enough
+                // On recovered data only, and with nothing to write if the killed process had got far enough.
                 steps.Add(
                     new Step(
                         random.Next(isEncrypted ? 4 : 2) switch

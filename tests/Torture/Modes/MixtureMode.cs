@@ -9,9 +9,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Files and pages that do not belong together: two lives began with the same environment, and a file of one is put into the
-/// other; a page stands in another's place, or is the one of before; a file is gone. Refused, or one of the states of one of the
-/// lives.
+/// Combines files and pages that do not belong together. Two histories start from the same environment, and a file of one is
+/// put into the other; a page is stored in another's place or replaced by an old version; a file is missing. Opening must be
+/// refused, or find one of the states of one of the histories.
 /// </summary>
 internal sealed class MixtureMode(Bases bases) : IMode
 {
@@ -39,12 +39,12 @@ internal sealed class MixtureMode(Bases bases) : IMode
             IsEncrypted = isEncrypted,
             Options = Scenario.SmallOptions with { Durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable }
         };
-        bool areTwins = piece % 5 < 3; // every number is the same in both lives, and only the chain of hashes tells them apart
+        bool areTwins = piece % 5 < 3; // all numbers are equal in both histories; only the chain of hashes distinguishes them
         Life one = Live(seed, seed, shape, kind, tally),
             other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, shape, kind, tally);
         Life[] lives = [one, other];
 
-        // Each file alone from the other life, or gone, or as it was at the beginning.
+        // Each file in turn: from the other history, missing, or as it was at the beginning.
         foreach (string file in one.Left.Files.Keys)
         {
             if (other.Left.Files.TryGetValue(file, out DiskContent? content))
@@ -54,7 +54,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
             Verify(one.Left.Without(file), lives, shape, $"'{file}' gone", tally, one.Required(shape.Options.Durability));
         }
 
-        // All that looks like a log, as somebody who needs room may think that logs can go.
+        // Everything that looks like a log, which a user might delete to free space.
         DiskImage bare = one.Left;
         foreach (string file in one.Left.Files.Keys.Where(file => file != FormatLimits.DataFileName))
             bare = bare.Without(file);
@@ -86,7 +86,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
     }
 
-    /// <summary>Pages that can be taken for each other but for their number: of one kind and birth.</summary>
+    /// <summary>Pages that differ only in their number: of the same kind and birth.</summary>
     private static List<(int From, int To)> Twins(DiskContent data, int pages)
     {
         var kinds = new Dictionary<(long Birth, PageType Type, int Level), List<int>>();
@@ -107,7 +107,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
                 twins => twins.SelectMany(from => twins.Where(to => to != from).Select(to => (from, to))))];
     }
 
-    /// <summary>Pages that hold something before and something else after.</summary>
+    /// <summary>Pages whose content differs between the two states.</summary>
     private static List<int> Changed(DiskContent before, DiskContent after)
     {
         var changed = new List<int>();
@@ -152,7 +152,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
         catch (Exception error) when (error is StorageException)
         {
-            // Said, not guessed.
+            // The damage is reported, as it must be.
         }
         catch (Exception error) when (error is not TortureFailure)
         {
@@ -167,7 +167,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
     }
 
     /// <summary>
-    /// A life: one seed says which keys and lengths. The other draws ids and salts, and the bytes of values follow from it.
+    /// Creates a history. One seed determines keys and lengths; the other determines ids, salts and the bytes of values.
     /// </summary>
     private Life Live(int stepsSeed, int seed, Scenario shape, int kind, Tally tally)
     {
@@ -194,7 +194,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
             new Lived(bases.HistoryOf(shape.Options.Durability, kind, shape.IsEncrypted)), run.History);
     }
 
-    /// <summary>What came before a life began.</summary>
+    /// <summary>The history before this one began.</summary>
     private sealed class Lived(History history)
     {
         public Model At(long transaction, History later) =>
@@ -203,7 +203,7 @@ internal sealed class MixtureMode(Bases bases) : IMode
 
     private sealed record Life(DiskImage Start, DiskImage Left, Lived Before, History History)
     {
-        /// <summary>What must not be lost without a word.</summary>
+        /// <summary>The last transaction that must not be lost silently.</summary>
         public long Required(Durability durability) => durability == Durability.Durable ? History.Last : 0;
     }
 }

@@ -5,8 +5,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Random runs: everything follows from the seed. Longer lives than the exhaustive ones, several clients, crash after crash on
-/// the same files.
+/// Random runs determined by a seed: longer than the exhaustive ones, with several clients, and crash after crash on the
+/// same files.
 /// </summary>
 internal sealed class SeededMode(Bases bases) : IMode
 {
@@ -76,10 +76,10 @@ internal sealed class SeededMode(Bases bases) : IMode
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
 
-    /// <summary>What encryption draws, so that a plain run of a seed is what it is without it.</summary>
+    /// <summary>Separate random numbers for encryption, so that it does not change the other choices of a seed.</summary>
     private static Random Own(int seed) => new(seed ^ 0x5EED);
 
-    /// <summary>The first of what is drawn: one in six, as they take four times as long.</summary>
+    /// <summary>Must be the first draw: one in six, because they take four times as long.</summary>
     private static bool IsEncrypted(Random own) => own.Next(6) == 0;
 
     private static List<Step> Steps(Random random, int keys, int clients, int client, bool isEncrypted)
@@ -139,7 +139,7 @@ internal sealed class SeededMode(Bases bases) : IMode
         return steps;
     }
 
-    /// <summary>A session over a few keys; what is written meanwhile touches them or not.</summary>
+    /// <summary>A session over a few keys. Concurrent writes may or may not touch them.</summary>
     private static Step Session(Random random, int keys)
     {
         var changes = new Change[random.Next(1, 4)];
@@ -156,7 +156,7 @@ internal sealed class SeededMode(Bases bases) : IMode
         };
     }
 
-    /// <summary>One command in four gives up at its end.</summary>
+    /// <summary>Lets one command in four abort at its end.</summary>
     private static Change[] Sometimes(Random random, Change[] changes) =>
         random.Next(4) == 0 ? [.. changes, new Change(ChangeKind.GiveUp, 0)] : changes;
 

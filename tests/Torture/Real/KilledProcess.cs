@@ -5,15 +5,14 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// This very program, started to be killed: real threads write, read and keep house, and each acknowledgement is a line of its
-/// output.
+/// This program, started to be killed: real threads write, read and do maintenance, and each acknowledgement is a line of output.
 /// </summary>
 internal static class KilledProcess
 {
-    /// <summary>Begins a line that says what is wrong.</summary>
+    /// <summary>Prefix of a line that reports a failure.</summary>
     public const string Broken = "broken ";
 
-    /// <summary>Runs until it is killed; returns only where something is wrong.</summary>
+    /// <summary>Runs until the process is killed. Returns only after a failure.</summary>
     public static int Run(string directory, int seed, bool isEncrypted)
     {
         using Stream output = Console.OpenStandardOutput();

@@ -9,8 +9,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// A real process with real threads, killed (SIGKILL) at a random moment, over and over on the same files of the real disk: what
-/// it had acknowledged is there, nothing is there in part, and the next process goes on with it.
+/// A real process with real threads, killed (SIGKILL) at random moments, over and over on the same files of a real disk. What it
+/// acknowledged must be there, nothing may be there in part, and the next process continues from it.
 /// </summary>
 internal sealed class KilledProcessMode : IMode
 {
@@ -34,7 +34,7 @@ internal sealed class KilledProcessMode : IMode
         {
             RunAndKill(directory.Path, IsEncrypted(piece), random.Next(), random.Next(MaxAcknowledgements), acknowledged);
 
-            // Every second look changes nothing, so that the next process recovers what the killed one left.
+            // Every second verification is read-only, so that the next process recovers what the killed one left.
             using StorageEnvironment environment = StorageEnvironment.Open(
                 directory.Path,
                 RealClients.Options with
@@ -49,7 +49,8 @@ internal sealed class KilledProcessMode : IMode
     }
 
     /// <summary>
-    /// Starts a process, kills it after some acknowledgements and a moment more, and notes all that it had printed by then.
+    /// Starts a process, kills it after some acknowledgements and a moment more, and records everything that it printed
+    /// until then.
     /// </summary>
     private static void RunAndKill(string directory, bool isEncrypted, int seed, int acknowledgements, long[] acknowledged)
     {
@@ -66,7 +67,7 @@ internal sealed class KilledProcessMode : IMode
             for (int i = 0; i <= acknowledgements; i++)
                 if (!TryNote(process.StandardOutput.ReadLine(), acknowledged))
                     throw new TortureFailure($"The process ended by itself: {errors.GetAwaiter().GetResult()}");
-            Thread.SpinWait(seed % 200_000); // a moment of no thread's choosing
+            Thread.SpinWait(seed % 200_000); // a moment independent of thread scheduling
         }
         finally
         {
@@ -79,7 +80,7 @@ internal sealed class KilledProcessMode : IMode
         }
     }
 
-    /// <summary>Notes an acknowledgement; false at the end, also where the last line was cut off.</summary>
+    /// <summary>Records an acknowledgement. Returns false at the end, even if the last line is incomplete.</summary>
     private static bool TryNote(string? line, long[] acknowledged)
     {
         if (line?.StartsWith(KilledProcess.Broken, StringComparison.Ordinal) == true)

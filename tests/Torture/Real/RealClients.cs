@@ -7,9 +7,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// Real threads on one environment: each writer has batches of its own, readers prove whole snapshots meanwhile, twice and with
-/// spans held between, others write checkpoints, keep and drop named snapshots and make the file shorter. With budgets so small
-/// that publishing, giving free, using again and checkpoints race all the time.
+/// Runs real threads on one environment: each writer has its own batches, readers verify whole snapshots, twice and with
+/// spans held in between, and others write checkpoints, create and drop named snapshots and shrink the file. Budgets are so
+/// small that publishing, freeing pages, reusing them and checkpoints race all the time.
 /// </summary>
 internal sealed class RealClients(StorageEnvironment environment, int seed)
 {
@@ -21,11 +21,11 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
     private Exception? _failure;
     private volatile bool _isOver;
 
-    /// <summary>As small as they can be.</summary>
+    /// <summary>Options with minimal sizes.</summary>
     public static StorageOptions Options { get; } = new()
     {
         ScratchBudgetBytes = 1 << 20,
-        MemoryBudgetBytes = 1 << 20, // what readers hold beyond lies in a file
+        MemoryBudgetBytes = 1 << 20, // pages held by readers beyond that go to a file
         FirstJournalFileBytes = 16 << 10,
         MaxJournalFileBytes = 64 << 10,
         MaxJournalBytes = 256 << 10,
@@ -35,21 +35,21 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         DecryptedIdleTime = TimeSpan.Zero,
     };
 
-    /// <summary>The number of the user's key in force, of an encrypted environment: see <see cref="UserKeys"/>.</summary>
+    /// <summary>Number of the current user key of an encrypted environment, see <see cref="UserKeys"/>.</summary>
     public int Key { get; set; }
 
     /// <summary>
-    /// Whether the user's key may be changed: not where the process may be killed, since the next one would not know it.
+    /// Whether the user key may change. Not if the process may be killed, because the next one would not know the key.
     /// </summary>
     public bool ChangesKeys { get; init; }
 
-    /// <summary>Told of each batch that was acknowledged, by the thread of its writer.</summary>
+    /// <summary>Called for each acknowledged batch, on the thread of its writer.</summary>
     public Action<int, long>? Acknowledging { get; init; }
 
-    /// <summary>Batches that were acknowledged.</summary>
+    /// <summary>Number of acknowledged batches.</summary>
     public long Batches => Enumerable.Range(0, Writers).Sum(writer => Volatile.Read(ref _acknowledged[writer]));
 
-    /// <summary>Runs until so many batches are written, or something is wrong, which it throws.</summary>
+    /// <summary>Runs until this many batches are written. Throws on failure.</summary>
     public void Run(long batches)
     {
         for (int writer = 0; writer < Writers; writer++)
@@ -79,7 +79,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
             throw new TortureFailure(failure.Message, failure.ToString().Split('\n'), failure);
     }
 
-    /// <summary>Fails unless every writer's batches are whole, and those that were acknowledged before are among them.</summary>
+    /// <summary>Throws unless every writer's batches are complete and include those acknowledged before.</summary>
     public static void Verify(ReadTransaction read, ReadOnlySpan<long> acknowledged)
     {
         for (int writer = 0; writer < Writers; writer++)
@@ -99,7 +99,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         }
     }
 
-    /// <summary>By turns blocking, not blocking, and once more after a command that gives up.</summary>
+    /// <summary>Writes in alternating ways: synchronously, asynchronously, and again after an aborted command.</summary>
     private void Write(Random random, int writer, long end)
     {
         while (!_isOver)
@@ -120,7 +120,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         }
     }
 
-    /// <summary>A command that gives up, and then the same again.</summary>
+    /// <summary>Runs a command that aborts, and then the same one again.</summary>
     private long WriteTwice(int writer)
     {
         try
@@ -133,7 +133,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         }
         catch (FormatException)
         {
-            // Nothing of it is there, or the next one would have another number.
+            // If anything of the aborted command were kept, the next one would have another number.
         }
 
         return environment.Write(transaction => NumberedBatches.WriteNext(transaction, writer));
@@ -163,7 +163,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         }
     }
 
-    /// <summary>Half of the rotations are cancelled after a moment; another one goes on with them.</summary>
+    /// <summary>Rotates the data key. Half of the rotations are canceled after a moment and continued by another one.</summary>
     private void Rotate(Random random)
     {
         using var cancellation = new CancellationTokenSource();
@@ -193,7 +193,7 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
                     Key++;
                     break;
                 case > 13:
-                    environment.Sweeper!.Sweep(); // it is encrypted
+                    environment.Sweeper!.Sweep(); // not null, because the environment is encrypted
                     break;
                 case 0:
                     environment.Shrink();

@@ -9,8 +9,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// Real threads on the real disk; see <see cref="RealClients"/>. Its pieces are not repeatable to the step: the machine
-/// interleaves them.
+/// Real threads on a real disk; see <see cref="RealClients"/>. Pieces are not exactly repeatable, because the machine
+/// interleaves the threads.
 /// </summary>
 internal sealed class ThreadsMode : IMode
 {

@@ -7,24 +7,24 @@ using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>What clients ask of the engine, with the note of what was submitted and what was acknowledged.</summary>
+/// <summary>Executes the commands of clients, and records what was submitted and acknowledged.</summary>
 internal sealed class ClientCommands(RunState state)
 {
-    /// <summary>More commits of its own than a shrink of these small files makes.</summary>
+    /// <summary>More commits than a shrink of these small files makes itself.</summary>
     private const int MostCommitsOfShrink = 400;
 
     /// <summary>
-    /// Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.
+    /// Number of spans held of each tree, spread from its first to its last key: one in each page of a small tree.
     /// </summary>
     private const int SpansOfTree = 12;
 
-    /// <summary>Gives others their turn in the middle of a command, or null.</summary>
+    /// <summary>Lets other threads run in the middle of a command; may be null.</summary>
     public Action? YieldInCommand { get; init; }
 
     public void Write(IReadOnlyList<Change> changes) =>
         Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)), changes);
 
-    /// <summary>A command that throws when all its changes are made.</summary>
+    /// <summary>Runs a command that throws after making all its changes.</summary>
     public void WriteAndThrow(IReadOnlyList<Change> changes)
     {
         try
@@ -43,7 +43,7 @@ internal sealed class ClientCommands(RunState state)
         throw new TortureFailure("A command that threw was reported as done.");
     }
 
-    /// <summary>Several commands in one batch.</summary>
+    /// <summary>Runs several commands in one batch.</summary>
     public void Merge(IReadOnlyList<IReadOnlyList<Change>> commands, IScheduler scheduler)
     {
         var tasks = new List<Task<long>>();
@@ -68,14 +68,14 @@ internal sealed class ClientCommands(RunState state)
             }
             catch (FormatException) when (commands[i].Any(change => change.Kind == ChangeKind.GiveUp))
             {
-                // Undone alone; the others proceed.
+                // Only this command is undone; the others proceed.
             }
         }
     }
 
     /// <summary>
-    /// Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the
-    /// transaction is open.
+    /// Verifies that spans read stay unchanged while the transaction is open, whatever is written, checkpointed and freed
+    /// meanwhile.
     /// </summary>
     public void Look(IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
@@ -83,7 +83,7 @@ internal sealed class ClientCommands(RunState state)
         var places = new List<(Tree Tree, byte[] Key)>();
         foreach (string name in read.TreeNames)
         {
-            Tree tree = read.FindTree(name)!; // it is among the names
+            Tree tree = read.FindTree(name)!; // it was just listed
             long stride = Math.Max(1, tree.Count / SpansOfTree), number = 0;
             using Cursor cursor = tree.OpenCursor();
             for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext(), number++)
@@ -94,7 +94,7 @@ internal sealed class ClientCommands(RunState state)
         Hold(places, 0, meanwhile, run);
     }
 
-    /// <summary>Holds the span of one place and goes on to the next; with all of them held the steps run.</summary>
+    /// <summary>Holds the span of one position and continues with the next. When all are held, runs the steps.</summary>
     private void Hold(List<(Tree Tree, byte[] Key)> places, int at, IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
         if (at == places.Count)
@@ -111,8 +111,8 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them
-    /// changed what it read, and by the only client nowhere else.
+    /// Runs an optimistic session that reads and writes keys while others write. It must be refused if another client
+    /// changed what it read; with a single client, only then.
     /// </summary>
     public void RunSession(IReadOnlyList<Change> changes, IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
@@ -163,8 +163,8 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// Makes the file shorter. The commits that move pages change nothing that is seen; by the only client they are the next
-    /// ones, among several they come between those of the others.
+    /// Shrinks the file. The commits that move pages do not change visible content. With a single client they get the next
+    /// transaction numbers; with several, they come between the commits of others.
     /// </summary>
     public void Shrink()
     {
@@ -192,8 +192,8 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// Changes the user's key. Until that has come back the old one or the new one opens what is on the disk; from then on the
-    /// new one alone, whichever meta page is left.
+    /// Changes the user key. Until the call returns, the old or the new key opens the disk; afterwards only the new one,
+    /// whichever meta page is left.
     /// </summary>
     public void ChangeKey()
     {
@@ -206,7 +206,7 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// Rotates the data key, which moves every page by commits of its own, as <see cref="Shrink"/> does.
+    /// Rotates the data key, which moves every page by additional commits, as <see cref="Shrink"/> does.
     /// </summary>
     public void RotateDataKey(int cancelAfter)
     {
@@ -221,7 +221,7 @@ internal sealed class ClientCommands(RunState state)
         using var cancellation = new CancellationTokenSource();
         try
         {
-            int parity = environment.Cipher!.Keys.Parity; // it is encrypted
+            int parity = environment.Cipher!.Keys.Parity; // not null, because the environment is encrypted
             bool isNew = !environment.Cipher.Keys.HasBoth;
             KeyRotationReport report = environment.RotateDataKey(
                 UserKeys.Of(state.Keys[0]), new StepsUntil(cancelAfter, cancellation), cancellation.Token);
@@ -243,7 +243,7 @@ internal sealed class ClientCommands(RunState state)
         }
         catch (OperationCanceledException) when (cancelAfter > 0)
         {
-            // It goes on from there some time.
+            // A later rotation continues it.
         }
 
         if (!isFollowed)
@@ -262,12 +262,13 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// Whether its journal has failed: then nothing is committed any more, and the next number stays with the commit of which
-    /// nobody knows whether it is on the disk.
+    /// Whether the journal has failed. Then nothing is committed any more, and the next transaction number remains with the
+    /// commit of which it is unknown whether it reached the disk.
     /// </summary>
     private static bool CommitsNothing(StorageEnvironment environment) => environment.State.Failure is not null;
 
-    /// <summary>A change of what a session had read that others have changed since, or null.</summary>
+    /// <summary>Finds a change whose key, as read by the session, has been changed by others since. Returns null if there is
+    /// none.</summary>
     private static Change? FindStale(IReadOnlyList<Change> changes, Model seen, Model now) => changes.FirstOrDefault(change =>
     {
         byte[] key = Change.KeyOf(change.Key);
@@ -275,7 +276,7 @@ internal sealed class ClientCommands(RunState state)
         return before is null != after is null || !before.AsSpan().SequenceEqual(after);
     });
 
-    /// <summary>What a session makes of its writes: the last one of each key, and no tree for a delete alone.</summary>
+    /// <summary>The net changes of a session: the last one of each key, and no creation of a tree by a deletion.</summary>
     private static IReadOnlyList<Change> NetOf(IReadOnlyList<Change> changes)
     {
         var net = new Dictionary<(int Tree, int Key), Change>();
@@ -286,7 +287,7 @@ internal sealed class ClientCommands(RunState state)
         return [.. net.Values];
     }
 
-    /// <summary>Runs other steps; false where they ended with the environment.</summary>
+    /// <summary>Runs other steps. Returns false if the environment was closed by them.</summary>
     private bool RunMeanwhile(IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
         StorageEnvironment environment = state.Open;
@@ -294,17 +295,17 @@ internal sealed class ClientCommands(RunState state)
         {
             run(step);
             if (state.Disk.HasCrashed || state.Environment != environment)
-                return false; // the power failed, and it may be back
+                return false; // the power failed, and may be back
         }
 
         return true;
     }
 
-    /// <summary>In the engine, as one of its commands.</summary>
+    /// <summary>Executes a command within the engine.</summary>
     private long Perform(WriteTransaction transaction, IReadOnlyList<Change> changes)
     {
-        // What the command reads before it writes stays as it is while others have their turn: sweeps of decrypted pages wait for
-        // it.
+        // A value that a command reads must not change while other threads run: sweeps of decrypted pages must wait for the
+        // command.
         ReadOnlySpan<byte> held = FirstValue(transaction, changes);
         byte[] before = held.ToArray();
         YieldInCommand?.Invoke();
@@ -327,7 +328,7 @@ internal sealed class ClientCommands(RunState state)
 
     private void Acknowledge(long id, IReadOnlyList<Change>? changes)
     {
-        // A batch that changes nothing is no transaction; its number may be another one's by now.
+        // A batch that changes nothing creates no transaction; its number may belong to another one by now.
         long published = state.Open.State.Current.TransactionId;
         if (id > published
             && published >= state.History.First
@@ -338,7 +339,7 @@ internal sealed class ClientCommands(RunState state)
             state.Acknowledged = Math.Max(state.Acknowledged, Math.Min(id, published));
     }
 
-    /// <summary>Cancels after so many steps; never for 0.</summary>
+    /// <summary>Cancels after this many steps; never if 0.</summary>
     private sealed class StepsUntil(int steps, CancellationTokenSource cancellation) : IProgress<KeyRotationProgress>
     {
         private int _left = steps;

@@ -4,32 +4,32 @@ using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>How much of what a crash can leave is looked at.</summary>
+/// <summary>How thoroughly the outcomes of a crash are explored.</summary>
 internal sealed record ExplorerShape
 {
-    /// <summary>Where there are up to so many outcomes, all of them; beyond, the telling ones.</summary>
+    /// <summary>Up to this many outcomes, all are verified; if there are more, only the most informative ones.</summary>
     public int AllUpTo { get; init; } = 64;
 
-    /// <summary>So many drawn ones besides, with torn and garbled sectors.</summary>
+    /// <summary>Number of additional random outcomes, with torn and garbled sectors.</summary>
     public int Drawn { get; init; } = 4;
 
-    /// <summary>Whether the telling ones are looked at where there are too many for all.</summary>
+    /// <summary>Whether to verify the most informative outcomes if there are too many to verify all.</summary>
     public bool IsTelling { get; init; } = true;
 
-    /// <summary>Of a hundred moments, so many.</summary>
+    /// <summary>Percentage of moments that are explored.</summary>
     public int MomentPercent { get; init; } = 100;
 
     /// <summary>
-    /// Whether moments before the first kill, loss of power, failing call or full disk of the run are passed over: other runs
-    /// look at those.
+    /// Whether to skip the moments before the first kill, power loss, failing call or full disk of the run, which other runs
+    /// explore.
     /// </summary>
     public bool IsAfterTroubleOnly { get; init; }
 
-    /// <summary>Of a hundred crash states, in so many work goes on and crashes again.</summary>
+    /// <summary>Percentage of crash states after which work continues and crashes again.</summary>
     public int ThoroughPercent { get; init; } = 10;
 }
 
-/// <summary>Takes the crash states of each moment of a run and proves each of them.</summary>
+/// <summary>Enumerates the crash states at each moment of a run and verifies each of them.</summary>
 internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tally tally, NonceRecorder seals)
 {
     private const int FewSectors = 2;
@@ -38,19 +38,21 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     private readonly CrashVerifier _verifier = new(scenario, tally, seals);
     private readonly Random _random = new(scenario.Seed);
 
-    /// <summary>The first broken promise; the power is off since then.</summary>
+    /// <summary>The first failure. The power is off from then on.</summary>
     public TortureFailure? Failure { get; private set; }
 
-    /// <summary>Whether the run's first crash or kill is over.</summary>
+    /// <summary>Whether the first crash or kill of the run has happened.</summary>
     public bool IsAfterCrash { get; set; }
 
-    /// <summary>What must be durable by now, going by what the engine has published: readers see durable states only.</summary>
+    /// <summary>
+    /// The transaction that must be durable, judging from what the engine has published: readers see durable states only.
+    /// </summary>
     public static long Required(StorageEnvironment environment, StorageOptions options) =>
         options.Durability == Durability.Durable
             ? environment.State.Current.TransactionId
             : environment.State.Durable.LastTransaction;
 
-    /// <summary>Power may fail now, while one of the keys opens what is on the disk.</summary>
+    /// <summary>Explores a power loss at this moment. One of the keys must open the disk.</summary>
     public void Explore(SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys)
     {
         if (Failure is not null
@@ -89,7 +91,7 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
         if (loss.Options.Count == 0)
             yield break;
 
-        // A sector alone on its way, as that of a meta page is: torn at many places.
+        // If only a few sectors are being written, as for a meta page, tear them at many positions.
         int[] changed = [.. loss.ChangedSectors.Take(FewSectors + 1)];
         for (int i = 0; changed.Length <= FewSectors && i < changed.Length * TearsOfSector && shape.Drawn > 0; i++)
             yield return loss.All().With(changed[i / TearsOfSector], CrashOutcome.Damage(_random));
@@ -104,7 +106,7 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
             yield return loss.Draw(_random, withDamage: i % 2 == 0);
     }
 
-    /// <summary>The same failure with as few sectors lost or damaged as will do, and a story of them.</summary>
+    /// <summary>Reproduces the failure with as few lost or damaged sectors as possible, and describes them.</summary>
     private TortureFailure Minimise(
         CrashOutcome outcome, TortureFailure failure, History history, long required, IReadOnlyList<int> keys)
     {

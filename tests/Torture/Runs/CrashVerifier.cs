@@ -7,9 +7,9 @@ using Treepie.Torture.Models;
 namespace Treepie.Torture.Runs;
 
 /// <summary>
-/// Opens what a crash left and holds it against what it must be: a state of the history that is not older than the last
-/// acknowledged one, whole; a clean check; nothing written while recovering. An encrypted one opens with the right key only, and
-/// holds nothing readable.
+/// Opens what a crash left and verifies it: the content is a complete state of the history, not older than the last
+/// acknowledged one; the check finds no problems; recovery writes nothing. An encrypted environment must open with the right
+/// key only, and contain no plaintext.
 /// </summary>
 internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorder seals)
 {
@@ -19,8 +19,8 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         [new(ChangeKind.Put, 3, Key: 7, Length: 40, Version: 77), new(ChangeKind.Put, 0, Key: 8, Length: 3000, Version: 78)];
 
     /// <summary>
-    /// Fails where the image does not recover, with one of the keys, to a state from <paramref name="required"/> to the history's
-    /// last.
+    /// Throws unless the image recovers, with one of the keys, to a state between <paramref name="required"/> and the last
+    /// one of the history.
     /// </summary>
     public void Verify(DiskImage image, History history, long required, IReadOnlyList<int> keys, bool isThorough)
     {
@@ -36,7 +36,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         if (wasThere && !isThorough)
             return;
 
-        // What recovery made of it is the same when it is recovered again.
+        // Recovering the recovered files again must give the same result.
         if (isThorough)
             return;
         disk.Restart(disk.Image());
@@ -46,8 +46,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
     }
 
     /// <summary>
-    /// The environment goes on after the crash: the first writes after recovery, crashed at each point in their turn, and a clean
-    /// close.
+    /// Continues after the crash: the first writes after recovery, themselves crashed at each point, and a clean close.
     /// </summary>
     private void FollowUp(SimulatedDisk disk, StorageEnvironment environment, History before, long found, IReadOnlyList<int> keys)
     {
@@ -83,7 +82,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         }
         catch (Exception) when (failure is not null)
         {
-            // The power was cut because of it.
+            // The power was turned off because of the failure.
         }
 
         disk.Acting = null;
@@ -123,7 +122,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
     }
 
     /// <summary>
-    /// Opens with the first of some keys that is the right one; the others must be refused, and change nothing.
+    /// Opens with the first key that fits. The ones before must be refused without changes.
     /// </summary>
     public static StorageEnvironment Open(World world, Scenario scenario, IReadOnlyList<int> keys, out int key)
     {
@@ -136,12 +135,12 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
             }
             catch (EncryptionKeyException) when (i < keys.Count - 1)
             {
-                // The one behind it then.
+                // Try the next key.
             }
         }
     }
 
-    /// <summary>Counts an image; false where it is proven for this history.</summary>
+    /// <summary>Counts an image. Returns false if it was already verified for this history.</summary>
     public bool Note(DiskImage image, History history, long required) =>
         tally.TryAdd(
             image.Hash, unchecked(history.HashAt(history.Last) + ((ulong)required * 31) + (scenario.MapsSeeWrites ? 1UL : 0)));
@@ -193,7 +192,7 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         finally
         {
             disk.Acting = null;
-            disk.PowerOff(); // closing writes nothing
+            disk.PowerOff(); // so that closing writes nothing
             environment?.Dispose();
         }
     }

@@ -3,21 +3,21 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>Readers that stay open, and what every reader must see.</summary>
+/// <summary>Readers that stay open, and the verification of what every reader must see.</summary>
 internal sealed class HeldReaders(RunState state)
 {
     private const int Places = 4;
 
     private readonly ReadTransaction?[] _readers = new ReadTransaction?[Places];
 
-    /// <summary>Opens a reader and keeps it in a place; the one that was there is closed.</summary>
+    /// <summary>Opens a reader in a slot and closes the previous one.</summary>
     public void Hold(int place)
     {
         LetGo(place);
         _readers[place % Places] = state.Open.BeginRead();
     }
 
-    /// <summary>Closes the one in a place, after a last look.</summary>
+    /// <summary>Verifies all readers and closes the one in a slot.</summary>
     public void LetGo(int place)
     {
         Verify();
@@ -25,7 +25,7 @@ internal sealed class HeldReaders(RunState state)
         _readers[place % Places] = null;
     }
 
-    /// <summary>The one in a place gives up the spans it has read; its snapshot stays.</summary>
+    /// <summary>Releases the pages read by the reader in a slot; its snapshot stays open.</summary>
     public void Release(int place) => _readers[place % Places]?.ReleasePages();
 
     public void Close()
@@ -37,7 +37,7 @@ internal sealed class HeldReaders(RunState state)
         }
     }
 
-    /// <summary>Each sees what it saw at first.</summary>
+    /// <summary>Verifies that each reader still sees its snapshot.</summary>
     public void Verify()
     {
         foreach (ReadTransaction? reader in _readers)
@@ -46,8 +46,8 @@ internal sealed class HeldReaders(RunState state)
     }
 
     /// <summary>
-    /// A reader that begins now sees its transaction, and named snapshots hold what they are of; those that are held see what
-    /// they saw.
+    /// Verifies that a new reader sees its transaction, that named snapshots have their content, and that held readers see
+    /// their snapshots.
     /// </summary>
     public void VerifyNow(string when)
     {
@@ -63,7 +63,7 @@ internal sealed class HeldReaders(RunState state)
             throw new TortureFailure(
                 $"Transaction {read.TransactionId} is seen {when}, the last one submitted is {state.History.Last}.");
         if (read.TransactionId < state.History.First)
-            return; // older than the last crash: its model is gone
+            return; // before the last crash: its model no longer exists
 
         try
         {
@@ -72,7 +72,7 @@ internal sealed class HeldReaders(RunState state)
         }
         catch (CorruptionException) when (state.IsFaulty)
         {
-            // The disk cannot be read; that is said, not guessed.
+            // The disk is not readable, and the error is reported.
         }
     }
 }

@@ -2,7 +2,7 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>No other threads: what is queued runs when the one thread has time for it, or waits.</summary>
+/// <summary>Runs everything on one thread: queued work runs when the thread has time for it, or waits.</summary>
 internal sealed class InlineScheduler : IScheduler
 {
     private readonly Queue<Action> _work = new();
@@ -15,7 +15,7 @@ internal sealed class InlineScheduler : IScheduler
             throw new TimeoutException("The one thread waits, and nothing is left to run.");
     }
 
-    /// <summary>Runs all that is queued.</summary>
+    /// <summary>Runs all queued work.</summary>
     public void RunAll()
     {
         while (RunOne())

@@ -3,18 +3,17 @@ using System.Diagnostics;
 namespace Treepie.Torture.Runs;
 
 /// <summary>
-/// Makes a failing scenario as short as it can in a bounded time: steps, then changes, are left out for as long as it still
-/// fails.
+/// Shortens a failing scenario as much as possible in limited time, by leaving out steps, then changes, while it still fails.
 /// </summary>
 internal static class Minimiser
 {
     private static readonly TimeSpan _maxTime = TimeSpan.FromSeconds(20);
 
-    /// <summary>The shortest scenario found and how it fails, told step by step.</summary>
+    /// <summary>Returns the shortest failing scenario found, with its failure and a log of events.</summary>
     public static TortureFailure Minimise(Scenario scenario, ExplorerShape shape, TortureFailure failure)
     {
         if (failure.InnerException is TimeoutException)
-            // each try would hang
+            // Each attempt would hang.
             return new TortureFailure(
                 failure.Message, [.. scenario.Tell(), "What happened:", .. failure.Story], failure.InnerException);
 
@@ -57,7 +56,7 @@ internal static class Minimiser
         }
     }
 
-    /// <summary>Halves first, then single steps, then single changes.</summary>
+    /// <summary>Leaves out halves first, then single steps, then single changes.</summary>
     private static IEnumerable<Scenario> Shorter(Scenario scenario)
     {
         for (int client = 0; client < scenario.Clients.Count; client++)

@@ -8,12 +8,12 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>What holds when nothing is under way.</summary>
+/// <summary>Verifies what must hold while nothing is running.</summary>
 internal static class QuietOracle
 {
     private const int BothKeys = KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd;
 
-    /// <summary>The check finds nothing.</summary>
+    /// <summary>Verifies that the check finds no problems.</summary>
     public static void VerifyCheck(StorageEnvironment environment)
     {
         CheckReport report = environment.Check();
@@ -23,7 +23,7 @@ internal static class QuietOracle
             throw new TortureFailure($"The scrub found damage that the check does not find: {damage}");
     }
 
-    /// <summary>The scrub finds nothing on a sound disk, whatever is written at that moment.</summary>
+    /// <summary>Verifies that the scrub finds nothing on an intact disk, whatever is being written.</summary>
     public static void VerifyScrub(StorageEnvironment? environment)
     {
         environment?.State.Scrubber?.RunPass();
@@ -31,7 +31,7 @@ internal static class QuietOracle
             throw new TortureFailure($"The scrub finds damage on a sound disk: {damage}");
     }
 
-    /// <summary>With no readers and everything written, every page is live or free, and scratch is empty.</summary>
+    /// <summary>Verifies that with no readers and everything written, every page is live or free, and scratch is empty.</summary>
     public static void VerifySpace(StorageEnvironment environment)
     {
         VerifyCheck(environment);
@@ -48,7 +48,7 @@ internal static class QuietOracle
                     + $"lost.");
     }
 
-    /// <summary>Neither of the meta pages gives its keys to a user's key that was changed.</summary>
+    /// <summary>Verifies that no meta page can be opened with a user key that was replaced.</summary>
     public static void VerifyKeyIsGone(DiskImage image, EncryptionKey old)
     {
         for (int slot = 0; slot < 2; slot++)
@@ -62,7 +62,7 @@ internal static class QuietOracle
         }
     }
 
-    /// <summary>Where the data key was rotated to the end, no meta page has the one before.</summary>
+    /// <summary>Verifies after a complete rotation of the data key that no meta page has the old one.</summary>
     public static void VerifyDataKeyIsGone(DiskImage image)
     {
         for (int slot = 0; slot < 2; slot++)
@@ -70,7 +70,7 @@ internal static class QuietOracle
                 throw new TortureFailure($"The data key was rotated, but meta page {slot} still has the old one.");
     }
 
-    /// <summary>Every use of a journal file has a key of its own, whichever of its numbers is another's.</summary>
+    /// <summary>Verifies that uses of journal files have different keys if they differ in number, salt or incarnation.</summary>
     public static void VerifyJournalKeys(StoreCipher cipher)
     {
         var use = new JournalFileHeader(default, 1, 2, 1, 0, cipher.Incarnation, null);
@@ -92,7 +92,8 @@ internal static class QuietOracle
     }
 
     /// <summary>
-    /// With no readers, all that was decrypted can go, and then nothing of it is left in memory; nor of pages that were written.
+    /// Verifies that with no readers, all decrypted data can be released, and that nothing of it, nor of written pages, is
+    /// left in memory.
     /// </summary>
     public static void VerifyZeroed(StorageEnvironment environment)
     {
@@ -109,18 +110,18 @@ internal static class QuietOracle
         using (ReadTransaction read = environment.BeginRead())
         {
             _ = read.TreeNames.Count();
-            _ = environment.Sweeper!.Sweep(); // it is encrypted
+            _ = environment.Sweeper!.Sweep(); // not null, because the environment is encrypted
             read.ReleasePages();
             if (environment.Sweeper.Sweep() > 0)
                 throw new TortureFailure("Pages stay decrypted for a reader that has released them.");
         }
 
-        // the first call may find a checkpoint or a command at work
+        // The first call may coincide with a checkpoint or a command.
         for (int i = 0; i < 2 && environment.Sweeper.Sweep() > 0; i++)
         {
         }
 
-        if (store.Decrypted!.Bytes > 0) // as above
+        if (store.Decrypted!.Bytes > 0) // not null, because the environment is encrypted
             throw new TortureFailure($"{store.Decrypted.Bytes} bytes stay decrypted although nobody reads.");
 
         for (long page = 0; page < store.FilePages; page++)
@@ -131,7 +132,7 @@ internal static class QuietOracle
                 throw new TortureFailure($"Frame {frame} of scratch was given back, but its bytes are still in memory.");
     }
 
-    /// <summary>Each use of a journal file has a salt, and a number, of its own.</summary>
+    /// <summary>Verifies that each use of a journal file has its own salt and number.</summary>
     public static void VerifySalts(DiskImage image)
     {
         var salts = new HashSet<ulong>();

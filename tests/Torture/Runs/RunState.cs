@@ -4,7 +4,7 @@ using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>What the parts of a run share: the disk, the environment on it, and what is known of both.</summary>
+/// <summary>State shared by the parts of a run: the disk, the environment on it, and the expected content.</summary>
 internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History history, List<string>? story)
 {
     public Scenario Scenario => scenario;
@@ -13,7 +13,7 @@ internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History hi
 
     public History History => history;
 
-    /// <summary>What happens, in lines, or null where nobody asks.</summary>
+    /// <summary>Log of events, or null if not requested.</summary>
     public List<string>? Story => story;
 
     /// <summary>The environment, or null while it is closed.</summary>
@@ -23,19 +23,19 @@ internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History hi
     public long Acknowledged { get; set; } = scenario.StartTransaction;
 
     /// <summary>
-    /// The last one that the last recovery found: until something is built upon it, it may be in the system's cache alone.
+    /// The last transaction found by the last recovery. Until something is built on it, it may be in the system's cache only.
     /// </summary>
     public long Recovered { get; set; } = -1;
 
-    /// <summary>Whether calls fail on purpose.</summary>
+    /// <summary>Whether calls are made to fail.</summary>
     public bool IsFaulty { get; set; } = scenario.Fault is not null;
 
     /// <summary>
-    /// The users' keys that may open what is on the disk: the one in force, and behind it those that a change which did not come
-    /// to its end, or one that a killed process had made, may have left.
+    /// The user keys that may open the disk: the current one first, then those that an incomplete change, or a change by a
+    /// killed process, may have left.
     /// </summary>
     public IReadOnlyList<int> Keys { get; set; } = [0];
 
-    /// <summary>The environment, where a step has made sure that it is open.</summary>
+    /// <summary>The environment, when a step has ensured that it is open.</summary>
     public StorageEnvironment Open => Environment ?? throw new InvalidOperationException("The environment is closed.");
 }

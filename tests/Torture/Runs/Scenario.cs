@@ -5,25 +5,25 @@ using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>All that a run follows from: the same scenario gives the same run.</summary>
+/// <summary>Everything that determines a run: equal scenarios give equal runs.</summary>
 internal sealed record Scenario
 {
-    /// <summary>A journal file in which the ways to write it can be timed.</summary>
+    /// <summary>Size of a journal file in which the ways to write it can be timed.</summary>
     private const long ProbedFileBytes = 32 << 10;
 
-    /// <summary>Draws ids, salts, what crashes leave, and the order of clients.</summary>
+    /// <summary>Seed of ids, salts, crash outcomes, and the interleaving of clients.</summary>
     public required int Seed { get; init; }
 
-    /// <summary>What each client does; one client runs without other threads.</summary>
+    /// <summary>The steps of each client. A single client runs without other threads.</summary>
     public required IReadOnlyList<IReadOnlyList<Step>> Clients { get; init; }
 
     /// <summary>The disk at the beginning.</summary>
     public DiskImage Start { get; init; } = DiskImage.Empty;
 
-    /// <summary>What is on it.</summary>
+    /// <summary>The content of that disk.</summary>
     public Model StartModel { get; init; } = Model.Empty;
 
-    /// <summary>Its last transaction.</summary>
+    /// <summary>The last transaction on that disk.</summary>
     public long StartTransaction { get; init; }
 
     public StorageOptions Options { get; init; } = SmallOptions;
@@ -31,38 +31,38 @@ internal sealed record Scenario
     /// <summary>Whether the environment is encrypted, with <see cref="UserKeys"/>.</summary>
     public bool IsEncrypted { get; init; }
 
-    /// <summary>Whether maps show what is written, as on Linux.</summary>
+    /// <summary>Whether maps show writes at once, as on Linux.</summary>
     public bool MapsSeeWrites { get; init; }
 
     /// <summary>
-    /// Whether files grow by zeros that are written, as on file systems without fallocate: in every fourth run.
+    /// Whether files grow by writing zeros, as on file systems without fallocate: in every fourth run.
     /// </summary>
     public bool RefusesAllocation => (Seed & 3) == 3;
 
-    /// <summary>Whether frames are written past the system's cache, as on most real disks.</summary>
+    /// <summary>Whether frames are written directly, bypassing the system's cache, as on most real disks.</summary>
     public bool WritesDirectly { get; init; }
 
-    /// <summary>Whether checkpoints and the like run on threads of their own, which the seed interleaves.</summary>
+    /// <summary>Whether checkpoints and other background work run on threads that the seed interleaves.</summary>
     public bool HasThreads { get; init; }
 
-    /// <summary>Whether pages are read again from the disk now and then, which must find nothing.</summary>
+    /// <summary>Whether the scrub verifies pages on the disk now and then. It must find nothing.</summary>
     public bool IsScrubbed { get; init; }
 
-    /// <summary>A call that fails.</summary>
+    /// <summary>The calls that fail.</summary>
     public DiskFault? Fault { get; init; }
 
     /// <summary>
-    /// Pages that a bitmap page covers: few, so that a second bitmap page is common, or as many as the format has.
+    /// Number of pages that a bitmap page covers: small, so that a second bitmap page is common, or as in the format.
     /// </summary>
     public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
 
-    /// <summary>Of runs that the seed draws every other one has small groups, where it begins with a new environment.</summary>
+    /// <summary>Every second seed uses small groups, if the run begins with a new environment.</summary>
     public static int GroupOf(int seed) => seed % 2 == 0 ? 64 : FormatLimits.PagesPerBitmap;
 
-    /// <summary>Room on the disk.</summary>
+    /// <summary>Capacity of the disk in bytes.</summary>
     public long CapacityBytes { get; init; } = long.MaxValue;
 
-    /// <summary>The options with one of the users' keys, where the environment is encrypted.</summary>
+    /// <summary>The options, with one of the user keys if the environment is encrypted.</summary>
     public StorageOptions OptionsWith(int key)
     {
         StorageOptions options = WritesDirectly
@@ -75,11 +75,11 @@ internal sealed record Scenario
         return IsEncrypted ? options with { EncryptionKey = UserKeys.Of(key) } : options;
     }
 
-    /// <summary>Small, so that files change and checkpoints run all the time.</summary>
+    /// <summary>Small sizes, so that journal files change and checkpoints run all the time.</summary>
     public static StorageOptions SmallOptions { get; } = new()
     {
         MaxDataFileBytes = 64 << 20,
-        FirstReserveBytes = 256 << 10, // so that most files grow over it
+        FirstReserveBytes = 256 << 10, // so that most files grow beyond it
         ScratchReserveBytes = 64 << 20,
         ScratchBudgetBytes = 1 << 20,
         MemoryBudgetBytes = 1 << 20,
@@ -88,11 +88,11 @@ internal sealed record Scenario
         DecryptedBudgetBytes = 1 << 20,
     };
 
-    /// <summary>The disk that it runs on.</summary>
-    /// <param name="random">What the disk does with what is not synced.</param>
-    /// <param name="clock">Its time.</param>
-    /// <param name="acting">Told before each operation.</param>
-    /// <param name="story">Where operations are written down, or null.</param>
+    /// <summary>Creates the disk for the run.</summary>
+    /// <param name="random">Determines what happens to unsynced data.</param>
+    /// <param name="clock">The clock.</param>
+    /// <param name="acting">Called before each operation.</param>
+    /// <param name="story">Where operations are logged, or null.</param>
     public SimulatedDisk MakeDisk(
         Random random, SimulatedClock clock, Action<DiskOperation, string> acting, List<string>? story) => new(random, Start)
         {
@@ -105,7 +105,7 @@ internal sealed record Scenario
             Story = story,
         };
 
-    /// <summary>The scenario in lines.</summary>
+    /// <summary>Describes the scenario in lines.</summary>
     public IEnumerable<string> Tell()
     {
         yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, "

@@ -1,8 +1,8 @@
 namespace Treepie.Torture.Runs;
 
 /// <summary>
-/// Where the keys of simulated worlds come from: what nobody can guess is drawn from a seed here, so that a run repeats. Each
-/// opening that may write needs a seed of its own, as each has random numbers of its own in the real world.
+/// Source of keys in simulated worlds. Secrets are derived from a seed, so that a run is repeatable. Each opening for
+/// writing needs its own seed, as each has different random numbers in the real world.
 /// </summary>
 internal sealed class SecretDraw(int seed)
 {
@@ -10,7 +10,7 @@ internal sealed class SecretDraw(int seed)
 
     private readonly Random _random = new(seed ^ Other);
 
-    /// <summary>For one of the openings of what a crash left.</summary>
+    /// <summary>Creates the source for one of the openings of a crash image.</summary>
     public static SecretDraw Of(int seed, ulong image, int opening)
     {
         ulong mixed = unchecked((image ^ ((ulong)(uint)seed << 32) ^ (uint)opening) * 0x9E3779B97F4A7C15);

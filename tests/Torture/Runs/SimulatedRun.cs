@@ -6,7 +6,7 @@ using Treepie.Torture.Models;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>Runs a scenario and holds the engine to its promises all the way.</summary>
+/// <summary>Runs a scenario and verifies the guarantees of the engine throughout.</summary>
 [System.Diagnostics.CodeAnalysis.SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
 internal sealed class SimulatedRun
 {
@@ -32,12 +32,13 @@ internal sealed class SimulatedRun
     private bool _isCrashDue;
     private bool _isKillDue;
 
-    /// <param name="scenario">What is done.</param>
-    /// <param name="shape">How closely crash states are looked at.</param>
-    /// <param name="tally">Where it is counted.</param>
-    /// <param name="isTold">Whether the story is wanted.</param>
-    /// <param name="seals">Who sees what is encrypted, where it has seen what another run did with a copy of the same
-    /// directory.</param>
+    /// <param name="scenario">The steps.</param>
+    /// <param name="shape">How thoroughly crash states are explored.</param>
+    /// <param name="tally">Where results are counted.</param>
+    /// <param name="isTold">Whether events are logged.</param>
+    /// <param name="seals">
+    /// Observer of encryption, if it has already observed another run with a copy of the same directory.
+    /// </param>
     public SimulatedRun(Scenario scenario, ExplorerShape shape, Tally tally, bool isTold = false, NonceRecorder? seals = null)
     {
         _scenario = scenario;
@@ -61,22 +62,22 @@ internal sealed class SimulatedRun
         };
     }
 
-    /// <summary>What the disk holds after <see cref="Run"/>, as programs see it.</summary>
+    /// <summary>The content of the disk after <see cref="Run"/>, as programs see it.</summary>
     public DiskImage Image => _disk.Image();
 
-    /// <summary>What was done.</summary>
+    /// <summary>The submitted commands.</summary>
     public History History => _history;
 
-    /// <summary>Of the changes that the disk was asked for, the numbers of those that were syncs.</summary>
+    /// <summary>Numbers of the disk operations that were syncs.</summary>
     public IReadOnlyList<int> Syncs => _syncs;
 
-    /// <summary>Calls the disk answered, of a kind.</summary>
+    /// <summary>Number of disk calls of a kind.</summary>
     public int Count(DiskOperation kind) => _disk.Count(kind);
 
-    /// <summary>Among these, those about the data file.</summary>
+    /// <summary>Number of disk calls of a kind on the data file.</summary>
     public int CountOfData(DiskOperation kind) => _disk.CountOfData(kind);
 
-    /// <summary>Runs; throws <see cref="TortureFailure"/> where a promise is broken.</summary>
+    /// <summary>Runs the scenario. Throws <see cref="TortureFailure"/> if a guarantee is violated.</summary>
     public void Run()
     {
         try
@@ -107,8 +108,8 @@ internal sealed class SimulatedRun
     }
 
     /// <summary>
-    /// Runs, and gives what the disk has for good: after closing, or, not clean, as if the power had failed before. Returns the
-    /// last transaction.
+    /// Runs the scenario and passes on the durable state of the disk: after a clean close, or as if the power had failed
+    /// before it. Returns the last transaction.
     /// </summary>
     public long RunAndStop(bool isClean, Action<DiskImage> take)
     {
@@ -149,7 +150,7 @@ internal sealed class SimulatedRun
         VerifyEnd();
     }
 
-    /// <summary>All clients at once, as often as the power fails and comes back.</summary>
+    /// <summary>Runs all clients concurrently, again after each power failure.</summary>
     private void RunClients(SimulatedScheduler threads)
     {
         var next = new int[_scenario.Clients.Count];
@@ -189,15 +190,15 @@ internal sealed class SimulatedRun
     }
 
     /// <summary>
-    /// Others have their turn in the middle of a command; often one of them gives decrypted pages back, and has to wait for the
-    /// command.
+    /// Lets other threads run in the middle of a command. Often one of them releases decrypted pages, and has to wait for
+    /// the command.
     /// </summary>
     private void YieldInCommand()
     {
         if (_commandDraw.Next(3) == 0)
-            _threads!.Queue(Sweep); // there are threads where there is this
+            _threads!.Queue(Sweep); // only used with threads
         for (int i = 0; i < 3; i++)
-            _threads!.Yield(); // as above
+            _threads!.Yield(); // only used with threads
     }
 
     private void Sweep()
@@ -208,7 +209,7 @@ internal sealed class SimulatedRun
         }
         catch (Exception error) when (error is IOException or StorageException or ObjectDisposedException)
         {
-            // The power is off, or the environment closed.
+            // The power is off, or the environment was closed.
         }
     }
 
@@ -219,10 +220,10 @@ internal sealed class SimulatedRun
         if (kind is DiskOperation.Sync or DiskOperation.SyncDirectory or DiskOperation.Rename or DiskOperation.Delete)
             Explore();
         if (_threads is not null && kind is DiskOperation.Sync or DiskOperation.Write && CanYield(name))
-            _threads!.Yield(); // asked above
+            _threads!.Yield(); // checked above
     }
 
-    /// <summary>Where the engine holds no lock: frames and checkpoints. Journal files are made under one.</summary>
+    /// <summary>Whether the engine holds no lock: for frames and checkpoints. Journal files are created under a lock.</summary>
     private bool CanYield(string name) =>
         _state.Environment is not null && (name == "data.treepie" || _disk.IsNameDurable(name));
 
@@ -232,7 +233,7 @@ internal sealed class SimulatedRun
         if (_state.Environment is not null
             && CrashExplorer.Required(_state.Environment, _scenario.Options) is var published
             && published > _state.Recovered)
-            // what was only recovered may be in the system's cache alone until something is built upon it
+            // What was only recovered may be in the system's cache alone until something is built on it.
             required = Math.Max(required, published);
         _explorer.Explore(_disk, _history, required, _state.Keys);
     }
@@ -257,7 +258,7 @@ internal sealed class SimulatedRun
             }
             catch (Exception error) when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException)
             {
-                Recover(); // it is opened by the next process: this one was killed while it tried again
+                Recover(); // the next process opens it: this one was killed during the retry
                 return;
             }
             catch (StorageException error)
@@ -265,7 +266,7 @@ internal sealed class SimulatedRun
             {
                 _story?.Add($"  → cannot be opened: {error.GetType().Name}: {error.Message}");
                 if (attempt == MaxOpens - 1)
-                    return; // the disk stays as it is
+                    return; // give up; the disk stays as it is
             }
         }
 
@@ -276,7 +277,7 @@ internal sealed class SimulatedRun
     {
         _story?.Add(step.ToString());
         if (_state.Environment is null)
-            return; // a failing or full disk kept it from being opened
+            return; // a failing or full disk prevented opening
 
         try
         {
@@ -298,11 +299,11 @@ internal sealed class SimulatedRun
                     Close();
                     VerifyClosed();
                     if (_disk.HasForgotten)
-                        // what a failed sync left readable is nothing to go by
+                        // Data that a failed sync left readable is not reliable.
                         _disk.Restart(new PowerLoss(_disk).Draw(_draw, withDamage: false).Build());
                     Open();
                     if (_state.IsFaulty && _state.Environment is { } opened)
-                        // what a sync failed for may be in the system's cache alone
+                        // What the failed sync did not write may be in the system's cache alone.
                         _state.Recovered = opened.State.Current.TransactionId;
                     break;
                 case StepKind.Hold:
@@ -317,14 +318,14 @@ internal sealed class SimulatedRun
                 case StepKind.Session:
                     _commands.RunSession(step.Commands[0], step.Meanwhile, Do);
                     break;
-                // a full disk runs commands again, under other numbers
+                // Not with several clients on a full disk, which runs commands again under other numbers.
                 case StepKind.Shrink when _scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue:
                     _commands.Shrink();
                     break;
                 case StepKind.ChangeKey when _scenario.IsEncrypted:
                     _commands.ChangeKey();
                     break;
-                // as above
+                // Same as for Shrink.
                 case StepKind.Rotate
                     when _scenario.IsEncrypted && (_scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue):
                     _commands.RotateDataKey(step.Argument);
@@ -358,7 +359,7 @@ internal sealed class SimulatedRun
         catch (Exception error)
             when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException or ObjectDisposedException)
         {
-            // The power is off; what was under way may be there or not.
+            // The power is off. Operations in progress may or may not have taken effect.
         }
         catch (Exception error) when (_state.IsFaulty && error is StorageException)
         {
@@ -375,7 +376,7 @@ internal sealed class SimulatedRun
             && _state.Environment?.State.Failure is { } stopped)
             throw new TortureFailure($"A page that could not be read stopped writing: {stopped.Message}");
         if (_isKillDue && _state.Environment?.State.Failure is not null)
-            _disk.PowerOff(); // it writes no more, so it would never come to the operation at which it is to be killed
+            _disk.PowerOff(); // it no longer writes, so it would never reach the operation at which it is to be killed
         if (_disk.HasCrashed)
         {
             if (_scenario.Clients.Count == 1)
@@ -391,7 +392,7 @@ internal sealed class SimulatedRun
         VerifyNow("after a step");
     }
 
-    /// <summary>Power came back: what was drawn is on the disk, and everything goes on from there.</summary>
+    /// <summary>Recovers after a power failure or kill: draws what the disk holds and continues from there.</summary>
     private void Recover()
     {
         _disk.PowerOff();
@@ -427,13 +428,13 @@ internal sealed class SimulatedRun
         {
             _history.Settle(read.TransactionId);
             _state.Acknowledged = read.TransactionId;
-            _state.Keys = [_state.Keys[0]]; // what is on the disk is all there is
+            _state.Keys = [_state.Keys[0]]; // only the durable state exists
         }
 
         _isKillDue = false;
     }
 
-    /// <summary>Closes what runs on a disk without power.</summary>
+    /// <summary>Closes the environment on a disk without power.</summary>
     private void Abandon()
     {
         _readers.Close();
@@ -472,7 +473,7 @@ internal sealed class SimulatedRun
         VerifyClosed();
     }
 
-    /// <summary>The closed environment, opened on a copy of the disk, holds what it must.</summary>
+    /// <summary>Verifies the content of the closed environment on a copy of the disk.</summary>
     private void VerifyClosed()
     {
         QuietOracle.VerifySalts(_disk.Image());
@@ -494,7 +495,8 @@ internal sealed class SimulatedRun
 
         _readers.Close();
 
-        // A change in each, since a checkpoint with nothing new is none; the second lets go of what the first still held.
+        // With a change before each, because a checkpoint without changes writes nothing. The second releases what the first
+        // still held.
         for (int i = 0; i < 2; i++)
         {
             _commands.Write([new Change(ChangeKind.Put, 2, Key: 0, Length: 10, Version: i)]);

@@ -7,7 +7,7 @@ internal enum StepKind
     /// <summary>One command.</summary>
     Write,
 
-    /// <summary>A command that throws when all its changes are made.</summary>
+    /// <summary>A command that throws after making all its changes.</summary>
     Throw,
 
     /// <summary>Several commands that run as one merged batch.</summary>
@@ -15,53 +15,53 @@ internal enum StepKind
 
     Checkpoint,
 
-    /// <summary>Closes cleanly and opens again.</summary>
+    /// <summary>Closes cleanly and reopens.</summary>
     Reopen,
 
-    /// <summary>Opens a read transaction and keeps it; the argument is its place, one that is there is closed.</summary>
+    /// <summary>Opens a read transaction and keeps it in the slot given by the argument, closing a previous one.</summary>
     Hold,
 
     /// <summary>Closes a read transaction.</summary>
     LetGo,
 
-    /// <summary>Power will fail so many disk operations later.</summary>
+    /// <summary>The power fails after this many further disk operations.</summary>
     Crash,
 
-    /// <summary>The process will be killed so many disk operations later; the machine goes on.</summary>
+    /// <summary>The process is killed after this many further disk operations; the machine keeps running.</summary>
     Kill,
 
     /// <summary>Time passes.</summary>
     Pass,
 
-    /// <summary>Values are read, and their bytes looked at again, in place, after other steps.</summary>
+    /// <summary>Reads values, and verifies their bytes in place after other steps.</summary>
     Look,
 
     /// <summary>An optimistic session reads and writes keys while other steps happen.</summary>
     Session,
 
-    /// <summary>The file is made shorter.</summary>
+    /// <summary>Shrinks the file.</summary>
     Shrink,
 
-    /// <summary>The user's key is changed.</summary>
+    /// <summary>Changes the user key.</summary>
     ChangeKey,
 
-    /// <summary>The data key is rotated; cancelled after so many steps, if the argument is above 0.</summary>
+    /// <summary>Rotates the data key; canceled after this many steps if the argument is above 0.</summary>
     Rotate,
 
-    /// <summary>Decrypted pages that nobody uses go, so many times in a row.</summary>
+    /// <summary>Releases unused decrypted pages, this many times in a row.</summary>
     Sweep,
 
-    /// <summary>A reader that is held says that it is done with what it read.</summary>
+    /// <summary>Releases the pages read by a held reader.</summary>
     Release,
 }
 
 /// <summary>A step of a client.</summary>
 internal sealed record Step(StepKind Kind, int Argument = 0)
 {
-    /// <summary>The commands: one, or several for a merged batch.</summary>
+    /// <summary>The commands; several for a merged batch.</summary>
     public IReadOnlyList<IReadOnlyList<Change>> Commands { get; init; } = [];
 
-    /// <summary>What happens while values are looked at, or a session is open.</summary>
+    /// <summary>Steps that run while values are read or a session is open.</summary>
     public IReadOnlyList<Step> Meanwhile { get; init; } = [];
 
     public static Step Write(params Change[] changes) => new(StepKind.Write) { Commands = [changes] };

@@ -1,6 +1,6 @@
 namespace Treepie.Torture.Runs;
 
-/// <summary>What was done so far, by all threads.</summary>
+/// <summary>Counts the work done so far by all threads.</summary>
 internal sealed class Tally
 {
     private const int Shards = 64;
@@ -14,24 +14,24 @@ internal sealed class Tally
     private long _encryptedRecoveries;
     private long _seals;
 
-    /// <summary>Crash states drawn or enumerated.</summary>
+    /// <summary>Number of crash states drawn or enumerated.</summary>
     public long States => Interlocked.Read(ref _states);
 
-    /// <summary>Of these, different ones by the content of the disk.</summary>
+    /// <summary>Number of distinct crash states by content of the disk.</summary>
     public long Distinct => Interlocked.Read(ref _distinct);
 
-    /// <summary>Environments opened on a crash state and held against what they must be.</summary>
+    /// <summary>Number of environments opened on a crash state and verified.</summary>
     public long Recoveries => Interlocked.Read(ref _recoveries);
 
-    /// <summary>Moments at which crash states were taken.</summary>
+    /// <summary>Number of moments at which crash states were explored.</summary>
     public long Barriers => Interlocked.Read(ref _barriers);
 
     public void AddBarrier() => Interlocked.Increment(ref _barriers);
 
-    /// <summary>Of the recoveries, those of encrypted environments.</summary>
+    /// <summary>Number of recoveries of encrypted environments.</summary>
     public long EncryptedRecoveries => Interlocked.Read(ref _encryptedRecoveries);
 
-    /// <summary>What was encrypted, each with a nonce that no other had under its key.</summary>
+    /// <summary>Number of seals, each with a nonce unique under its key.</summary>
     public long Seals => Interlocked.Read(ref _seals);
 
     public void AddSeals(long seals) => Interlocked.Add(ref _seals, seals);
@@ -43,7 +43,7 @@ internal sealed class Tally
             Interlocked.Increment(ref _encryptedRecoveries);
     }
 
-    /// <summary>Counts a crash state; false where this very case, image and what is expected of it, was proven before.</summary>
+    /// <summary>Counts a crash state. Returns false if this image was already verified with the same expectation.</summary>
     public bool TryAdd(ulong image, ulong expectation)
     {
         Interlocked.Increment(ref _states);

@@ -4,15 +4,15 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Takes backups of every kind while others write. Each one that was said to be finished leads to a state that was there between
-/// its beginning and its end: as a writer's <see cref="Ledger"/> shows in the database that is restored from it.
+/// Takes backups of every kind while others write. Each backup that was reported complete must contain a state between its
+/// start and its end, as a writer's <see cref="Ledger"/> shows in the database restored from it.
 /// </summary>
 internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? key, Random random) : IStormClient
 {
-    /// <summary>Name of the folder that requests may name.</summary>
+    /// <summary>Name of the configured folder that requests refer to.</summary>
     public const string Place = "storm";
 
-    /// <summary>Name of the key that seals them, where the database is encrypted: its own changes all the time.</summary>
+    /// <summary>Name of the key that seals the backups of an encrypted database, whose own key changes all the time.</summary>
     public const string KeySource = "seal";
 
     private const string Again = "again";
@@ -38,7 +38,7 @@ internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? k
                 ["PercentWhileWriting"] = 100,
                 ["RetentionPolicy"] = new JsonObject { ["MinimumBackupsToKeep"] = 100 },
             });
-            _tasks[i] = (long)task["TaskId"]!; // every answer has it
+            _tasks[i] = (long)task["TaskId"]!; // every response has it
         }
     }
 
@@ -57,9 +57,9 @@ internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? k
             (HttpStatusCode status, string text) = await database.TryAsync(
                 HttpMethod.Post, $"admin/backup/database?taskId={_tasks[task]}&kind={kind}");
             if (status == HttpStatusCode.Conflict)
-                continue; // the task goes on with what the kill interrupted
+                continue; // the task continues what the kill interrupted
             ServerTortureException.ThrowUnless((int)status < 300, $"The backup is answered {(int)status}: {text}");
-            JsonNode? result = await database.EndOfAsync(JsonNode.Parse(text)!, isOfServer: false); // an object
+            JsonNode? result = await database.EndOfAsync(JsonNode.Parse(text)!, isOfServer: false); // the response is an object
             if ((bool?)result?["NothingChanged"] == false && (string?)result["Object"] is { } file)
             {
                 ServerTortureException.ThrowUnless(
@@ -113,6 +113,6 @@ internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? k
         _restored++;
     }
 
-    /// <summary>A finished backup, and the batches that may be the last in it.</summary>
+    /// <summary>A finished backup, and the range of batches of each writer that may be the last in it.</summary>
     private sealed record Taken(int Task, string File, int[] Least, int[] Most);
 }

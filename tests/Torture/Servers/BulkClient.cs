@@ -6,8 +6,8 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Bulk inserts, and deletions of whole ones by the beginning of their ids: an acknowledged one is there as a whole, another one
-/// from its first document on without a gap; of a deletion all is gone, or nothing.
+/// Makes bulk inserts and deletes whole ones by id prefix. An acknowledged insert must be complete; another one must have a
+/// prefix of its documents without gaps. A deletion must have removed everything or nothing.
 /// </summary>
 internal sealed class BulkClient(Random random) : IStormClient
 {
@@ -74,13 +74,13 @@ internal sealed class BulkClient(Random random) : IStormClient
 
     private static string PrefixOf(int run) => string.Create(CultureInfo.InvariantCulture, $"bulk/{run}/");
 
-    /// <summary>How many are there, and that none before the last is missing.</summary>
+    /// <summary>Counts the documents, and verifies that none before the last is missing.</summary>
     private static async Task<int> CountAsync(DatabaseClient database, int run)
     {
         JsonNode found = await database.SendAsync(
             HttpMethod.Get, $"docs?startsWith={PrefixOf(run)}&pageSize={PerRun + 1}&metadataOnly=true");
         int count = 0;
-        foreach (JsonNode? document in found["Results"]!.AsArray()) // always there
+        foreach (JsonNode? document in found["Results"]!.AsArray()) // always present
         {
             string id = (string?)document?["@metadata"]?["@id"] ?? "";
             ServerTortureException.ThrowUnless(

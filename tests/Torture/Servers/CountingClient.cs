@@ -3,8 +3,8 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Several clients take ranges of numbers and identities, none of which may come twice, and increment one counter, whose value
-/// must lie between what was acknowledged and what was attempted.
+/// Several clients take ranges of numbers and identities, none of which may be assigned twice, and increment a counter whose
+/// value must be between what was acknowledged and what was attempted.
 /// </summary>
 internal sealed class CountingClient(int clients, Random random) : IStormClient
 {
@@ -54,7 +54,7 @@ internal sealed class CountingClient(int clients, Random random) : IStormClient
                     break;
                 case 1:
                     JsonNode identity = await database.SendAsync(HttpMethod.Post, "identity/next?name=counted|");
-                    AddIdentity((long)identity["NewIdentityValue"]!); // every answer has it
+                    AddIdentity((long)identity["NewIdentityValue"]!); // every response has it
                     break;
                 default:
                     await IncrementAsync(database, own.Next(1, 10));

@@ -7,25 +7,25 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Requests of one database of a real server. A request that gets no answer because the server is gone throws
-/// <see cref="HttpRequestException"/>, <see cref="IOException"/> or, where the connection was just made,
-/// <see cref="SocketException"/>; <see cref="IsGone"/> tells them from faults of the server.
+/// Sends requests to one database of a real server. A request without response because the server is gone throws <see
+/// cref="HttpRequestException"/>, <see cref="IOException"/> or, if the connection was just opened, <see
+/// cref="SocketException"/>; <see cref="IsGone"/> distinguishes these from server errors.
 /// </summary>
 internal sealed class DatabaseClient(string url, string database) : IDisposable
 {
     private readonly HttpClient _http = new() { BaseAddress = new Uri(url), Timeout = TimeSpan.FromMinutes(4) };
 
-    /// <summary>Whether this is how a request ends whose server was killed.</summary>
+    /// <summary>Whether the exception means that the server was killed during the request.</summary>
     public static bool IsGone(Exception exception) => exception is HttpRequestException or IOException or SocketException;
 
-    /// <summary>The same server, another database.</summary>
+    /// <summary>A client for another database of the same server.</summary>
     public DatabaseClient Of(string other) => new(url, other);
 
-    /// <summary>Sends a request about the database and gives the status and the answer, whatever it is.</summary>
+    /// <summary>Sends a request to the database and returns status and response, whatever they are.</summary>
     public Task<(HttpStatusCode Status, string Text)> TryAsync(HttpMethod method, string path, JsonNode? body = null) =>
         TryAsync(method, path, body is null ? null : JsonContent(body));
 
-    /// <summary>As above, with any body.</summary>
+    /// <summary>As above, with any content.</summary>
     public async Task<(HttpStatusCode Status, string Text)> TryAsync(HttpMethod method, string path, HttpContent? content)
     {
         using var request = new HttpRequestMessage(method, Address(path)) { Content = content };
@@ -42,7 +42,7 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
         return JsonNode.Parse(text.Length == 0 ? "{}" : text) ?? new JsonObject();
     }
 
-    /// <summary>Gives the server a new key for a database that is yet to be made.</summary>
+    /// <summary>Gives the server a new key for a database to be created.</summary>
     public async Task GiveKeyAsync(string name)
     {
         byte[]? key = await BytesAsync("/admin/secrets/generate");
@@ -51,7 +51,7 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
         ServerTortureException.ThrowUnless(status == HttpStatusCode.Created, $"The key is answered {(int)status}: {text}");
     }
 
-    /// <summary>Bytes at a path; null where there are none.</summary>
+    /// <summary>Returns the bytes at a path, or null if there are none.</summary>
     public async Task<byte[]?> BytesAsync(string path)
     {
         using HttpResponseMessage response = await _http.GetAsync(Address(path));
@@ -64,7 +64,7 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
                 $"GET {path} of '{database}' answers {(int)response.StatusCode}: {Encoding.UTF8.GetString(bytes)}");
     }
 
-    /// <summary>Lines of a stream, parsed.</summary>
+    /// <summary>Returns the lines of a stream, parsed.</summary>
     public async Task<List<JsonNode>> LinesAsync(string path)
     {
         byte[] bytes = await BytesAsync(path) ?? [];
@@ -74,11 +74,11 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
     }
 
     /// <summary>
-    /// Waits for an operation and gives its result; null where it met others at work (409). Throws where it failed.
+    /// Waits for an operation and returns its result, or null if it conflicted with another one (409). Throws if it failed.
     /// </summary>
     public async Task<JsonNode?> EndOfAsync(JsonNode started, bool isOfServer)
     {
-        long id = (long)started["OperationId"]!; // every answer that starts an operation has it
+        long id = (long)started["OperationId"]!; // every response that starts an operation has it
         while (true)
         {
             JsonNode state = await SendAsync(HttpMethod.Get, $"{(isOfServer ? "/" : "")}operations/state?id={id}");
@@ -107,6 +107,6 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
 
     public void Dispose() => _http.Dispose();
 
-    // a path that begins with a slash is one of the server
+    // A path that begins with a slash is relative to the server.
     private string Address(string path) => path.StartsWith('/') ? path : $"/databases/{database}/{path}";
 }

@@ -4,9 +4,9 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Several clients change the same compare-exchange values, alone or in a cluster-wide batch with a document that is to have the
-/// same number. Each change names the index it expects, and writes a number of its own: so changes of one value make a chain, in
-/// which no index has two successors, and what is there after a kill is never older than what was acknowledged.
+/// Several clients change the same compare-exchange values, alone or in a cluster-wide batch with a document that must get
+/// the same number. Each change specifies the expected index and writes a unique number. So the changes of one value form a
+/// chain in which no index has two successors, and what is found after a kill is never older than what was acknowledged.
 /// </summary>
 internal sealed class ExchangeClients(int clients, Random random) : IStormClient
 {
@@ -84,7 +84,7 @@ internal sealed class ExchangeClients(int clients, Random random) : IStormClient
     {
         JsonNode answer = await database.SendAsync(
             HttpMethod.Put, $"cmpxchg?key={change.Key}&index={change.Expected}", new JsonObject { ["Object"] = change.Number });
-        bool isDone = (bool)answer["Successful"]!; // every answer has both
+        bool isDone = (bool)answer["Successful"]!; // every response has both
         long index = (long)answer["Index"]!;
         ServerTortureException.ThrowUnless(
             !isDone || index > change.Expected, $"'{change.Key}' was changed at {change.Expected} and has the index {index}.");

@@ -1,22 +1,23 @@
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// A client that works until its server is gone, remembers what it was told, and after the restart holds the server against it.
+/// A client that works until its server is killed, remembers the responses, and after the restart verifies the server
+/// against them.
 /// </summary>
 internal interface IStormClient
 {
-    /// <summary>What it did so far, for the report.</summary>
+    /// <summary>Summary of its work for the report.</summary>
     string Report { get; }
 
-    /// <summary>Makes what it needs, once.</summary>
+    /// <summary>Creates what it needs, once.</summary>
     Task PrepareAsync(DatabaseClient database);
 
     /// <summary>Works until the server is gone. Calls <paramref name="acknowledged"/> after each acknowledged change.</summary>
     Task RunAsync(DatabaseClient database, Action acknowledged);
 
     /// <summary>
-    /// Throws where something acknowledged is lost or something refused is there. What had no answer may be either, and stays
-    /// what it is found to be.
+    /// Throws if something acknowledged is lost or something refused exists. Requests without response may or may not have
+    /// taken effect; what is found becomes the expected state.
     /// </summary>
     Task VerifyAsync(DatabaseClient database);
 }

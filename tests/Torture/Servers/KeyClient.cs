@@ -4,7 +4,7 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Torture.Servers;
 
-/// <summary>Changes the key of an encrypted database, and draws new data keys.</summary>
+/// <summary>Changes the key of an encrypted database and rotates its data key.</summary>
 internal sealed class KeyClient(Random random) : IStormClient
 {
     private int _changed;
@@ -30,7 +30,7 @@ internal sealed class KeyClient(Random random) : IStormClient
             }
             else
             {
-                // not to its end where a reader still needs an old key
+                // Not completed if a reader still needs an old key.
                 JsonNode started = await database.SendAsync(HttpMethod.Post, "admin/encryption/rotate");
                 _rotated += await database.EndOfAsync(started, isOfServer: false) is null ? 0 : 1;
             }
@@ -40,6 +40,6 @@ internal sealed class KeyClient(Random random) : IStormClient
         }
     }
 
-    /// <summary>That the database opened is the proof.</summary>
+    /// <summary>Nothing to verify: the database could be opened.</summary>
     public Task VerifyAsync(DatabaseClient database) => Task.CompletedTask;
 }

@@ -6,22 +6,21 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// What one writer's documents are, read from a database: each batch of a writer leaves its number and the hash of the state that
-/// it leads to in a document of its own, so that any state at all (after a kill, of a backup) shows by itself whether it is one
-/// that was there.
+/// The documents of one writer as read from a database. Each batch of a writer stores its number and the hash of the
+/// resulting state in a document, so that any state (after a kill, or of a backup) can be verified on its own.
 /// </summary>
-/// <param name="Number">Number of the last batch; 0: none.</param>
-/// <param name="Hash">Hash of the state after it, as the batch says.</param>
-/// <param name="Text">The state that is found, a line for each document.</param>
+/// <param name="Number">Number of the last batch, or 0 if there is none.</param>
+/// <param name="Hash">Hash of the state after the batch, as stored by it.</param>
+/// <param name="Text">The state found, one line per document.</param>
 internal sealed record Ledger(int Number, string Hash, string Text)
 {
-    /// <summary>Where the batches of a writer leave their numbers.</summary>
+    /// <summary>Id of the document in which a writer's batches store their numbers.</summary>
     public static string IdOf(int writer) => $"ledgers/{writer}";
 
-    /// <summary>How the ids of a writer's documents begin.</summary>
+    /// <summary>Prefix of the ids of a writer's documents.</summary>
     public static string PrefixOf(int writer) => $"things/{writer}/";
 
-    /// <summary>A state as text.</summary>
+    /// <summary>Formats a state as text.</summary>
     public static string TextOf(ImmutableSortedDictionary<string, Thing> things)
     {
         var text = new StringBuilder();
@@ -36,7 +35,7 @@ internal sealed record Ledger(int Number, string Hash, string Text)
     /// <summary>The hash of a content.</summary>
     public static string HashOf(byte[] content) => Convert.ToHexStringLower(SHA256.HashData(content))[..16];
 
-    /// <summary>Reads all that a writer wrote, and throws where it is not what its last batch says it left.</summary>
+    /// <summary>Reads everything that a writer wrote. Throws if it is not the state after its last batch.</summary>
     public static async Task<Ledger> ReadAsync(DatabaseClient database, int writer)
     {
         JsonNode? ledger = (await database.TryAsync(HttpMethod.Get, $"docs?id={IdOf(writer)}")) switch
@@ -47,7 +46,7 @@ internal sealed record Ledger(int Number, string Hash, string Text)
         };
         var things = ImmutableSortedDictionary.CreateBuilder<string, Thing>(StringComparer.Ordinal);
         JsonNode found = await database.SendAsync(HttpMethod.Get, $"docs?startsWith={PrefixOf(writer)}&pageSize=1000");
-        foreach (JsonNode? document in found["Results"]!.AsArray()) // always there
+        foreach (JsonNode? document in found["Results"]!.AsArray()) // always present
             await ReadAsync(database, document!, things); // documents are objects
         string state = TextOf(things.ToImmutable());
         var read = new Ledger((int?)ledger?["Number"] ?? 0, (string?)ledger?["Hash"] ?? HashOf(""), state);
@@ -71,7 +70,7 @@ internal sealed record Ledger(int Number, string Hash, string Text)
             thing = thing with { Attachments = thing.Attachments.Add(name, HashOf(content)) };
         }
 
-        // what is asked for here is asked of the stores beside the document, not of its metadata
+        // Read from the stores of counters and time series, not from the metadata.
         JsonNode counters = await database.SendAsync(HttpMethod.Get, $"counters?docId={id}");
         foreach (JsonNode? counter in counters["Counters"]?.AsArray() ?? [])
             if (counter is not null)
@@ -88,7 +87,7 @@ internal sealed record Ledger(int Number, string Hash, string Text)
                 {
                     Series = thing.Series.Add(
                         (long)(DateTime.Parse(
-                            (string)entry!["Timestamp"]!, // entries have both
+                            (string)entry!["Timestamp"]!, // entries have both properties
                             System.Globalization.CultureInfo.InvariantCulture,
                             System.Globalization.DateTimeStyles.AdjustToUniversal) - DateTime.UnixEpoch).TotalMilliseconds,
                         (double)entry["Values"]![0]!)

@@ -5,8 +5,8 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Asks while others write, reads streams to their end, and puts and deletes definitions of indexes of every kind. After a
-/// restart each definition is the one that was acknowledged, and each query answers what a scan of the documents gives.
+/// Queries while others write, reads streams to their end, and defines and deletes indexes of every kind. After a restart each
+/// definition must be the acknowledged one, and each query must return what a scan of the documents finds.
 /// </summary>
 internal sealed class QueryClient(Random random) : IStormClient
 {
@@ -35,7 +35,7 @@ internal sealed class QueryClient(Random random) : IStormClient
     public async Task VerifyAsync(DatabaseClient database)
     {
         JsonNode listed = await database.SendAsync(HttpMethod.Get, "indexes?namesOnly=true&pageSize=1000");
-        string[] names = [.. listed["Results"]!.AsArray().Select(static name => (string?)name ?? "")]; // always there
+        string[] names = [.. listed["Results"]!.AsArray().Select(static name => (string?)name ?? "")]; // always present
         if (_unanswered is { } change)
             _indexes[change.Name] = names.Contains(change.Name);
         _unanswered = null;
@@ -125,7 +125,7 @@ internal sealed class QueryClient(Random random) : IStormClient
 
     private static async Task ExpectAsync(DatabaseClient database, string query, int expected)
     {
-        int found = (int)(await AskFreshAsync(database, query + " limit 0, 1"))["TotalResults"]!; // always there
+        int found = (int)(await AskFreshAsync(database, query + " limit 0, 1"))["TotalResults"]!; // always present
         ServerTortureException.ThrowUnless(
             found == expected, $"'{query}' finds {found} documents; a scan finds {expected}.");
     }
@@ -135,7 +135,7 @@ internal sealed class QueryClient(Random random) : IStormClient
         JsonNode answer = await AskFreshAsync(database, query);
         string found = string.Join(
             "; ",
-            answer["Results"]!.AsArray().Select(static one => $"{one!["Kind"]} {one["Count"]} {one["Sum"]}") // always there
+            answer["Results"]!.AsArray().Select(static one => $"{one!["Kind"]} {one["Count"]} {one["Sum"]}") // always present
                 .Order(StringComparer.Ordinal));
         ServerTortureException.ThrowUnless(found == expected, $"'{query}' gives {found}; a scan gives {expected}.");
     }

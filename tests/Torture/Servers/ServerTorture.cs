@@ -6,23 +6,24 @@ using Treepie.Tests.Support;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// The real server under clients of every kind, killed (SIGKILL) at random moments and started again on the same directory, over
-/// and over, with an encrypted and a plain database in turn. After each restart every client holds it against what it was told;
-/// at the end the server is stopped and each of its files is checked.
+/// Runs the real server under clients of every kind, kills it (SIGKILL) at random moments and restarts it on the same
+/// directory, over and over, alternating between an encrypted and a plain database. After each restart every client verifies
+/// the server; at the end the server is stopped and each of its files is checked.
 /// </summary>
 internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> say)
 {
-    /// <summary>What it is called on the command line.</summary>
+    /// <summary>Name of the mode on the command line.</summary>
     public const string ModeName = "server";
 
     private const string Database = "storm";
     private const int Writers = 3;
 
-    /// <summary>A process is killed after so long, whatever was acknowledged until then.</summary>
+    /// <summary>Maximum time until a process is killed, whatever was acknowledged until then.</summary>
     private static readonly TimeSpan _longestLife = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Lives of two minutes at most, encrypted and plain in turn, until the time is over; returns what is wrong, told, or null.
+    /// Runs for the given time in periods of two minutes at most, alternately encrypted and plain. Returns a description of
+    /// the failure, or null.
     /// </summary>
     public static string? Run(int seed, TimeSpan time, Action<string> say)
     {
@@ -48,7 +49,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
         return null;
     }
 
-    /// <summary>Kills until it has been at it for so long; then stops and checks.</summary>
+    /// <summary>Works and kills for the given time, then stops and checks.</summary>
     public async Task RunAsync(TimeSpan time)
     {
         var watch = Stopwatch.StartNew();
@@ -135,8 +136,8 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
     }
 
     /// <summary>
-    /// Kills after a random number of acknowledgements, or some seconds, and a random moment more, so that it meets every stage
-    /// of the work and is as certain to find some in flight on a slow machine as on a fast one.
+    /// Kills the server after a random number of acknowledgements or some seconds, plus a random moment, so that kills hit
+    /// every stage of the work, and hit work in progress as reliably on a slow machine as on a fast one.
     /// </summary>
     private static async Task WorkUntilKilledAsync(ServerProcess server, List<IStormClient> clients, Random random)
     {
@@ -166,7 +167,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
         }
         catch (Exception exception) when (DatabaseClient.IsGone(exception))
         {
-            // the kill
+            // The server was killed.
         }
     }
 

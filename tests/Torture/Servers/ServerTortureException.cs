@@ -1,9 +1,9 @@
 namespace Treepie.Torture.Servers;
 
-/// <summary>A promise of the server is broken; the message says which.</summary>
+/// <summary>The server violated a guarantee; the message says which.</summary>
 internal sealed class ServerTortureException(string message) : Exception(message)
 {
-    /// <summary>Throws unless it is so.</summary>
+    /// <summary>Throws if the condition is false.</summary>
     public static void ThrowUnless(bool isSo, string message)
     {
         if (!isSo)

@@ -6,7 +6,7 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Torture.Servers;
 
-/// <summary>A random batch about the documents of one writer, and what they are after it.</summary>
+/// <summary>A random batch for the documents of one writer, and the resulting documents.</summary>
 internal sealed class StormBatch(ImmutableSortedDictionary<string, Thing> things, int writer, Random random)
 {
     private const int Groups = 5;
@@ -14,7 +14,7 @@ internal sealed class StormBatch(ImmutableSortedDictionary<string, Thing> things
     private readonly JsonArray _commands = [];
     private readonly List<byte[]> _contents = [];
 
-    /// <summary>The documents after it.</summary>
+    /// <summary>The documents after the batch.</summary>
     public ImmutableSortedDictionary<string, Thing> Things { get; private set; } = things;
 
     /// <summary>Adds a random operation.</summary>
@@ -62,7 +62,7 @@ internal sealed class StormBatch(ImmutableSortedDictionary<string, Thing> things
         }
     }
 
-    /// <summary>The document that says what all of it leads to.</summary>
+    /// <summary>Adds the document that records the resulting state.</summary>
     public void AddLedger(int number) => Command("PUT", Ledger.IdOf(writer))["Document"] = new JsonObject
     {
         ["Number"] = number,
@@ -70,7 +70,7 @@ internal sealed class StormBatch(ImmutableSortedDictionary<string, Thing> things
         ["@metadata"] = new JsonObject { ["@collection"] = "Ledgers" },
     };
 
-    /// <summary>A document that is expected to be what it never was: nothing of the batch may be there.</summary>
+    /// <summary>Adds a document with a change vector it never had, so that the whole batch must be refused.</summary>
     public void AddWrongExpectation()
     {
         JsonObject command = Command("PUT", Ledger.PrefixOf(writer) + "0");
@@ -117,7 +117,7 @@ internal sealed class StormBatch(ImmutableSortedDictionary<string, Thing> things
 
     private void PutAttachment(string id, Thing thing)
     {
-        // half of them have a content that others have too
+        // Half of the attachments share their content with others.
         byte[] content = new byte[random.Next(8) == 0 ? random.Next(200_000) : random.Next(3_000)];
         if (random.Next(2) == 0)
             content = Encoding.UTF8.GetBytes($"shared {random.Next(5)}");

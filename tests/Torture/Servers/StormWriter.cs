@@ -5,15 +5,15 @@ using System.Text.Json.Nodes;
 namespace Treepie.Torture.Servers;
 
 /// <summary>
-/// Writes documents and everything beside them in random batches. Each batch also writes its number and the hash of what it leads
-/// to (<see cref="Ledger"/>); some expect a document to be what it is not, and must leave nothing.
+/// Writes documents with attachments, counters and time series in random batches. Each batch also stores its number and the
+/// hash of the resulting state (<see cref="Ledger"/>). Some batches expect a wrong change vector, and must leave nothing behind.
 /// </summary>
 internal sealed class StormWriter(int number, Random random) : IStormClient
 {
     /// <summary>Name of the time series.</summary>
     public const string Series = "Heat";
 
-    /// <summary>Revisions kept of each ledger.</summary>
+    /// <summary>Number of revisions kept of each ledger.</summary>
     private const int Revisions = 5;
 
     private const int MaxDocuments = 16;
@@ -26,7 +26,7 @@ internal sealed class StormWriter(int number, Random random) : IStormClient
     private int _refused;
     private volatile int _begun;
 
-    /// <summary>Which writer it is.</summary>
+    /// <summary>Number of the writer.</summary>
     public int Number => number;
 
     /// <summary>Number of the last acknowledged batch.</summary>
@@ -96,7 +96,7 @@ internal sealed class StormWriter(int number, Random random) : IStormClient
             $"Writer {number}: batch {_acknowledged} was acknowledged, {_begun} sent, and the last one there is {found.Number}.");
         if (isThere)
         {
-            _things = _unanswered!; // isThere says so
+            _things = _unanswered!; // set if isThere
             _acknowledged++;
         }
 
@@ -111,7 +111,7 @@ internal sealed class StormWriter(int number, Random random) : IStormClient
     {
         JsonNode revisions = await database.SendAsync(
             HttpMethod.Get, $"revisions?id={Ledger.IdOf(number)}&start=0&pageSize=100");
-        int[] numbers = [.. revisions["Results"]!.AsArray().Select(static one => (int?)one?["Number"] ?? -1)]; // always there
+        int[] numbers = [.. revisions["Results"]!.AsArray().Select(static one => (int?)one?["Number"] ?? -1)]; // always present
         int[] expected = [.. Enumerable.Range(0, Math.Min(last, Revisions)).Select(i => last - i)];
         ServerTortureException.ThrowUnless(
             numbers.AsSpan().SequenceEqual(expected),

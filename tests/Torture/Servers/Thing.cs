@@ -4,19 +4,19 @@ using System.Text;
 
 namespace Treepie.Torture.Servers;
 
-/// <summary>A document and everything beside it, as the model has it.</summary>
+/// <summary>A document with its attachments, counters and time series, as in the model.</summary>
 internal sealed record Thing(int Number, string Group)
 {
-    /// <summary>Names of attachments, and the hash of the content of each.</summary>
+    /// <summary>Names of attachments, and the hash of each content.</summary>
     public ImmutableSortedDictionary<string, string> Attachments { get; init; } = Empty<string>();
 
     /// <summary>Counters and their values.</summary>
     public ImmutableSortedDictionary<string, long> Counters { get; init; } = Empty<long>();
 
-    /// <summary>The time series, milliseconds since 1970 to value.</summary>
+    /// <summary>The time series, from milliseconds since 1970 to value.</summary>
     public ImmutableSortedDictionary<long, double> Series { get; init; } = ImmutableSortedDictionary<long, double>.Empty;
 
-    /// <summary>All of it as one line.</summary>
+    /// <summary>Writes everything as one line.</summary>
     public void WriteTo(StringBuilder text, string id)
     {
         text.Append(CultureInfo.InvariantCulture, $"{id} {Number} {Group}");
