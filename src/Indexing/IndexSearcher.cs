@@ -123,13 +123,13 @@ public sealed class IndexSearcher : IDisposable
         options?.Budget?.Check();
         cancellationToken.ThrowIfCancellationRequested();
         QueryAhead.Announce(_view, request);
-        ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, request);
+        ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, Schema, request);
         using var context = new QueryContext(_view, cancellationToken, options);
         var run = new SearchRun(context, request, after);
         run.Execute();
         if (run.Plan is { } plan)
             plan.ColdPages = context.ColdPages(context.Measure().PagesRead);
-        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null;
+        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null;
         return new SearchResults(_view, run, request.Sort, context.Measure(), position);
     }
 
@@ -149,10 +149,10 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         var search = TailedSearch.Run(
-            _view, tail.View, request, SearchPosition.Decode(_storeId, request), options, cancellationToken);
+            _view, tail.View, request, SearchPosition.Decode(_storeId, Schema, request), options, cancellationToken);
         return new SearchResults(
             _view, tail.View, search, request.Sort,
-            search.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null);
+            search.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null);
     }
 
     /// <summary>Suggests terms of a field that are similar to a text, without the text itself.</summary>
