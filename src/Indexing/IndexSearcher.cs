@@ -8,6 +8,7 @@ using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
+using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Suggestions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -118,9 +119,7 @@ public sealed class IndexSearcher : IDisposable
     public SearchResults Search(SearchRequest request, QueryOptions? options, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        options?.Budget?.Check();
+        Check(request, options);
         cancellationToken.ThrowIfCancellationRequested();
         QueryAhead.Announce(_view, request);
         ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, Schema, request);
@@ -145,9 +144,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        options?.Budget?.Check();
+        Check(request, options);
         var search = TailedSearch.Run(
             _view, tail.View, request, SearchPosition.Decode(_storeId, Schema, request), options, cancellationToken);
         return new SearchResults(
@@ -297,6 +294,14 @@ public sealed class IndexSearcher : IDisposable
             return;
         _view.Close();
         _transaction.Dispose();
+    }
+
+    private static void Check(SearchRequest request, QueryOptions? options)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
+        SortPlan.Check(request.Sort);
+        options?.Budget?.Check();
     }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>
