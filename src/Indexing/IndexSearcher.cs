@@ -8,6 +8,7 @@ using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
+using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Suggestions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -118,18 +119,16 @@ public sealed class IndexSearcher : IDisposable
     public SearchResults Search(SearchRequest request, QueryOptions? options, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        options?.Budget?.Check();
+        Check(request, options);
         cancellationToken.ThrowIfCancellationRequested();
         QueryAhead.Announce(_view, request);
-        ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, request);
+        ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, Schema, request);
         using var context = new QueryContext(_view, cancellationToken, options);
         var run = new SearchRun(context, request, after);
         run.Execute();
         if (run.Plan is { } plan)
             plan.ColdPages = context.ColdPages(context.Measure().PagesRead);
-        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null;
+        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null;
         return new SearchResults(_view, run, request.Sort, context.Measure(), position);
     }
 
@@ -145,14 +144,12 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
-        options?.Budget?.Check();
+        Check(request, options);
         var search = TailedSearch.Run(
-            _view, tail.View, request, SearchPosition.Decode(_storeId, request), options, cancellationToken);
+            _view, tail.View, request, SearchPosition.Decode(_storeId, Schema, request), options, cancellationToken);
         return new SearchResults(
             _view, tail.View, search, request.Sort,
-            search.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null);
+            search.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null);
     }
 
     /// <summary>Suggests terms of a field that are similar to a text, without the text itself.</summary>
@@ -297,6 +294,14 @@ public sealed class IndexSearcher : IDisposable
             return;
         _view.Close();
         _transaction.Dispose();
+    }
+
+    private static void Check(SearchRequest request, QueryOptions? options)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
+        SortPlan.Check(request.Sort);
+        options?.Budget?.Check();
     }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>

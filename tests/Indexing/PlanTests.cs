@@ -409,6 +409,33 @@ public sealed class PlanTests
         Assert.Equal(["a", "bb", "ccc", "dddd", "unknown!", "nothing"], Keys(false, false));
     }
 
+    [Theory]
+    [InlineData(SortKind.Text, 1)]
+    [InlineData(SortKind.Text, 0)]
+    [InlineData(SortKind.Long, 1)]
+    [InlineData(SortKind.AlphaNumeric, 1)]
+    [InlineData(SortKind.Score, 1)]
+    [InlineData(SortKind.Random, 1)]
+    public void An_order_of_ones_own_stands_with_its_own_kind_alone(SortKind kind, long take)
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        foreach (string name in new[] { "ccc", "a", "bb" })
+            fixture.Put(name, (0, FieldValue.Of(name)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        var request = new SearchRequest
+        {
+            Query = new MatchAllQuery(),
+            Sort = [new SortKey("name", kind) { Custom = new ByLength() }],
+            Take = take,
+        };
+        Refused("SortKey.Custom", () => Run(searcher, request));
+        Refused(
+            "SortKey.Custom",
+            () => Run(
+                searcher, request with { Sort = [new SortKey("name", SortKind.Text), new SortKey("name", SortKind.Custom)] }));
+    }
+
     private static SearchResults Run(IndexSearcher searcher, SearchRequest request, QueryOptions? options = null) =>
         searcher.Search(request, options, TestContext.Current.CancellationToken);
 

@@ -53,7 +53,8 @@ public sealed class IncludeBuilder<T>
         Add(BesideIncludeKind.Counter, Checked(member));
 
     /// <summary>
-    /// Includes a range of a time series of the document, both ends included. Null: the range is open at that end.
+    /// Includes a range of a time series of the document, both ends included (UTC, unless their kind is local). Null: the range is
+    /// open at that end.
     /// </summary>
     /// <exception cref="ArgumentException">The range ends before it starts.</exception>
     public IncludeBuilder<T> IncludeTimeSeries(string name, DateTime? from = null, DateTime? to = null)
@@ -93,9 +94,11 @@ public sealed class IncludeBuilder<T>
     public IncludeBuilder<T> IncludeRevisions(Expression<Func<T, object?>> member) =>
         Add(BesideIncludeKind.Revision, Checked(member));
 
-    /// <summary>Includes the revision of the document that was current at a point in time.</summary>
+    /// <summary>
+    /// Includes the revision of the document that was current at a point in time (UTC, unless its kind is local).
+    /// </summary>
     public IncludeBuilder<T> IncludeRevisions(DateTime before) =>
-        Add(BesideIncludeKind.RevisionBefore, null, part => part with { From = before.ToUniversalTime() });
+        Add(BesideIncludeKind.RevisionBefore, null, part => part with { From = Utc(before) });
 
     private static DateTime? Utc(DateTime? time) =>
         time is not { } given

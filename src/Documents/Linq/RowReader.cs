@@ -61,7 +61,8 @@ internal sealed class RowReader
             return new Interpreter(values, documents).Evaluate(constant.Body);
         _buffer.ResetWrittenCount();
         results.WriteCurrent(_buffer);
-        using JsonDocument json = JsonDocument.Parse(_buffer.WrittenMemory);
+        using JsonDocument json = JsonDocument.Parse(
+            _buffer.WrittenMemory, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
         if (_model.Into is { } into)
             return ReadInto(json.RootElement, into);
         foreach (Column column in _columns)

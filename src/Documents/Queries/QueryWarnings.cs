@@ -71,7 +71,8 @@ internal static class QueryWarnings
         if (!cursor.MoveNext())
             return names;
 
-        var reader = new Utf8JsonReader(cursor.Current.Body);
+        var reader = new Utf8JsonReader(
+            cursor.Current.Body, new JsonReaderOptions { MaxDepth = DatabaseOptions.MostDocumentDepth });
         reader.Read(); // the start of the object
         while (names.Count < MostMembers && reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {

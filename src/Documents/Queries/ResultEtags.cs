@@ -30,8 +30,10 @@ internal static class ResultEtags
         ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined
             ? default
             : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
+        ReadOnlySpan<byte> continuation = MemoryMarshal.AsBytes((context.Request.Continuation ?? "").AsSpan());
         int seeds = SeedBytes(context.Query);
-        byte[] question = ArrayPool<byte>.Shared.Rent(FigureBytes + text.Length + parameters.Length + name.Length + seeds);
+        byte[] question = ArrayPool<byte>.Shared.Rent(
+            FigureBytes + text.Length + parameters.Length + name.Length + continuation.Length + seeds);
         Span<byte> figures = question.AsSpan(0, FigureBytes);
         figures.Clear();
         // not null: otherwise dependsOnAll is set
@@ -40,9 +42,11 @@ internal static class ResultEtags
         BinaryPrimitives.WriteInt64LittleEndian(figures[8..], answer is { MayMissHits: true } ? answer.Etag : -1);
         BinaryPrimitives.WriteInt64LittleEndian(figures[16..], context.Query.Skip);
         BinaryPrimitives.WriteInt64LittleEndian(figures[24..], context.Query.Take);
-        figures[32] = context.Request.MetadataOnly ? (byte)1 : (byte)0;
+        figures[32] = Flags(
+            context.Request.MetadataOnly, context.Request.IndexEntries, context.Request.CountsResults,
+            context.Request.WithContinuation || context.Request.Continuation is not null, context.Query.WantsTimings,
+            answer is { IsStale: true });
         figures[33] = (byte)context.Request.ProjectionBehavior;
-        figures[34] = context.Request.CountsResults ? (byte)1 : (byte)0;
         if (context.Query.Script is not null)
             // a script may read loaded documents, counters or the clock, so no two runs share an etag
             BinaryPrimitives.WriteInt64LittleEndian(figures[8..], context.Started);
@@ -50,6 +54,7 @@ internal static class ResultEtags
         Add(text, question, ref length);
         Add(parameters, question, ref length);
         Add(name, question, ref length);
+        Add(continuation, question, ref length);
         if (seeds > 0)
         {
             foreach (SortKey key in context.Query.Sort)
@@ -61,6 +66,14 @@ internal static class ResultEtags
         SHA256.HashData(question.AsSpan(0, length), result);
         ArrayPool<byte>.Shared.Return(question);
         return BinaryPrimitives.ReadInt64LittleEndian(result) & long.MaxValue;
+    }
+
+    private static byte Flags(params ReadOnlySpan<bool> options)
+    {
+        int flags = 0;
+        for (int i = 0; i < options.Length; i++)
+            flags |= (options[i] ? 1 : 0) << i;
+        return (byte)flags;
     }
 
     private static int SeedBytes(BoundQuery query)

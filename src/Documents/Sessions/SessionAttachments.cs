@@ -102,7 +102,7 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(name);
         ArgumentNullException.ThrowIfNull(changeVector);
         _session.RequireOpen();
-        DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        DatabaseSnapshot snapshot = _session.BeginRead();
         if (snapshot.RevisionAttachment(documentId, name, changeVector) is { } attachment)
             return new AttachmentContent(snapshot, attachment);
         snapshot.Dispose();

@@ -56,7 +56,8 @@ public sealed class SessionClusterTransaction
 
     private CompareExchange<T> Read<T>(CompareExchangeValue found)
     {
-        using JsonDocument json = JsonDocument.Parse(found.Body);
+        using JsonDocument json = JsonDocument.Parse(
+            found.Body, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
         T? value = (T?)json.RootElement.GetProperty("Object").Deserialize(_session.Queries.Json.GetTypeInfo(typeof(T)));
         return new CompareExchange<T>(found.Key, value, found.Index);
     }

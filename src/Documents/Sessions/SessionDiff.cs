@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text.Json;
 using System.Text.Json.Nodes;
 
 namespace Treepie.Sessions;
@@ -9,9 +10,12 @@ internal static class SessionDiff
     public static IReadOnlyList<SessionChange> Of(byte[] before, byte[] now)
     {
         var changes = new List<SessionChange>();
-        Compare("", JsonNode.Parse(before), JsonNode.Parse(now), changes);
+        Compare("", Parse(before), Parse(now), changes);
         return changes;
     }
+
+    private static JsonNode? Parse(byte[] document) =>
+        JsonNode.Parse(document, documentOptions: new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth });
 
     private static void Compare(string path, JsonNode? before, JsonNode? now, List<SessionChange> changes)
     {

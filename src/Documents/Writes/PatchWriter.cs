@@ -75,10 +75,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         if (!writer.Kinds.TryGet(
             CompareExchangeValue.TreeKey(KindNames.Encode("a compare-exchange value", key)), out KindRecord record))
             return null;
-        using var value = JsonDocument.Parse(CompareExchangeValue.Read(record, writer.ChangeVectors).Body);
-        return value.RootElement.TryGetProperty("Object", out JsonElement held)
-            ? Encoding.UTF8.GetBytes(held.GetRawText())
-            : null;
+        return CompareExchangeValue.Read(record, writer.ChangeVectors).Held();
     }
 
     /// <inheritdoc/>

@@ -68,7 +68,7 @@ public sealed record SortKey(
     string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null,
     double RoundToKm = 0)
 {
-    /// <summary>The order of <see cref="SortKind.Custom"/>.</summary>
+    /// <summary>The order of <see cref="SortKind.Custom"/>; null for the other kinds.</summary>
     public ICustomOrder? Custom { get; init; }
 }
 

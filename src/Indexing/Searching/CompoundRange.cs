@@ -91,7 +91,6 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
 
     private static CompoundOrder? OrderOf(SortKey key) => key.Kind switch
     {
-        _ when key.Custom is not null => null,
         SortKind.Text => CompoundOrder.Text,
         SortKind.Long => CompoundOrder.Long,
         SortKind.Double => CompoundOrder.Double,

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Searching;
 
@@ -23,13 +24,12 @@ internal static class SearchPosition
     private const int KeyHashOffset = 17;
     private const int KeyOffset = 25;
 
-    public static byte[] Encode(Guid store, SearchRequest request, ReadOnlySpan<byte> key)
+    public static byte[] Encode(Guid store, IndexSchema schema, SearchRequest request, ReadOnlySpan<byte> key)
     {
         byte[] position = new byte[KeyOffset + key.Length];
         position[0] = Version;
         BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(StoreOffset), Hash(store.ToByteArray()));
-        BinaryPrimitives.WriteUInt64LittleEndian(
-            position.AsSpan(QueryOffset), Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))));
+        BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(QueryOffset), Hash(schema, request));
         BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(KeyHashOffset), Hash(key));
         key.CopyTo(position.AsSpan(KeyOffset));
         return position;
@@ -37,7 +37,7 @@ internal static class SearchPosition
 
     /// <summary>Returns the sort key of a position; empty for an empty one.</summary>
     /// <exception cref="IndexQueryException">The position belongs to another index or query, or is damaged.</exception>
-    public static ReadOnlyMemory<byte> Decode(Guid store, SearchRequest request)
+    public static ReadOnlyMemory<byte> Decode(Guid store, IndexSchema schema, SearchRequest request)
     {
         ReadOnlyMemory<byte> position = request.After;
         if (position.IsEmpty)
@@ -52,12 +52,15 @@ internal static class SearchPosition
             throw new IndexQueryException(
                 "The position to go on from is of another index, or of this one before it was built anew. Begin with the first "
                     + "page again.");
-        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[QueryOffset..]) != Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))))
+        if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[QueryOffset..]) != Hash(schema, request))
             throw new IndexQueryException(
                 "The position to go on from is of another query: condition, order and parameters have to be those of the page it "
                     + "ended.");
         return position[KeyOffset..];
     }
+
+    private static ulong Hash(IndexSchema schema, SearchRequest request) =>
+        Hash(Encoding.UTF8.GetBytes(QueryText.Of(request, schema)));
 
     /// <summary>FNV-1a. Detects mistakes, not forgery, which would gain nothing.</summary>
     private static ulong Hash(ReadOnlySpan<byte> bytes)

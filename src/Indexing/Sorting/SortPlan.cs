@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
@@ -23,21 +24,38 @@ internal static class SortPlan
     /// <summary>Maximum number of keys in an order: each is read and kept for every hit that is compared.</summary>
     public const int MaxKeys = 64;
 
-    /// <exception cref="IndexQueryException">A field is full text or spatial and has no sort values, or there are too many
-    /// keys.</exception>
-    public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
+    /// <summary>
+    /// Checks what does not depend on the index, before anything uses the keys: each has a custom order if, and only if, it is
+    /// of that kind.
+    /// </summary>
+    /// <exception cref="IndexQueryException">There are too many keys, or a key is contradictory.</exception>
+    public static void Check(IReadOnlyList<SortKey> sort)
     {
         if (sort.Count > MaxKeys)
             throw new IndexQueryException($"An order has at most {MaxKeys} keys; {sort.Count:N0} are given.");
+        for (int i = 0; i < sort.Count; i++)
+        {
+            SortKey key = sort[i];
+            if (key.Kind == SortKind.Custom && key.Custom is null)
+                throw new IndexQueryException(
+                    "An order of one's own has to be given with the sort key: SortKey.Custom is null.");
+            if (key.Kind != SortKind.Custom && key.Custom is not null)
+                throw new IndexQueryException(
+                    $"SortKey.Custom is the order of the kind {SortKind.Custom}, but the sort key is of the kind {key.Kind}.");
+        }
+    }
+
+    /// <summary>Opens the parts of an order that has been checked.</summary>
+    /// <exception cref="IndexQueryException">A field is full text or spatial and has no sort values.</exception>
+    public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
+    {
         var parts = new KeyPart[sort.Count];
         for (int i = 0; i < parts.Length; i++)
         {
+            Debug.Assert((sort[i].Kind == SortKind.Custom) == (sort[i].Custom is not null), "the keys are checked");
             parts[i] = sort[i].Kind switch
             {
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
-                SortKind.Custom
-                    when sort[i].Custom is null => throw new IndexQueryException(
-                        "An order of one's own has to be given with the sort key: SortKey.Custom is null."),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
                 SortKind.Distance => new DistanceKeyPart(
                     SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),

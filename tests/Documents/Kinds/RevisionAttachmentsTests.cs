@@ -83,6 +83,7 @@ public sealed class RevisionAttachmentsTests : IDisposable
             Assert.Equal("first", await reader.ReadToEndAsync(Cancel));
         using (AttachmentContent? content = await session.Advanced.Attachments.GetRevisionAsync("d/1", "Pic.PNG", vector, Cancel))
             Assert.Equal(vector, content!.Details.ChangeVector); // as above
+        Assert.Equal(2, session.Advanced.NumberOfRequests);
         foreach ((string id, string name, string of) in new[]
         {
             ("d/2", "Pic.PNG", vector), ("d/1", "other", vector), ("d/1", "Pic.PNG", "nonsense"),

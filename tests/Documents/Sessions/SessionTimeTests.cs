@@ -45,6 +45,31 @@ public sealed class SessionTimeTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task Included_revisions_and_time_series_are_those_that_the_session_reads_at_the_same_time()
+    {
+        using Database database = Database.OpenInMemory();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Token);
+        using (DocumentSession first = database.OpenSession())
+        {
+            first.Store(new Sensor { Id = "sensors/1", Name = "first" });
+            first.TimeSeriesFor("sensors/1", "heat").Append(DateTime.UtcNow, 1);
+            await first.SaveChangesAsync(Token);
+        }
+
+        DateTime soon = DateTime.UtcNow.AddMinutes(10);
+        foreach (DateTime time in new[] { soon, soon.ToLocalTime(), DateTime.SpecifyKind(soon, DateTimeKind.Unspecified) })
+        {
+            using DocumentSession session = database.OpenSession();
+            session.Load<Sensor>(
+                "sensors/1",
+                includes => includes.IncludeRevisions(time).IncludeTimeSeries("heat", time.AddHours(-1), time));
+            Assert.Equal("first", session.Advanced.Revisions.Get<Sensor>("sensors/1", time)?.Name);
+            Assert.Single(session.TimeSeriesFor("sensors/1", "heat").Get(time.AddHours(-1), time));
+            Assert.Equal(1, session.Advanced.NumberOfRequests);
+        }
+    }
+
     private sealed class Sensor
     {
         public string? Id { get; set; }

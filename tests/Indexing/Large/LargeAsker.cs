@@ -220,7 +220,7 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
 
     private void CheckGroups(IndexQuery query)
     {
-        string what = QueryText.Of(new SearchRequest { Query = query });
+        string what = QueryText.Of(new SearchRequest { Query = query }, data.Schema);
         LargeAnswer answer = model.Ask(query, hasBoosts: false);
         var expected = new Dictionary<string, (long Count, double Sum, long Numbers)>();
         for (int i = 0; i < model.Count; i++)
@@ -265,7 +265,7 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
     }
 
     private string Describe(SearchRequest request) =>
-        $"{QueryText.Of(request)} skip {request.Skip} take {request.Take}, {model.Count} entries, boosts {data.HasBoosts}, "
+        $"{QueryText.Of(request, data.Schema)} skip {request.Skip} take {request.Take}, {model.Count} entries, boosts {data.HasBoosts}, "
             + $"changes {Tail is not null}";
 }
 

@@ -101,6 +101,9 @@ internal sealed record BoundQuery
 
     /// <summary>Whether the scores of results are explained.</summary>
     public bool WantsExplanations { get; init; }
+
+    /// <summary>The path of the key that groups explanations in the result, or null for the document id.</summary>
+    public FieldPath? ExplanationKey { get; init; }
 }
 
 /// <summary>Where the candidates of a query come from.</summary>

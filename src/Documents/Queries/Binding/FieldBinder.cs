@@ -21,6 +21,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     private bool _sharesUses = before is not null;
     private HashSet<AutoIndexField>? _used;
 
+    /// <summary>The named index of the query, or null.</summary>
+    public IndexMapping? Index => index;
+
     /// <summary>The used fields, in the order of their first use.</summary>
     public IReadOnlyList<FieldUse> Uses => _uses;
 

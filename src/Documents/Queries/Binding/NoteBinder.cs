@@ -9,7 +9,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Binds the INCLUDE methods that annotate results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.
+/// Binds the INCLUDE methods that annotate results: <c>highlight(F, length, count[, options])</c> and
+/// <c>explanations([options])</c>.
 /// </summary>
 internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
@@ -25,12 +26,18 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
 
     public bool WantsExplanations { get; private set; }
 
+    /// <summary>The path of the key that groups explanations in the result, or null for the document id.</summary>
+    public FieldPath? ExplanationKey { get; private set; }
+
     /// <summary>Binds a method of INCLUDE. Returns false if it is none of these.</summary>
     public bool TryBind(MethodExpression method)
     {
         if (method.Is("explanations"))
         {
-            WantsExplanations = true; // its options, which name a key for grouped results, are ignored
+            WantsExplanations = true;
+            if (NamedObjects is not null) // documents are told by their ids
+                ExplanationKey = (method.Arguments is [{ } options] ? ReadOptions(method, options.Value, new()).Key : null)
+                    ?? throw NoKey(method, "explanations($o)");
             return true;
         }
 
@@ -39,6 +46,14 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         BindHighlight(method);
         return true;
     }
+
+    /// <summary>The name of the named index if its entries are no documents, and so have no ids; otherwise null.</summary>
+    private string? NamedObjects => query.From.IsIndex && fields.Index is { KeepsObjects: true } index ? index.Name : null;
+
+    private InvalidQueryException NoKey(MethodExpression method, string example) => RqlErrors.At(
+        query.Text, method.Position,
+        $"The results of '{NamedObjects}' are no documents and have no id: '{method.Name}()' takes a field of theirs as the key, as "
+            + $"in {example} where $o is {{\"GroupKey\":\"City\"}}.");
 
     private void BindHighlight(MethodExpression method)
     {
@@ -62,7 +77,9 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         };
         FieldPath? key = null;
         if (arguments.Count == 4)
-            (options, key) = ReadOptions(arguments[3].Value, options);
+            (options, key) = ReadOptions(method, arguments[3].Value, options);
+        if (key is null && NamedObjects is not null)
+            throw NoKey(method, "highlight(Notes, 128, 2, $o)");
 
         // Use the form of the field that the condition uses: its words if it searches, else its values.
         AutoIndexFieldKind kind = fields.IsUsed(path, AutoIndexFieldKind.Search) ? AutoIndexFieldKind.Search
@@ -78,7 +95,8 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
             ? (int)value.Long
             : throw RqlErrors.At(query.Text, expression.Position, $"{what} is a whole number from {least} to {most:N0}.");
 
-    private (HighlightOptions Options, FieldPath? Key) ReadOptions(Expression expression, HighlightOptions options)
+    private (HighlightOptions Options, FieldPath? Key) ReadOptions(
+        MethodExpression method, Expression expression, HighlightOptions options)
     {
         try
         {
@@ -108,7 +126,7 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         {
             throw RqlErrors.At(
                 query.Text, expression.Position,
-                $"The options of 'highlight()' are an object such as {{\"PreTags\":[\"<b>\"],\"PostTags\":[\"</b>\"]}}: "
+                $"The options of '{method.Name}()' are an object such as {{\"PreTags\":[\"<b>\"],\"PostTags\":[\"</b>\"]}}: "
                     + $"{error.Message}");
         }
     }

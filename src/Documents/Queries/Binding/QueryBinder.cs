@@ -296,6 +296,7 @@ internal sealed class QueryBinder
             ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || _parameters.ReadsCompareExchange,
             Highlights = notes.Highlights,
             WantsExplanations = notes.WantsExplanations,
+            ExplanationKey = notes.ExplanationKey,
         };
     }
 

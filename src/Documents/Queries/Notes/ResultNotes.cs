@@ -18,10 +18,12 @@ internal sealed class ResultNotes : IDisposable
     private readonly List<(
         HighlightRequest Request, FieldHighlighter Highlighter, Dictionary<string, List<string>> Found)> _highlights = [];
     private readonly ScoreExplainer? _explainer;
-    private readonly List<(string Id, string Text)> _explanations = [];
+    private readonly Dictionary<string, List<string>> _explanations = new(StringComparer.Ordinal);
+    private readonly FieldPath? _explanationKey;
 
     private ResultNotes(IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken)
     {
+        _explanationKey = query.ExplanationKey;
         try
         {
             foreach (HighlightRequest request in query.Highlights)
@@ -57,14 +59,11 @@ internal sealed class ResultNotes : IDisposable
         foreach ((HighlightRequest request, FieldHighlighter highlighter, Dictionary<string, List<string>> found) in _highlights)
         {
             IReadOnlyList<string> fragments = highlighter.Fragments(FieldTexts.Of(document.Body, request.Path), request.Options);
-            string key = request.KeyPath is null ? id : FieldTexts.Of(document.Body, request.KeyPath).FirstOrDefault(id);
-            if (!found.TryGetValue(key, out List<string>? all))
-                found.Add(key, all = []);
-            all.AddRange(fragments);
+            Of(found, Key(document, request.KeyPath, id)).AddRange(fragments);
         }
 
         if (_explainer is not null)
-            _explanations.Add((id, _explainer.Explain(entryId).ToString()));
+            Of(_explanations, Key(document, _explanationKey, id)).Add(_explainer.Explain(entryId).ToString());
     }
 
     /// <summary>Writes <c>{"field":{"id":["fragment",…],…},…}</c>.</summary>
@@ -76,14 +75,7 @@ internal sealed class ResultNotes : IDisposable
             output.Write(i == 0 ? ""u8 : ","u8);
             WriteText(output, _highlights[i].Request.Name);
             output.Write(":{"u8);
-            bool isFirst = true;
-            foreach ((string key, List<string> fragments) in _highlights[i].Found)
-            {
-                output.Write(isFirst ? ""u8 : ","u8);
-                isFirst = false;
-                WriteList(output, key, fragments);
-            }
-
+            WriteLists(output, _highlights[i].Found);
             output.Write("}"u8);
         }
 
@@ -94,12 +86,7 @@ internal sealed class ResultNotes : IDisposable
     public void WriteExplanations(IBufferWriter<byte> output)
     {
         output.Write("{"u8);
-        for (int i = 0; i < _explanations.Count; i++)
-        {
-            output.Write(i == 0 ? ""u8 : ","u8);
-            WriteList(output, _explanations[i].Id, [_explanations[i].Text]);
-        }
-
+        WriteLists(output, _explanations);
         output.Write("}"u8);
     }
 
@@ -108,6 +95,39 @@ internal sealed class ResultNotes : IDisposable
         foreach ((_, FieldHighlighter highlighter, _) in _highlights)
             highlighter.Dispose();
         _explainer?.Dispose();
+    }
+
+    /// <summary>
+    /// Returns the first text at a path, or the value there as JSON if it is no text; the id if there is none.
+    /// </summary>
+    private static string Key(Document document, FieldPath? path, string id)
+    {
+        if (path is null)
+            return id;
+        if (FieldTexts.Of(document.Body, path) is [{ } text, ..])
+            return text;
+        var json = new ArrayBufferWriter<byte>();
+        return JsonPathReader.TryWrite(document.Body, path, json) && !json.WrittenSpan.SequenceEqual("null"u8)
+            ? Encoding.UTF8.GetString(json.WrittenSpan)
+            : id;
+    }
+
+    private static List<string> Of(Dictionary<string, List<string>> found, string key)
+    {
+        if (!found.TryGetValue(key, out List<string>? texts))
+            found.Add(key, texts = []);
+        return texts;
+    }
+
+    private static void WriteLists(IBufferWriter<byte> output, Dictionary<string, List<string>> lists)
+    {
+        bool isFirst = true;
+        foreach ((string key, List<string> texts) in lists)
+        {
+            output.Write(isFirst ? ""u8 : ","u8);
+            isFirst = false;
+            WriteList(output, key, texts);
+        }
     }
 
     private static void WriteList(IBufferWriter<byte> output, string key, List<string> texts)

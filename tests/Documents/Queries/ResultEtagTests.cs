@@ -1,0 +1,79 @@
+using Treepie.Queries;
+using Treepie.Tests.Support;
+
+namespace Treepie.Documents.Tests.Queries;
+
+/// <summary>Answers that differ have different etags, so that no client takes one for another that it has kept.</summary>
+public sealed class ResultEtagTests : IAsyncLifetime
+{
+    private const string Query = "from Things where Size > 0 order by Size as long select Size, Name";
+
+    private readonly Database _database = Database.OpenInMemory();
+
+    public async ValueTask InitializeAsync()
+    {
+        for (int i = 1; i <= 5; i++)
+            await _database.PutAsync($"things/{i}", $$"""{"Size":{{i}},"Name":"a"}""", "Things");
+    }
+
+    public ValueTask DisposeAsync() => _database.DisposeAsync();
+
+    [Fact]
+    public async Task Each_option_of_a_request_that_changes_the_answer_changes_its_etag()
+    {
+        string position = await ContinuationAsync();
+        Func<QueryRequest, QueryRequest>[] options =
+        [
+            request => request,
+            request => request with { IndexEntries = true },
+            request => request with { MetadataOnly = true },
+            request => request with { CountsResults = false },
+            request => request with { ProjectionBehavior = ProjectionBehavior.FromDocument },
+            request => request with { WithTimings = true },
+            request => request with { WithContinuation = true },
+            request => request with { Continuation = position },
+            request => request with { PageSize = 1 },
+            request => request with { Start = 1 },
+        ];
+        var etags = new Dictionary<long, int>();
+        for (int i = 0; i < options.Length; i++)
+        {
+            long etag = await EtagAsync(options[i]);
+            Assert.True(etags.TryAdd(etag, i), $"options {i} and {etags[etag]} have one etag");
+            Assert.Equal(etag, await EtagAsync(options[i]));
+        }
+    }
+
+    [Fact]
+    public async Task An_answer_that_is_stale_and_one_that_is_not_have_different_etags()
+    {
+        await EtagAsync(request => request);
+        _database.Indexes.Control.Pause();
+        await _database.PutAsync("things/6", """{"Size":6}""", "Things");
+        long stale = await EtagAsync(request => request with { WaitForNonStaleResults = false });
+        long whole = await EtagAsync(request => request with { WaitForNonStaleResults = false, NeverStale = true });
+        Assert.NotEqual(stale, whole);
+    }
+
+    private async Task<long> EtagAsync(Func<QueryRequest, QueryRequest> change) =>
+        (await _database.AskAsync(Query, change: request => change(request with { PageSize = 2 }))).Etag;
+
+    private async Task<string> ContinuationAsync()
+    {
+        var request = new QueryRequest
+        {
+            Text = Query,
+            WaitForNonStaleResults = true,
+            WaitTimeout = Eventually.Patience,
+            PageSize = 2,
+            WithContinuation = true,
+        };
+        using QueryResults results = await _database.QueryAsync(request, TestContext.Current.CancellationToken);
+        while (results.MoveNext())
+        {
+            // The position is that of the end.
+        }
+
+        return results.Continuation!; // not null: the page is full
+    }
+}
