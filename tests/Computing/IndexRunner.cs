@@ -83,7 +83,7 @@ internal sealed class IndexRunner : IDisposable
         _folder.Dispose();
     }
 
-    private async Task<QueryResults> QueryAsync(string text, bool neverStale) => await Database.QueryAsync(
+    public async Task<QueryResults> QueryAsync(string text, bool neverStale = false) => await Database.QueryAsync(
         new QueryRequest
         {
             Text = text,

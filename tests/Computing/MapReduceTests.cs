@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Queries;
 using Treepie.Tests.Support;
 
 namespace Treepie.Computing.Tests;
@@ -111,8 +112,16 @@ public sealed class MapReduceTests : IDisposable
         Assert.Equal(["""{"Count":2}"""], await _run.AskAsync("from index ByCompany"));
         await _run.PutAsync("companies/1", """{"Name":"Treepie"}""", "Companies");
         Assert.Equal(["""{"Name":"Treepie","Count":2}"""], await _run.AskAsync("from index ByCompany"));
+        long etag = await EtagAsync();
         await _run.PutAsync("companies/1", """{"Name":"Magpie"}""", "Companies");
         Assert.Equal(["""{"Name":"Magpie","Count":2}"""], await _run.AskAsync("from index ByCompany"));
+        Assert.NotEqual(etag, await EtagAsync());
+
+        async Task<long> EtagAsync()
+        {
+            using QueryResults results = await _run.QueryAsync("from index ByCompany");
+            return results.ResultEtag;
+        }
     }
 
     [Fact]

@@ -53,8 +53,8 @@ public sealed class IncludeBuilder<T>
         Add(BesideIncludeKind.Counter, Checked(member));
 
     /// <summary>
-    /// Includes a range of a time series of the document, both ends included (UTC, unless their kind is local). Null: the range is
-    /// open at that end.
+    /// Includes a range of a time series of the document, both ends included (UTC, unless their kind is local). Null: the range
+    /// is open at that end.
     /// </summary>
     /// <exception cref="ArgumentException">The range ends before it starts.</exception>
     public IncludeBuilder<T> IncludeTimeSeries(string name, DateTime? from = null, DateTime? to = null)

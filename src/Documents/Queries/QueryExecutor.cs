@@ -450,7 +450,8 @@ internal sealed class QueryExecutor(
             }
 
             context.Phases.End("Index");
-            var state = new IndexAnswer(index, isStale, mayMissHits, searcher.LastEtag, index.Progress.LastBatch);
+            var state = new IndexAnswer(
+                index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch);
             FoundResults found = context.Query.IsComputed
                 ? Compute(searcher, tail, state, snapshot, context, cancellationToken)
                 : FindDocuments(searcher, tail, state, snapshot, context, ref hits, cancellationToken);

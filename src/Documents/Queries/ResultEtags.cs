@@ -12,7 +12,8 @@ namespace Treepie.Queries;
 
 /// <summary>
 /// Computes the etag of a result, which changes when something that the result depends on changes: the request, the last change
-/// of the collection (of the database, if documents or other data are included), and the progress of an index that lags behind.
+/// of the collection (of the database, if the result or its index reads other data), and the progress of an index that lags
+/// behind.
 /// </summary>
 internal static class ResultEtags
 {
@@ -24,6 +25,7 @@ internal static class ResultEtags
         string? collection = index is null ? context.Query.Collection : index.Collection;
         bool dependsOnAll = collection is null
             || context.Query.ReadsBeside
+            || index is { Definition.HasReferences: true }
             || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
         ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
             name = MemoryMarshal.AsBytes((index?.Folder ?? "").AsSpan()); // the folder, as a rebuilt index keeps its name
@@ -47,8 +49,9 @@ internal static class ResultEtags
             context.Request.WithContinuation || context.Request.Continuation is not null, context.Query.WantsTimings,
             answer is { IsStale: true });
         figures[33] = (byte)context.Request.ProjectionBehavior;
-        if (context.Query.Script is not null)
-            // a script may read loaded documents, counters or the clock, so no two runs share an etag
+        if (context.Query.Script is not null || answer is { IsWhole: false })
+            // a script may read loaded documents, counters or the clock, and a field that is being added to an index gets values
+            // without a change of documents, so no two runs share an etag
             BinaryPrimitives.WriteInt64LittleEndian(figures[8..], context.Started);
         int length = FigureBytes;
         Add(text, question, ref length);

@@ -1,5 +1,9 @@
 using Treepie.Queries;
+using Treepie.Queries.Binding;
+using Treepie.Rql;
+using Treepie.Store;
 using Treepie.Tests.Support;
+using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
@@ -53,6 +57,41 @@ public sealed class ResultEtagTests : IAsyncLifetime
         long stale = await EtagAsync(request => request with { WaitForNonStaleResults = false });
         long whole = await EtagAsync(request => request with { WaitForNonStaleResults = false, NeverStale = true });
         Assert.NotEqual(stale, whole);
+    }
+
+    [Theory]
+    [InlineData("from Things select facet(id('setups/1'))", "{}")]
+    [InlineData(
+        "from Things where moreLikeThis('{\"Name\":\"a\"}', $o)",
+        "{\"o\":{\"Fields\":[\"Name\"],\"StopWordsDocumentId\":\"setups/1\"}}")]
+    public async Task A_document_that_says_what_to_look_for_is_part_of_the_etag(string query, string parameters)
+    {
+        await _database.PutAsync("setups/1", """{"Facets":[{"FieldName":"Name"}],"StopWords":["x"]}""", "Setups");
+        long before = (await _database.AskAsync(query, parameters)).Etag;
+        Assert.Equal(before, (await _database.AskAsync(query, parameters)).Etag);
+        await _database.PutAsync("setups/1", """{"Facets":[{"FieldName":"Size"}],"StopWords":["a"]}""", "Setups");
+        Assert.NotEqual(before, (await _database.AskAsync(query, parameters)).Etag);
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Runs_share_an_etag_once_the_index_has_all_fields(bool isWhole)
+    {
+        using var store = new HeldBackIndexes(new DatabaseOptions());
+        await store.WriteAsync(
+            new WriteBatch().Put("things/1", """{"Size":1,"@metadata":{"@collection":"Things"}}"""u8.ToArray()));
+        var request = new QueryRequest { Text = Query };
+        (await store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken)).Dispose();
+        var answer = new IndexAnswer(
+            store.Indexes.Find("Auto/Things/BySize")!, IsStale: !isWhole, isWhole, MayMissHits: false, 1, null); // just made
+        using DatabaseSnapshot snapshot = store.Database.BeginRead();
+        long Etag(long started) => ResultEtags.Of(
+            new QueryContext(
+                request, QueryBinder.Bind(RqlParser.Parse(Query), default, TimeProvider.System), TimeProvider.System, started,
+                TestContext.Current.CancellationToken) { Phases = new QueryPhases(TimeProvider.System, started) },
+            snapshot, answer);
+        Assert.Equal(isWhole, Etag(1) == Etag(2));
     }
 
     private async Task<long> EtagAsync(Func<QueryRequest, QueryRequest> change) =>

@@ -265,8 +265,8 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
     }
 
     private string Describe(SearchRequest request) =>
-        $"{QueryText.Of(request, data.Schema)} skip {request.Skip} take {request.Take}, {model.Count} entries, boosts {data.HasBoosts}, "
-            + $"changes {Tail is not null}";
+        $"{QueryText.Of(request, data.Schema)} skip {request.Skip} take {request.Take}, {model.Count} entries, "
+            + $"boosts {data.HasBoosts}, changes {Tail is not null}";
 }
 
 /// <summary>What was found.</summary>

@@ -92,7 +92,7 @@ internal sealed record BoundQuery
     public IReadOnlyList<BesideInclude> BesideIncludes { get; init; } = [];
 
     /// <summary>
-    /// Whether the result depends on data that is stored outside documents and can change when they do not.
+    /// Whether the result depends on data outside the documents of its collection, which can change when they do not.
     /// </summary>
     public bool ReadsBeside { get; init; }
 

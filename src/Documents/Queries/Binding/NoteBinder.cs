@@ -52,8 +52,8 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
 
     private InvalidQueryException NoKey(MethodExpression method, string example) => RqlErrors.At(
         query.Text, method.Position,
-        $"The results of '{NamedObjects}' are no documents and have no id: '{method.Name}()' takes a field of theirs as the key, as "
-            + $"in {example} where $o is {{\"GroupKey\":\"City\"}}.");
+        $"The results of '{NamedObjects}' are no documents and have no id: '{method.Name}()' takes a field of theirs as the key, "
+            + $"as in {example} where $o is {{\"GroupKey\":\"City\"}}.");
 
     private void BindHighlight(MethodExpression method)
     {

@@ -22,6 +22,7 @@ internal sealed class QueryBinder
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
     private int _askedForConditions;
+    private bool _loadsDocuments;
 
     private QueryBinder(
         RqlQuery query, QueryParameters parameters, FieldBinder fields, TimeProvider timeProvider, BindingContext context)
@@ -82,7 +83,7 @@ internal sealed class QueryBinder
         var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
         var binder = new QueryBinder(query.WithWholeCondition(), values, fields, timeProvider, context);
         BoundQuery found = binder.BindSource(before);
-        return values.ReadsCompareExchange ? found with { ReadsBeside = true } : found;
+        return binder.ConditionReadsBeside ? found with { ReadsBeside = true } : found;
     }
 
     private BoundQuery Bind()
@@ -145,7 +146,7 @@ internal sealed class QueryBinder
             };
         }
 
-        var conditions = new ConditionBinder(_query, _parameters, _fields, _context.LoadDocument);
+        var conditions = new ConditionBinder(_query, _parameters, _fields, Load);
         IndexQuery condition = _query.Where is null ? new MatchAllQuery() : conditions.Bind(_query.Where);
         _askedForConditions = _parameters.Asked;
         IReadOnlyList<SortKey> sort = before?.Sort ?? [.. _query.OrderBy.Select(BindOrderKey)];
@@ -160,7 +161,7 @@ internal sealed class QueryBinder
             IndexName = from.IsIndex ? from.Name : null,
             Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
-            Facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind(),
+            Facets = new FacetBinder(_query, _parameters, _fields, conditions, Load).Bind(),
             Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),
         };
         return found with
@@ -181,6 +182,15 @@ internal sealed class QueryBinder
             if (sort[i].Kind == SortKind.Score)
                 return true;
         return false;
+    }
+
+    /// <summary>Whether the query means something else when a document or compare-exchange value that it names changes.</summary>
+    private bool ConditionReadsBeside => _loadsDocuments || _parameters.ReadsCompareExchange;
+
+    private byte[]? Load(string id)
+    {
+        _loadsDocuments = true;
+        return _context.LoadDocument(id);
     }
 
     private bool IsComputed =>
@@ -293,7 +303,7 @@ internal sealed class QueryBinder
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,
             BesideIncludes = beside.Includes,
-            ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || _parameters.ReadsCompareExchange,
+            ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || ConditionReadsBeside,
             Highlights = notes.Highlights,
             WantsExplanations = notes.WantsExplanations,
             ExplanationKey = notes.ExplanationKey,
