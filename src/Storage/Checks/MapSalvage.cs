@@ -116,20 +116,21 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
         }
     }
 
-    private void WalkBucket(PageReference reference)
+    private void WalkBucket(PageReference first)
     {
         try
         {
-            for (int place = 0; !reference.IsNone; place++)
+            var chain = new BucketChain(source, first);
+            while (!chain.IsEnd)
             {
-                if (!_reached!.Add(reference.Number)) // set before the walk
-                    throw source.Corrupt(reference.Number, "it is referred to twice");
+                if (!_reached!.Add(chain.Reference.Number)) // set before the walk
+                    throw source.Corrupt(chain.Reference.Number, "it is referred to twice");
 
-                BucketPage page = MapReader.ReadBucket(source, reference, place, _layout);
+                BucketPage page = chain.Read(_layout);
                 for (int slot = 0; slot < page.Slots; slot++)
                     if (page.IsUsed(slot))
                         Add(page, slot);
-                reference = page.Next;
+                chain.MoveTo(page.Next);
             }
         }
         catch (CorruptionException)

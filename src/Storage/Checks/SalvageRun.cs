@@ -20,6 +20,7 @@ internal sealed class SalvageRun(
 
     private readonly PageStore _store = state.Store;
     private readonly PageSet _reached = new(state.PageCount);
+    private readonly List<PageRun> _pinned = [];
     private readonly OrphanLeaves _orphans = new();
     private readonly SortedDictionary<string, TreeRecord?> _names = new(StringComparer.Ordinal);
     private readonly HashSet<string> _doubtfulNames = new(StringComparer.Ordinal);
@@ -44,6 +45,7 @@ internal sealed class SalvageRun(
                 lostNames.Add(lost);
             }, cancellationToken);
             MarkNamed();
+            MarkPinned(); // after all walks, which take a page that is marked already for a damaged one
         }
 
         if (_isSomethingLost || snapshot is null)
@@ -70,14 +72,15 @@ internal sealed class SalvageRun(
     }
 
     /// <summary>
-    /// Marks the system tree and the pages it keeps for named snapshots. Those are in use, but not by the newest state.
+    /// Marks the system tree, and collects the pages it keeps for named snapshots. Those are in use, but not by the newest
+    /// state.
     /// </summary>
     private void MarkSystem(TreeRecord system)
     {
         long snapshots = 0;
         new LenientWalk(_store, _reached, cancellationToken).Run(
             system,
-            (leaf, _) =>
+            (leaf, reference) =>
             {
                 for (int i = 0; i < leaf.Count; i++)
                 {
@@ -89,9 +92,18 @@ internal sealed class SalvageRun(
                          !isOverflow && SystemKey.IsPinned(key) && value.Length >= SystemKey.RunBytes;
                          value = value[SystemKey.RunBytes..])
                     {
-                        PageRun run = PinnedRun.Read(value, 0).Run;
-                        for (long page = run.First; page < run.First + run.Pages && page < state.PageCount; page++)
-                            _reached.Add(page);
+                        PinnedRun pinned = PinnedRun.Read(value, 0);
+                        if (pinned.IsWithin(state.PageCount))
+                        {
+                            _pinned.Add(pinned.Run);
+                            continue;
+                        }
+
+                        _isSystemLost = true;
+                        Report(
+                            new CheckProblem(
+                                _store.Path, reference.Number, "(system)",
+                                $"{pinned.Run.Pages} pages from {pinned.Run.First} on are said to be kept for a snapshot."));
                     }
                 }
             },
@@ -105,6 +117,14 @@ internal sealed class SalvageRun(
                 new CheckProblem(
                     _store.Path, null, "(system)",
                     $"{snapshots} named snapshots are not carried over: a salvage brings back the newest state."));
+    }
+
+    /// <summary>Marks the pages kept for named snapshots.</summary>
+    private void MarkPinned()
+    {
+        foreach (PageRun run in _pinned)
+            for (long page = run.First; page < run.First + run.Pages; page++)
+                _reached.Add(page);
     }
 
     /// <summary>Marks everything that the known names refer to.</summary>

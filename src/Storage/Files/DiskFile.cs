@@ -77,7 +77,7 @@ internal sealed class DiskFile : IFile
     public int ReadPastCache(Span<byte> destination, long offset)
     {
         if (!_refusesPastCache)
-            _pastCache ??= UnixFileCalls.OpenDirectForReading(_path);
+            _pastCache ??= _files.Calls.OpenDirectForReading(_path);
         _refusesPastCache = _pastCache is null;
         if (_pastCache is not { } handle)
             return Read(destination, offset);
@@ -150,7 +150,7 @@ internal sealed class DiskFile : IFile
     public bool TryWriteDirectly(bool isDirect)
     {
         if (isDirect && _direct is null && OperatingSystem.IsLinux())
-            _direct = UnixFileCalls.OpenDirect(_path);
+            _direct = _files.Calls.OpenDirect(_path);
         if (isDirect && _direct is null)
             return false;
 

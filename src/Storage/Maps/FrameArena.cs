@@ -172,7 +172,7 @@ internal sealed class FrameArena : IDisposable
             long offset = _start + (_committed * PageLayout.SizeBytes);
             _range.Commit(offset, step * PageLayout.SizeBytes);
             if (_committed > 0)
-                _range.AdviseLargePages(offset, step * PageLayout.SizeBytes);
+                _range.PreferHugePages(offset, step * PageLayout.SizeBytes);
             Volatile.Write(ref _committed, _committed + step);
         }
     }

@@ -12,6 +12,7 @@ namespace Treepie.Storage.Maps;
 /// <param name="seenUpTo">Pages born up to this transaction are not moved, nor are any below them.</param>
 internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpTo)
 {
+    private readonly List<PageReference> _chain = [];
     private BucketLayout _layout;
     private uint _mapId;
     private long _from;
@@ -55,7 +56,7 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
                 break;
             }
 
-            PageReference moved = level > 0 ? VisitDirectory(child, level - 1, bucket) : VisitBucket(child, 0);
+            PageReference moved = level > 0 ? VisitDirectory(child, level - 1, bucket) : VisitBucket(child);
             if (moved == child)
                 continue;
 
@@ -66,32 +67,45 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
         return own;
     }
 
-    private PageReference VisitBucket(PageReference reference, int place)
+    private PageReference VisitBucket(PageReference first)
     {
-        if (reference.Birth <= seenUpTo)
-            return reference;
+        // From the last page to the first, because a page changes if the one after it is moved.
+        _chain.Clear();
+        var chain = new BucketChain(pages.Store, first);
+        for (; !chain.IsEnd && chain.Reference.Birth > seenUpTo; chain.MoveTo(chain.Read(_layout).Next))
+            _chain.Add(chain.Reference);
 
-        _visited++;
+        _visited += _chain.Count;
+        PageReference next = chain.Reference, moved = next;
+        for (int place = _chain.Count - 1; place >= 0; place--)
+        {
+            PageReference own = VisitPage(_chain[place]);
+            if (moved != next)
+            {
+                own = Make(own);
+                _ = new BucketPage(pages.Bytes(own.Number), _layout) { Next = moved };
+            }
+
+            (next, moved) = (_chain[place], own);
+        }
+
+        return moved;
+    }
+
+    private PageReference VisitPage(PageReference reference)
+    {
         PageReference own = choice.Includes(reference) ? Make(reference) : reference;
-        BucketPage page = MapReader.ReadBucket(pages.Store, own, place, _layout);
+        BucketPage page = MapReader.ReadBucket(pages.Store, own, _layout);
         int slots = _layout.IsFixed ? 0 : page.Slots; // fixed-size records have no runs
         for (int slot = 0; slot < slots; slot++)
             if (page.IsUsed(slot))
-                MoveValue(ref own, place, slot);
-
-        PageReference next = MapReader.ReadBucket(pages.Store, own, place, _layout).Next;
-        PageReference moved = next.IsNone ? next : VisitBucket(next, place + 1);
-        if (moved == next)
-            return own;
-
-        own = Make(own);
-        _ = new BucketPage(pages.Bytes(own.Number), _layout) { Next = moved };
+                MoveValue(ref own, slot);
         return own;
     }
 
-    private void MoveValue(ref PageReference bucket, int place, int slot)
+    private void MoveValue(ref PageReference bucket, int slot)
     {
-        Span<byte> value = MapReader.ReadBucket(pages.Store, bucket, place, _layout).Value(slot, out bool isOverflow);
+        Span<byte> value = MapReader.ReadBucket(pages.Store, bucket, _layout).Value(slot, out bool isOverflow);
         if (!isOverflow)
             return;
 

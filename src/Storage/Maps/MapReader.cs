@@ -7,9 +7,6 @@ namespace Treepie.Storage.Maps;
 /// <summary>Finds records of a map in a snapshot: root, directory page, bucket. Static and allocation-free.</summary>
 internal static class MapReader
 {
-    /// <summary>A bucket with more pages than this has a cycle.</summary>
-    private const int MaxChainPages = 1 << 20;
-
     /// <summary>Finds the value of a key, in place in its page or run.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static bool TryGet<TKey, TKeySerializer>(
@@ -19,10 +16,10 @@ internal static class MapReader
         ReadOnlySpan<byte> root = ReadDirectory(store, record.Root, record.Levels - 1);
         MapHeader header = MapLayout.Read(root);
         ulong hash = new SerializerKeyHash<TKey, TKeySerializer>(header.Seed).Of(key);
-        PageReference reference = FindBucket(store, record, root, MapLayout.BucketOf(hash, header.Buckets));
-        for (int place = 0; !reference.IsNone; place++)
+        var chain = new BucketChain(store, FindBucket(store, record, root, MapLayout.BucketOf(hash, header.Buckets)));
+        while (!chain.IsEnd)
         {
-            BucketPage page = ReadBucket(store, reference, place, layout);
+            BucketPage page = chain.Read(layout);
             int slot = page.Find(hash, key);
             if (slot >= 0)
             {
@@ -30,7 +27,7 @@ internal static class MapReader
                 return true;
             }
 
-            reference = page.Next;
+            chain.MoveTo(page.Next);
         }
 
         value = default;
@@ -56,15 +53,14 @@ internal static class MapReader
         return page;
     }
 
-    /// <summary>Reads a page of a bucket: the first (place 0) or a later one.</summary>
+    /// <summary>Reads a page of a bucket. To read one after the other, see <see cref="BucketChain"/>.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static BucketPage ReadBucket(PageStore store, PageReference reference, int place, BucketLayout layout)
+    public static BucketPage ReadBucket(PageStore store, PageReference reference, BucketLayout layout)
     {
         Span<byte> page = store.Read(reference);
         if (page[PageLayout.TypeOffset] != (byte)PageType.MapBucket
-            || new Page(page).ReadUInt16(MapLayout.RecordOffset) != layout.Code
-            || place > MaxChainPages)
-            ThrowOtherKind(store, reference, page, $"page {place} of a bucket of records of the kind {layout.Code}");
+            || new Page(page).ReadUInt16(MapLayout.RecordOffset) != layout.Code)
+            ThrowOtherKind(store, reference, page, $"a bucket of records of the kind {layout.Code}");
         return new BucketPage(page, layout);
     }
 

@@ -42,13 +42,14 @@ internal sealed class MapWalk(
         }
     }
 
-    private void WalkBucket(PageReference reference)
+    private void WalkBucket(PageReference first)
     {
-        for (int place = 0; !reference.IsNone && reference.Birth > bornAfter; place++)
+        var chain = new BucketChain(store, first);
+        while (!chain.IsEnd && chain.Reference.Birth > bornAfter)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            bool isNew = visit(new PageRun(reference.Number, 1));
-            BucketPage page = MapReader.ReadBucket(store, reference, place, _layout);
+            bool isNew = visit(new PageRun(chain.Reference.Number, 1));
+            BucketPage page = chain.Read(_layout);
             int slots = isNew && !_layout.IsFixed ? page.Slots : 0; // fixed-size records have no runs
             for (int slot = 0; slot < slots; slot++)
             {
@@ -56,10 +57,10 @@ internal sealed class MapWalk(
                     continue;
 
                 VisitRun(value);
-                page = MapReader.ReadBucket(store, reference, place, _layout);
+                page = chain.Read(_layout);
             }
 
-            reference = page.Next;
+            chain.MoveTo(page.Next);
         }
     }
 

@@ -73,9 +73,11 @@ internal sealed class MapWriter
         where THash : struct, IKeyHash
     {
         long bucket = MapLayout.BucketOf(hash, _buckets);
-        PageReference head = OwnBucket(bucket), reference = head, before = default;
+        PageReference head = OwnBucket(bucket), before = default;
+        var chain = new BucketChain(_store, head);
         while (true)
         {
+            PageReference reference = chain.Reference;
             var page = new BucketPage(_pages.View(reference.Number), _layout);
             int slot = page.Find(hash, key);
             if (slot >= 0)
@@ -86,8 +88,8 @@ internal sealed class MapWriter
             }
 
             before = reference;
-            reference = OwnNext(reference);
-            Debug.Assert(!reference.IsNone, "1: the caller has seen the key");
+            OwnNext(ref chain);
+            Debug.Assert(!chain.IsEnd, "1: the caller has seen the key");
         }
 
         Record = Record with { Count = Record.Count - 1 };
@@ -122,10 +124,12 @@ internal sealed class MapWriter
         where THash : struct, IKeyHash
     {
         long bucket = MapLayout.BucketOf(hash, _buckets);
-        PageReference head = OwnBucket(bucket), reference = head, before = default;
+        PageReference head = OwnBucket(bucket), before = default;
+        var chain = new BucketChain(_store, head);
         bool isNew = true;
         do
         {
+            PageReference reference = chain.Reference;
             var page = new BucketPage(_pages.View(reference.Number), _layout);
             int slot = page.Find(hash, key);
             if (slot >= 0)
@@ -147,16 +151,16 @@ internal sealed class MapWriter
             }
 
             before = reference;
-            reference = OwnNext(reference);
+            OwnNext(ref chain);
         }
-        while (!reference.IsNone);
+        while (!chain.IsEnd);
 
         bool isChained = Add(head, hash, key, value, isOverflow, hashing);
         _usedBytes += BucketPage.UsedBytesOf(_layout, key.Length, value.Length);
         if (isNew)
             Record = Record with { Count = Record.Count + 1 };
         else if (!before.IsNone)
-            Unlink(bucket, head, before, reference); // the record may have been stored in an earlier page
+            Unlink(bucket, head, before, chain.Reference); // the record may have been stored in an earlier page
         if (isChained
             && _usedBytes * 1000 >= _buckets * PageLayout.ContentBytes * SplitFromPerMille
             && _buckets < MapLayout.MaxBuckets)
@@ -174,8 +178,9 @@ internal sealed class MapWriter
         THash hashing)
         where THash : struct, IKeyHash
     {
-        for (PageReference reference = head; ;)
+        for (var chain = new BucketChain(_store, head); ;)
         {
+            PageReference reference = chain.Reference;
             var page = new BucketPage(_pages.Edit(reference.Number), _layout);
             int slots = page.Slots, heap = page.Header.HeapStart;
             int slot = page.Insert(hash, key, value.Length, isOverflow, hashing);
@@ -187,15 +192,14 @@ internal sealed class MapWriter
                 return reference != head;
             }
 
-            PageReference next = OwnNext(reference);
-            if (next.IsNone)
+            OwnNext(ref chain);
+            if (chain.IsEnd)
             {
-                next = _pages.New(Record.Id, PageType.MapBucket, 1);
+                PageReference next = _pages.New(Record.Id, PageType.MapBucket, 1);
                 new BucketPage(_pages.Bytes(next.Number), _layout).Clear();
                 _pages.Patch(reference.Number, BucketPage.NextOffset, next);
+                chain.MoveTo(next);
             }
-
-            reference = next;
         }
     }
 
@@ -247,7 +251,7 @@ internal sealed class MapWriter
         var first = new BucketPage(_pages.Bytes(low.Number), _layout);
         first.CopyTo(copy);
         first.Clear();
-        while (true)
+        for (var chain = new BucketChain(_store, low); ;)
         {
             int slots = copy.Slots;
             for (int slot = 0; slot < slots; slot++)
@@ -263,12 +267,12 @@ internal sealed class MapWriter
                 Add(isHigh ? high : low, hash, copy.Key(slot), value, isOverflow, hashing);
             }
 
-            PageReference next = copy.Next;
-            if (next.IsNone)
+            chain.MoveTo(copy.Next);
+            if (chain.IsEnd)
                 break;
 
-            MapReader.ReadBucket(_store, next, 1, _layout).CopyTo(copy);
-            _pages.Free(next);
+            chain.Read(_layout).CopyTo(copy);
+            _pages.Free(chain.Reference);
         }
 
         if (new BucketPage(_pages.View(low.Number), _layout).Count == 0)
@@ -285,17 +289,17 @@ internal sealed class MapWriter
         long last = _buckets - 1, buddy = MapLayout.Buddy(last);
         Debug.Assert(buddy >= 0 && buddy < last, "1: the first bucket stays");
         _buckets = last;
-        PageReference reference = MapReader.FindBucket(_store, Record, _store.Read(Record.Root), last);
-        if (reference.IsNone)
+        var chain = new BucketChain(_store, MapReader.FindBucket(_store, Record, _store.Read(Record.Root), last));
+        if (chain.IsEnd)
             return;
 
         PageReference head = OwnBucket(buddy);
         ForgetBucket(last);
         var copy = new BucketPage(stackalloc byte[PageLayout.SizeBytes], _layout);
-        while (!reference.IsNone)
+        while (!chain.IsEnd)
         {
-            MapReader.ReadBucket(_store, reference, 0, _layout).CopyTo(copy);
-            _pages.Free(reference);
+            chain.Read(_layout).CopyTo(copy);
+            _pages.Free(chain.Reference);
             int slots = copy.Slots;
             for (int slot = 0; slot < slots; slot++)
             {
@@ -305,7 +309,7 @@ internal sealed class MapWriter
                         hashing);
             }
 
-            reference = copy.Next;
+            chain.MoveTo(copy.Next);
         }
     }
 
@@ -320,10 +324,10 @@ internal sealed class MapWriter
     private PageReference OwnDirectory(PageReference reference, int level) =>
         reference.Birth == _pages.Birth ? reference : _pages.Copy(reference, MapReader.ReadDirectory(_store, reference, level));
 
-    private PageReference OwnPage(PageReference reference, int place) =>
+    private PageReference OwnPage(PageReference reference) =>
         reference.Birth == _pages.Birth
             ? reference
-            : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, place, _layout).Bytes);
+            : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, _layout).Bytes);
 
     /// <summary>Returns the first page of a bucket, created if needed. Copies it and the path to it into the batch.</summary>
     private PageReference OwnBucket(long bucket)
@@ -336,7 +340,7 @@ internal sealed class MapWriter
             PageReference child = MapLayout.Entry(_pages.View(parent.Number), index);
             own = child.IsNone
                 ? _pages.New(Record.Id, level == 0 ? PageType.MapBucket : PageType.MapDirectory, level == 0 ? 0 : level - 1)
-                : level == 0 ? OwnPage(child, 0) : OwnDirectory(child, level - 1);
+                : level == 0 ? OwnPage(child) : OwnDirectory(child, level - 1);
             Debug.Assert(own.Birth == _pages.Birth, "pages on the way to a bucket are the batch's own");
             if (own == child)
                 continue;
@@ -349,17 +353,21 @@ internal sealed class MapWriter
         return own;
     }
 
-    /// <summary>Returns the page after one that belongs to the batch, copied into the batch too, or none.</summary>
-    private PageReference OwnNext(PageReference reference)
+    /// <summary>Moves from a page that belongs to the batch to the next, which is copied into the batch too.</summary>
+    private void OwnNext(ref BucketChain chain)
     {
-        PageReference next = new BucketPage(_pages.View(reference.Number), _layout).Next;
+        long before = chain.Reference.Number;
+        PageReference next = new BucketPage(_pages.View(before), _layout).Next;
+        chain.MoveTo(next);
         if (next.IsNone)
-            return next;
+            return;
 
-        PageReference own = OwnPage(next, 1);
-        if (own != next)
-            _pages.Patch(reference.Number, BucketPage.NextOffset, own);
-        return own;
+        PageReference own = OwnPage(next);
+        if (own == next)
+            return;
+
+        _pages.Patch(before, BucketPage.NextOffset, own);
+        chain.ReplaceBy(own);
     }
 
     /// <summary>Removes a bucket from the directory, and directory pages that become empty.</summary>
@@ -423,11 +431,12 @@ internal sealed class MapWriter
         }
     }
 
-    private void DropChain(PageReference reference)
+    private void DropChain(PageReference first)
     {
-        while (!reference.IsNone)
+        var chain = new BucketChain(_store, first);
+        while (!chain.IsEnd)
         {
-            BucketPage page = MapReader.ReadBucket(_store, reference, 0, _layout);
+            BucketPage page = chain.Read(_layout);
             int slots = _layout.IsFixed ? 0 : page.Slots; // fixed-size records have no runs
             for (int slot = 0; slot < slots; slot++)
             {
@@ -435,9 +444,9 @@ internal sealed class MapWriter
                     FreeRun(value);
             }
 
-            PageReference next = page.Next;
-            _pages.Free(reference);
-            reference = next;
+            PageReference dropped = chain.Reference;
+            chain.MoveTo(page.Next);
+            _pages.Free(dropped);
         }
     }
 

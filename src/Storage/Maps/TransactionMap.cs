@@ -282,10 +282,10 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
     private void ReadBucket(long bucket, List<KeyValuePair<TKey, TValue>> pairs)
     {
         TreeRecord record = Record;
-        PageReference reference = MapReader.FindBucket(_store, record, _store.Read(record.Root), bucket);
-        while (!reference.IsNone)
+        var chain = new BucketChain(_store, MapReader.FindBucket(_store, record, _store.Read(record.Root), bucket));
+        while (!chain.IsEnd)
         {
-            BucketPage page = MapReader.ReadBucket(_store, reference, 0, Layout);
+            BucketPage page = chain.Read(Layout);
             int slots = page.Slots;
             for (int slot = 0; slot < slots; slot++)
             {
@@ -294,7 +294,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
                         new(TKeySerializer.Read(page.Key(slot)), TValueSerializer.Read(MapReader.ReadValue(_store, page, slot))));
             }
 
-            reference = page.Next;
+            chain.MoveTo(page.Next);
         }
     }
 

@@ -60,6 +60,14 @@ internal abstract partial class SystemCalls
         UnixFileCalls.OnFile(file, descriptor => FAllocate(descriptor, 0, offset, lengthBytes));
 
     /// <summary>
+    /// Opens a file for writing without the cache; see <see cref="UnixFileCalls.OpenDirect"/>. Linux only. Null: refused.
+    /// </summary>
+    public virtual SafeFileHandle? OpenDirect(string path) => UnixFileCalls.OpenDirect(path);
+
+    /// <summary>Opens a file for reading without the cache. Linux only. Null: refused.</summary>
+    public virtual SafeFileHandle? OpenDirectForReading(string path) => UnixFileCalls.OpenDirectForReading(path);
+
+    /// <summary>
     /// Takes the system's lock of an open file without waiting. It ends when the file is closed or the process ends.
     /// </summary>
     public virtual int LockFile(SafeFileHandle file, bool shared) =>

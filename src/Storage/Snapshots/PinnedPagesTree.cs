@@ -111,9 +111,7 @@ internal static class PinnedPagesTree
         for (int i = 0; i < runs.Length; i++)
         {
             PinnedRun run = runs[i] = PinnedRun.Read(value[(i * SystemKey.RunBytes)..], freed);
-            if (run.Run.First < FormatLimits.FirstDataPage
-                || run.Run.Pages < 1
-                || run.Run.First + run.Run.Pages > store.RoomPages)
+            if (!run.IsWithin(store.RoomPages))
                 throw store.CorruptTree(
                     "(system)", $"{run.Run.Pages} pages from {run.Run.First} on are said to be kept for a snapshot");
         }

@@ -9,6 +9,10 @@ namespace Treepie.Storage.Snapshots;
 /// <param name="Freed">First transaction whose state does not use them.</param>
 internal readonly record struct PinnedRun(PageRun Run, long Birth, long Freed)
 {
+    /// <summary>Whether such a run is possible in a file of a number of pages.</summary>
+    public bool IsWithin(long pages) =>
+        Run.First >= FormatLimits.FirstDataPage && Run.Pages >= 1 && Run.First <= pages - Run.Pages;
+
     public static PinnedRun Read(ReadOnlySpan<byte> source, long freed)
     {
         PageReference reference = PageReference.ReadPacked(source);

@@ -23,6 +23,8 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
 
     private readonly List<Change> _changes = [];
     private int _mark;
+    private int _count = before.All.Count;
+    private int _countAtMark = before.All.Count;
 
     /// <summary>Whether there are changes to write.</summary>
     public bool Any => _changes.Count > 0;
@@ -36,12 +38,13 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
     /// <summary>Whether it is unused and based on the same named snapshots, so that it can be reused.</summary>
     public bool IsUnusedOn(NamedSnapshots current) => !Any && !IsCleaning && ReferenceEquals(before, current);
 
-    public void BeginCommand() => _mark = _changes.Count;
+    public void BeginCommand() => (_mark, _countAtMark) = (_changes.Count, _count);
 
     public void UndoCommand()
     {
         Debug.Assert(_mark <= _changes.Count, "changes of earlier commands stay");
         _changes.RemoveRange(_mark, _changes.Count - _mark);
+        _count = _countAtMark;
     }
 
     /// <summary>Records the creation of a snapshot. The root of the catalogue is filled in when it is known.</summary>
@@ -50,11 +53,12 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
         NamedSnapshots.CheckName(name);
         if (Exists(name))
             throw new SnapshotExistsException($"There is a snapshot '{name}' already: drop it first, or choose another name.");
-        if (before.All.Count + _changes.Count(change => change.Made is not null) >= NamedSnapshots.MaxCount)
+        if (_count >= NamedSnapshots.MaxCount)
             throw new StorageException($"There are {NamedSnapshots.MaxCount} named snapshots, the most there may be; drop some.");
 
         var record = new SnapshotRecord(transaction, nowMs, default, 0);
         _changes.Add(new Change(name, record));
+        _count++;
         return new NamedSnapshot(name, record).Describe();
     }
 
@@ -66,6 +70,7 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
             return false;
 
         _changes.Add(new Change(name, null));
+        _count--;
         return true;
     }
 

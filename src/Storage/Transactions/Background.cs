@@ -56,8 +56,8 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
 
     /// <summary>
     /// Creates a one-shot timer, or returns null if the system cannot create one. In that case <paramref name="arm"/>, which
-    /// should call this method again, is called when the next background work starts. Never throws, so an operation that
-    /// needs a timer does not fail because it cannot get one.
+    /// should call this method again, is called when the next background work starts, once however often it was passed. Never
+    /// throws, so an operation that needs a timer does not fail because it cannot get one.
     /// </summary>
     public ITimer? TryCreateTimer(TimeProvider clock, Action onTimer, TimeSpan delay, Action arm)
     {
@@ -67,7 +67,8 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
         }
         catch (Exception)
         {
-            _unarmed.Enqueue(arm);
+            if (!_unarmed.Contains(arm))
+                _unarmed.Enqueue(arm);
             return null;
         }
     }

@@ -382,11 +382,19 @@ internal sealed class CheckpointRunner(
     private void OnFailed(Exception error)
     {
         Health.Failed(error);
-        if (!background.IsAllowed || _isStopped)
+        StartRetryTimerIfNeeded();
+    }
+
+    private void StartRetryTimerIfNeeded()
+    {
+        if (!background.IsAllowed || _isStopped || Health.Failures == 0)
             return;
 
-        ITimer timer = clock.CreateTimer(
-            _ => Request(), null, Health.WaitLeft > TimeSpan.Zero ? Health.WaitLeft : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        TimeSpan wait = Health.WaitLeft;
+        if (background.TryCreateTimer(
+            clock, () => Request(), wait > TimeSpan.Zero ? wait : TimeSpan.Zero, StartRetryTimerIfNeeded) is not { } timer)
+            return;
+
         Interlocked.Exchange(ref _retry, timer)?.Dispose();
         if (_isStopped)
             Interlocked.Exchange(ref _retry, null)?.Dispose();
@@ -464,16 +472,17 @@ internal sealed class CheckpointRunner(
             return;
 
         long seen = Interlocked.Read(ref _batches);
-        ITimer timer = clock.CreateTimer(
-            _ =>
-            {
-                Interlocked.Exchange(ref _idle, null)?.Dispose();
-                if (Interlocked.Read(ref _batches) != seen)
-                    StartIdleTimerIfNeeded(); // it was not idle
-                else if (!_isStopped)
-                    background.Run(GiveMemoryBack);
-            },
-            null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        Action onTimer = () =>
+        {
+            Interlocked.Exchange(ref _idle, null)?.Dispose();
+            if (Interlocked.Read(ref _batches) != seen)
+                StartIdleTimerIfNeeded(); // it was not idle
+            else if (!_isStopped)
+                background.Run(GiveMemoryBack);
+        };
+        if (background.TryCreateTimer(clock, onTimer, Timeout.InfiniteTimeSpan, StartIdleTimerIfNeeded) is not { } timer)
+            return;
+
         if (Interlocked.CompareExchange(ref _idle, timer, null) is not null)
         {
             timer.Dispose(); // another thread was first
@@ -498,13 +507,13 @@ internal sealed class CheckpointRunner(
             || Volatile.Read(ref _timer) is not null)
             return; // a failure has its own retry timer
 
-        ITimer timer = clock.CreateTimer(
-            _ =>
-            {
-                Interlocked.Exchange(ref _timer, null)?.Dispose();
-                Request();
-            },
-            null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        Action onTimer = () =>
+        {
+            Interlocked.Exchange(ref _timer, null)?.Dispose();
+            Request();
+        };
+        if (background.TryCreateTimer(clock, onTimer, Timeout.InfiniteTimeSpan, StartTimerIfNeeded) is not { } timer)
+            return;
 
         // Start it only after it is stored: if it fired earlier, the expired timer would stay stored and block later ones.
         Volatile.Write(ref _timer, timer);

@@ -138,18 +138,14 @@ internal sealed class DecryptedSweeper : IDisposable
         }
     }
 
-    /// <summary>Called by readers. If no timer can be created, the next page load tries again.</summary>
+    /// <summary>
+    /// Called by readers. If no timer can be created, the next page load or background work tries again.
+    /// </summary>
     private void StartTimer()
     {
-        ITimer timer;
-        try
-        {
-            timer = _clock.CreateTimer(_ => OnIdle(), null, _options.DecryptedIdleTime, Timeout.InfiniteTimeSpan);
-        }
-        catch (Exception)
-        {
+        if (_isStopped
+            || _background.TryCreateTimer(_clock, OnIdle, _options.DecryptedIdleTime, StartTimer) is not { } timer)
             return;
-        }
 
         if (Interlocked.CompareExchange(ref _timer, timer, null) is not null || _isStopped)
             timer.Dispose();

@@ -1,5 +1,7 @@
+using Treepie.Storage.Checks;
 using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
+using Treepie.Storage.Snapshots;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -228,6 +230,71 @@ public sealed class SalvageTests
                 CancellationToken.None);
             Assert.True(report.ProblemCount > 0);
         }
+    }
+
+    /// <summary>The system tree says that pages of the newest state, or pages that cannot be, are kept for a snapshot.</summary>
+    [Theory]
+    [InlineData(2, 100)]
+    [InlineData(2, int.MaxValue)]
+    [InlineData(0, 3)]
+    [InlineData(50, 0)]
+    [InlineData(50, -1)]
+    [InlineData((1L << 48) - 1, int.MaxValue)]
+    public void A_run_of_pages_kept_for_a_snapshot_that_cannot_be_takes_nothing_from_the_newest_state(long first, int pages)
+    {
+        const int Keys = 2000;
+        var random = new Random(1);
+        var disk = new SimulatedDisk(random);
+        PageReference system, root;
+        using (StorageEnvironment environment = BuiltStore.Open(disk, random))
+        {
+            Put(environment, version: 1);
+            environment.CreateSnapshot("s");
+            Put(environment, version: 2);
+            environment.Checkpoint();
+            system = environment.State.Current.System.Root;
+            using ReadTransaction read = environment.BeginRead();
+            root = read.FindTree("t")!.Record.Root;
+        }
+
+        byte[] file = disk.Bytes(BuiltStore.DataFile);
+        Span<byte> bytes = file.AsSpan((int)system.Number * BuiltStore.PageBytes, BuiltStore.PageBytes);
+        var leaf = new SlottedPage(bytes);
+        int forged = 0;
+        for (int i = 0; i < leaf.Count; i++)
+        {
+            if (!SystemKey.IsPinned(LenientWalk.KeyOf(leaf, i)))
+                continue;
+
+            new PinnedRun(new PageRun(first, pages), Birth: 1, Freed: 1).Write(leaf.Value(i, out _));
+            forged++;
+        }
+
+        Assert.NotEqual(0, forged);
+        new Page(bytes).Checksum = Page.ComputeChecksum(bytes);
+        BuiltStore.Spoil(file, root.Number, random); // so that its leaves are searched for
+        disk.Replace(BuiltStore.DataFile, file);
+        var target = new SimulatedDisk(random);
+        SalvageReport report = Salvage.Run(
+            BuiltStore.WorldOf(disk, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
+        Assert.Contains(report.Problems, problem => problem.Tree == "(system)");
+        Assert.Equal(Keys, Assert.Single(report.Trees, tree => tree.Name == "other").Keys);
+        if (pages == 100)
+            return; // it is possible, and takes leaves without a root with it
+
+        Assert.Contains(
+            report.Problems,
+            problem => problem.Page == system.Number
+                && problem.What.StartsWith($"{pages} pages from {first} on", StringComparison.Ordinal));
+        Assert.Equal(Keys, Assert.Single(report.Trees, tree => tree.Name == "t").Keys);
+
+        static void Put(StorageEnvironment environment, byte version) => environment.Write(transaction =>
+        {
+            for (int key = 0; key < Keys; key++)
+                foreach (string name in (string[])["t", "other"])
+                    transaction.GetOrCreateTree(name).Put(BitConverter.GetBytes(key), [.. new byte[100], version]);
+            return true;
+        });
     }
 
     [Fact]

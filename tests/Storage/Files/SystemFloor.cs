@@ -22,6 +22,9 @@ internal sealed class SystemFloor : SystemCalls
     /// <summary>Whether fallocate fails.</summary>
     public bool RefusesAllocation { get; init; }
 
+    /// <summary>Whether no file can be opened past the system's cache.</summary>
+    public bool RefusesDirect { get; init; }
+
     /// <summary>Whether locks fail.</summary>
     public bool RefusesLocks { get; init; }
 
@@ -58,6 +61,11 @@ internal sealed class SystemFloor : SystemCalls
 
     public override int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
         RefusesAllocation ? NotSupported : base.Allocate(file, offset, lengthBytes);
+
+    public override SafeFileHandle? OpenDirect(string path) => RefusesDirect ? null : base.OpenDirect(path);
+
+    public override SafeFileHandle? OpenDirectForReading(string path) =>
+        RefusesDirect ? null : base.OpenDirectForReading(path);
 
     public override int LockFile(SafeFileHandle file, bool shared) =>
         GrantsAllLocks ? 0 : RefusesLocks ? NoLocks : base.LockFile(file, shared);

@@ -65,6 +65,20 @@ public sealed class TruncatedJournalTests
     }
 
     [Fact]
+    public void The_newest_file_missing_is_refused_also_where_garbage_lies_behind_the_record_that_announces_it()
+    {
+        var random = new Random(Seed.Next());
+        SimulatedDisk disk = Build(random, sessions: 1);
+        string[] uses = Uses(disk);
+        disk.Delete(uses[^1]);
+        byte[] before = disk.Bytes(uses[^2]);
+        random.NextBytes(before.AsSpan((int)JournalNextUse.OffsetIn(before.Length) + PendingWrite.SectorBytes));
+        disk.Replace(uses[^2], before);
+        CorruptionException error = Assert.Throws<CorruptionException>(() => Open(disk, random));
+        Assert.Contains($"'{uses[^2]}' says that it goes on", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void The_error_names_file_lengths_and_transactions_and_salvage_saves_what_is_before_the_cut()
     {
         var random = new Random(Seed.Next());

@@ -66,6 +66,39 @@ public sealed class NamedSnapshotTests : IDisposable
     }
 
     [Fact]
+    public void At_the_limit_of_their_number_a_drop_makes_room_for_another_and_a_command_that_is_undone_does_not()
+    {
+        const int Most = 4096;
+        using StorageEnvironment environment = Open();
+        environment.Write(transaction =>
+        {
+            for (int i = 0; i < Most - 1; i++)
+                transaction.CreateSnapshot($"{i}");
+            transaction.CreateSnapshot("again");
+            Assert.True(transaction.DropSnapshot("again"));
+            transaction.CreateSnapshot("again");
+            return true;
+        });
+        Assert.Equal(Most, environment.ListSnapshots().Count);
+        AssertFull();
+
+        environment.Write(transaction => transaction.DropSnapshot("0") && transaction.CreateSnapshot("other").Name is not null);
+        AssertFull();
+
+        Assert.Throws<InvalidTimeZoneException>(() => environment.Write<bool>(transaction =>
+        {
+            transaction.DropSnapshot("1");
+            throw new InvalidTimeZoneException();
+        }));
+        AssertFull();
+        Assert.Equal(Most, environment.ListSnapshots().Count);
+
+        void AssertFull() => Assert.Contains(
+            "4096 named snapshots", Assert.Throws<StorageException>(() => environment.CreateSnapshot("more")).Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Wrong_names_are_refused_and_say_why()
     {
         using StorageEnvironment environment = Open();
