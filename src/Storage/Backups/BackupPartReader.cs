@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Security.Cryptography;
 
 namespace Treepie.Storage.Backups;
@@ -148,6 +149,7 @@ internal sealed class BackupPartReader : IDisposable
 
     private void CheckEnd(byte[] hash)
     {
+        Debug.Assert(_contentBytes == PartFormat.EndBytes, "the head of the end has been checked");
         if (BinaryPrimitives.ReadInt64LittleEndian(Content) != _frames
             || BinaryPrimitives.ReadInt64LittleEndian(Content[8..]) != _bytes)
             throw Damaged("its end speaks of other frames than there are");

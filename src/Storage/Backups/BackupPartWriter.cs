@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Security.Cryptography;
 
 namespace Treepie.Storage.Backups;
@@ -70,6 +71,7 @@ public sealed class BackupPartWriter : IDisposable
     /// <summary>Writes the contents of <see cref="Content"/> as a frame.</summary>
     internal async ValueTask WriteAsync(PartFrameKind kind, int contentBytes, CancellationToken cancellationToken)
     {
+        Debug.Assert(contentBytes is >= 0 and <= PartFormat.MaxContentBytes, "the content fits into a frame");
         if (_isOver)
             throw new InvalidOperationException("The part is complete: nothing can follow.");
         cancellationToken.ThrowIfCancellationRequested();

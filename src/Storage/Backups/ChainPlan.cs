@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Backups;
 
 /// <summary>
@@ -31,6 +33,7 @@ internal sealed class ChainPlan
                 break;
         }
 
+        Debug.Assert(pages[^1] == newest, "the newest part is the last one that is read");
         return new ChainPlan(pages, FindLogs(parts, parts[newest].Header, options));
     }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Transactions;
 
@@ -122,6 +123,8 @@ public sealed class EnvironmentLogStretch : IDisposable
 
     private int Fill(BackupPartWriter writer, in FrameHeader frame, int offset)
     {
+        Debug.Assert(_frames.Payload.Length == frame.PayloadBytes, "the payload is that of the frame");
+        Debug.Assert(offset >= 0 && offset <= frame.PayloadBytes, "a piece begins within the payload");
         int length = Math.Min(frame.PayloadBytes - offset, PartFormat.MaxContentBytes - LogRecord.HeadBytes);
         new LogRecord(frame.FirstTransaction, frame.LastTransaction, frame.TimeMs, frame.PayloadBytes, offset).Write(
             writer.Content);

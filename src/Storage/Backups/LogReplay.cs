@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Format;
 
@@ -96,6 +97,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
 
     private void Apply(LogRecord record, ReadOnlySpan<byte> payload, BackupPartReader part)
     {
+        Debug.Assert(record.First == State.Commit + 1, "commits follow each other");
         var content = new JournalContent(payload);
         long pageCount = Math.Max(State.PageCount, content.PageCount);
         if (target is not null && inUse is not null)
@@ -113,6 +115,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source, BackupPartReader part)
     {
+        Debug.Assert(target is not null && inUse is not null, "pages are made only where there is a target");
         var changed = new ChangedPage(source);
         PageRun run = changed.Run;
         Span<byte> unit = run.Pages == 1 ? _page : Run(run.Pages);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
@@ -34,6 +35,7 @@ internal sealed class PageBits(long pages)
     /// <summary>Adds a page. Returns false if it is already in the set.</summary>
     public bool Add(long page)
     {
+        Debug.Assert(page >= 0, "no page has a negative number");
         if (page >= Bound)
             Array.Resize(ref _words, (int)Math.Max((page / BitsPerWord) + 1, _words.Length + (_words.Length / 4)));
         ref ulong word = ref _words[page / BitsPerWord];
@@ -68,6 +70,7 @@ internal sealed class PageBits(long pages)
     /// <summary>Returns the first page of the set at or after a number, or -1 if there is none.</summary>
     public long Next(long page)
     {
+        Debug.Assert(page >= 0, "no page has a negative number");
         for (long index = page / BitsPerWord; index < _words.Length; index++, page = index * BitsPerWord)
         {
             ulong word = _words[index] & (ulong.MaxValue << (int)(page % BitsPerWord));

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -59,6 +60,7 @@ internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDispos
     /// <param name="destination">The destination, a multiple of the page size.</param>
     public void Copy(int first, Span<byte> destination)
     {
+        Debug.Assert(destination.Length % PageLayout.SizeBytes == 0, "whole pages are copied");
         long offset = (long)first * PageLayout.SizeBytes;
         int length = (int)Math.Clamp(_lengthBytes - offset, 0, destination.Length);
         ReadOnlySpan<byte> source = _isOpened ? _opened : store.StoredBytes(_number, _frame, _lengthBytes);

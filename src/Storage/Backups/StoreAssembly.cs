@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Format;
 
@@ -186,6 +187,7 @@ internal sealed class StoreAssembly : IDisposable
     /// </summary>
     private void AddToRun(Span<byte> bytes, BackupPartReader part)
     {
+        Debug.Assert(_runFilled < _runPages, "a run takes no more pages than it has");
         long needed = (_runFilled + 1L) * PageLayout.SizeBytes;
         if (_run.Length < needed)
         {
@@ -204,6 +206,7 @@ internal sealed class StoreAssembly : IDisposable
     /// <summary>Verifies a page or whole run, and keeps it if it is live and no newer part had it.</summary>
     private void Unit(long number, Span<byte> unit, BackupPartReader part)
     {
+        Debug.Assert(unit.Length > 0 && unit.Length % PageLayout.SizeBytes == 0, "a unit is whole pages");
         var page = new Page(unit);
         ReadOnlySpan<byte> covered = page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit;
         if (page.Checksum != Format.Page.ComputeChecksum(covered))

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
@@ -16,6 +17,7 @@ internal sealed class StretchWriter(BackupPartWriter writer)
     /// <summary>Returns the buffer for consecutive pages, at most <see cref="RoomPages"/>.</summary>
     public Span<byte> Take(long first, int pages)
     {
+        Debug.Assert(pages > 0 && pages <= RoomPages, "there is room for the pages and the head of a stretch");
         if (first != _next || _filled == 0)
         {
             _stretch = _filled;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
@@ -50,6 +51,7 @@ internal sealed class LiveMap
     /// <summary>Returns whether a page is in use, or null if unknown.</summary>
     public bool? IsLive(long page)
     {
+        Debug.Assert(page >= 0, "no page has a negative number");
         if (_overrides.TryGetValue(page, out bool isLive))
             return isLive;
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
@@ -167,6 +168,7 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
 
     private void Flush()
     {
+        Debug.Assert(_records.Count > 0 || _bytes == 0, "only records that wait have bytes");
         target.Write(transaction =>
         {
             TreeRecord map = transaction.Batch.FindTree(name)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 
 namespace Treepie.Storage.Checks;
@@ -33,6 +34,7 @@ internal sealed class PageSet(long pages)
     /// <summary>Adds the pages of another set with the same bound.</summary>
     public void UnionWith(PageSet other)
     {
+        Debug.Assert(other._words.Length >= _words.Length, "the other set knows all pages of this one");
         Count = 0;
         for (int i = 0; i < _words.Length; i++)
         {

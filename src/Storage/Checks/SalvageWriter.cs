@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
@@ -23,6 +24,7 @@ internal sealed class SalvageWriter(StorageEnvironment target, PageStore source,
     /// <summary>Writes the entries added. Creates the tree even if there are none.</summary>
     public void Flush()
     {
+        Debug.Assert(_entries.Count > 0 || _bytes == 0, "only entries that wait have bytes");
         target.Write(transaction =>
         {
             Tree destination = transaction.GetOrCreateTree(tree);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
@@ -98,6 +99,7 @@ internal sealed class TreeSalvage(
 
         _keys += copied;
         _doubtfulKeys += isDoubtful ? copied : 0;
+        Debug.Assert(_doubtfulKeys <= _keys, "doubtful keys are among those that were copied");
         return copied;
     }
 

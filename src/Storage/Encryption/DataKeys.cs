@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -77,6 +78,7 @@ internal sealed class DataKeys : IDisposable
     /// <summary>Returns the same keys with a new data key in addition to the current one.</summary>
     public DataKeys WithNext(FillRandom random)
     {
+        Debug.Assert(!HasBoth, "a new key takes the place of none");
         DataKeys keys = Copy(_flags | KeyBlock.FlagHasEven | KeyBlock.FlagHasOdd);
         random(keys.Key(1 - Parity));
         return keys;
@@ -88,6 +90,7 @@ internal sealed class DataKeys : IDisposable
     /// <summary>Returns the same keys without the data key before the current one.</summary>
     public DataKeys WithoutPrevious()
     {
+        Debug.Assert(HasBoth && IsSwitched, "the key in force stays");
         DataKeys keys = Copy(Parity == 1 ? KeyBlock.FlagOdd | KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven);
         keys.Key(1 - Parity).Clear();
         return keys;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Encryption;
@@ -11,6 +12,9 @@ internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
     /// <summary>Encrypts the payload and sets the tag. The hash must be computed afterwards.</summary>
     public void Seal(Span<byte> frame)
     {
+        Debug.Assert(
+            !frame.Slice(FrameHeader.TagOffset, AesGcmSeal.TagBytes).ContainsAnyExcept((byte)0),
+            "a frame is sealed without a tag, as it is opened");
         Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
         WriteNonce(frame, nonce);
         Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Encryption;
@@ -25,6 +26,8 @@ internal sealed class PageCipher(StoreCipher store) : IDisposable
     /// <param name="sealedPages">The destination, of the same length, in different memory.</param>
     public void Seal(ReadOnlySpan<byte> plain, Span<byte> sealedPages)
     {
+        Debug.Assert(
+            plain.Length == sealedPages.Length && plain.Length % PageLayout.SizeBytes == 0, "whole pages are sealed");
         ulong incarnation = store.Incarnation;
         Span<byte> head = sealedPages[..PageLayout.HeaderBytes];
         plain[..PageLayout.HeaderBytes].CopyTo(head);
@@ -46,6 +49,7 @@ internal sealed class PageCipher(StoreCipher store) : IDisposable
     /// </summary>
     public bool TryOpen(ReadOnlySpan<byte> sealedPages, Span<byte> plain)
     {
+        Debug.Assert(plain.Length == sealedPages.Length, "a sealed page is as long as its content");
         sealedPages[..PageLayout.HeaderBytes].CopyTo(plain);
         Span<byte> head = stackalloc byte[PageLayout.HeaderBytes];
         sealedPages[..PageLayout.HeaderBytes].CopyTo(head);

@@ -116,6 +116,7 @@ internal sealed class SealedCipher : IDisposable
     /// <exception cref="SealedStreamException">It is not the header of the expected chunk.</exception>
     public int ReadFrame(ReadOnlySpan<byte> head, long number, int chunkBytes, out bool isLast)
     {
+        Debug.Assert(head.Length == FrameBytes, "the length of a chunk is in its first bytes");
         uint length = BinaryPrimitives.ReadUInt32LittleEndian(head);
         isLast = (length & LastFlag) != 0;
         length &= ~LastFlag;
@@ -141,6 +142,7 @@ internal sealed class SealedCipher : IDisposable
     /// <exception cref="SealedStreamException">The chunk is not authentic.</exception>
     public void Open(long number, bool isLast, ReadOnlySpan<byte> frame, Span<byte> content)
     {
+        Debug.Assert(frame.Length == content.Length + AddedBytes, "a frame is its content and what is added");
         Span<byte> nonce = stackalloc byte[NonceBytes];
         WriteNonce(nonce, number, isLast);
         try

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Files;
 
@@ -91,6 +92,7 @@ public sealed class SealedReadStream : ForwardStream
 
     private int Give(Span<byte> buffer)
     {
+        Debug.Assert(_at <= _filled && _filled <= _content.Length, "what is given was read before");
         int given = Math.Min(buffer.Length, _filled - _at);
         _content.AsSpan(_at, given).CopyTo(buffer);
         _at += given;

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Security.Cryptography;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -136,6 +137,8 @@ public sealed class SealedWriteStream : ForwardStream
             throw new InvalidOperationException(
                 $"A sealed stream has {SealedCipher.MaxChunks:N0} chunks at most. Write several.");
 
+        Debug.Assert(_headerBytes == 0, "the header, which has the same buffer, is written before the first chunk");
+        Debug.Assert(isLast || _filled == _content.Length, "every chunk but the last is full");
         Memory<byte> frame = _frame.AsMemory(0, _filled + SealedCipher.AddedBytes);
         _cipher.Seal(_chunks++, isLast, _content.AsSpan(0, _filled), frame.Span);
         _filled = 0;

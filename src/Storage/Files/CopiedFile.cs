@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
@@ -24,6 +25,7 @@ internal sealed class CopiedFile(IFile file, long reserveBytes, SystemCalls? cal
             if (lengthBytes <= _committedBytes)
                 return;
 
+            Debug.Assert(lengthBytes <= Range.Length, "addresses are reserved for the whole file");
             long end = Math.Min((lengthBytes + CommitStepBytes - 1) / CommitStepBytes * CommitStepBytes, Range.Length);
             Range.Commit(_committedBytes, end - _committedBytes);
             _committedBytes = end;

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Files;
 
 /// <summary>A file in memory. Keeps the memory of its greatest length until the file is dropped.</summary>
@@ -68,6 +70,7 @@ internal sealed class MemoryFile(string name) : IFile
 
     private void Grow(long length)
     {
+        Debug.Assert(_lock.IsHeldByCurrentThread, "a file grows under its lock");
         if (length > Array.MaxLength)
             throw new DiskFullException(
                 $"The file '{Name}' in memory would have {length:N0} bytes; {Array.MaxLength:N0} is the most.");

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Files;
 
 /// <summary>
@@ -31,6 +33,7 @@ internal sealed class ReadAhead
     /// <summary>Makes space for a file of a length. One thread at a time.</summary>
     public void Grow(long lengthBytes)
     {
+        Debug.Assert(lengthBytes >> RegionBits >= _regions.Length - 1, "the regions that are known stay");
         byte[] regions = new byte[(lengthBytes >> RegionBits) + 1];
         _regions.CopyTo(regions, 0);
         Volatile.Write(ref _regions, regions);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
@@ -42,6 +43,7 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
             return -1;
         }
 
+        Debug.Assert(part <= _parts, "parts follow each other without a gap");
         _free.Remove(part);
         _parts = Math.Max(_parts, part + 1);
         return part;
@@ -55,6 +57,7 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
         if (!range.TryMapFresh(offset, partBytes))
             return false;
 
+        Debug.Assert(part >= 0 && part < _parts && !_free.Contains(part), "a part is given back once");
         _free.Add(part);
         Cut();
         return true;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Security.Cryptography;
 using Treepie.Storage.Kernels;
@@ -60,6 +61,7 @@ internal sealed class Blake3 : IDisposable
             bytes = bytes[taken..];
         }
 
+        Debug.Assert(_filled + bytes.Length <= _buffer.Length, "the rest of a subtree fits into the buffer");
         bytes.CopyTo(_buffer.AsSpan(_filled));
         _filled += bytes.Length;
     }
@@ -105,6 +107,9 @@ internal sealed class Blake3 : IDisposable
 
     private void AddSubtree(ReadOnlySpan<byte> bytes)
     {
+        Debug.Assert(
+            bytes.Length == SubtreeBytes && _depth == System.Numerics.BitOperations.PopCount(_subtrees),
+            "the stack has the roots of the whole subtrees before it");
         Span<uint> values = stackalloc uint[SubtreeBytes / Blake3Kernel.ChunkBytes * Blake3Kernel.ValueWords];
         Blake3Kernel.HashChunks(bytes, _subtrees * (SubtreeBytes / Blake3Kernel.ChunkBytes), values);
         Reduce(values, SubtreeBytes / Blake3Kernel.ChunkBytes, to: 1);

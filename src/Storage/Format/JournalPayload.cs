@@ -78,6 +78,7 @@ internal static class JournalPayload
     public static void WriteHead(
         Span<byte> destination, TreeRecord catalogue, TreeRecord system, uint nextTreeId, long pageCount, int freedRuns)
     {
+        Debug.Assert(freedRuns >= 0 && pageCount >= FormatLimits.FirstDataPage, "a state has its meta pages");
         destination[..HeadBytes].Clear();
         catalogue.Write(destination);
         system.Write(destination[SystemOffset..]);
@@ -109,6 +110,7 @@ internal static class JournalPayload
         Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
     {
         Debug.Assert(from == 0 == original.IsEmpty, "a page was copied from another, or from zeros");
+        Debug.Assert(page.Length == PageLayout.SizeBytes, "a single page is written in ranges");
         WritePageHead(
             destination, number, from,
             original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
@@ -314,6 +316,9 @@ internal static class JournalPayload
 
     private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
     {
+        Debug.Assert(
+            number >= FormatLimits.FirstDataPage && number != from && pages > 0,
+            "a frame has data pages only, none copied from itself");
         BinaryPrimitives.WriteInt64LittleEndian(destination, number);
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], from);
         BinaryPrimitives.WriteInt64LittleEndian(destination[FromBirthOffset..], fromBirth);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Storage.Format;
 
@@ -54,6 +55,9 @@ internal sealed class KeyBlock
     /// <summary>Creates a block. <paramref name="seal"/> fills in <see cref="Tag"/> and <see cref="Sealed"/>.</summary>
     public static KeyBlock New(in KeyDerivation derivation, int flags, SealKeys seal)
     {
+        Debug.Assert(
+            (flags & ~KnownFlags) == 0 && (flags & ((flags & FlagOdd) != 0 ? FlagHasOdd : FlagHasEven)) != 0,
+            "the block has the key in force");
         var bytes = new byte[SizeBytes];
         derivation.Write(bytes);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(40), flags);

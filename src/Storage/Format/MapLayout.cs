@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Format;
@@ -104,6 +105,10 @@ internal static class MapLayout
     /// <summary>Writes the header of the root page.</summary>
     public static void Write(Span<byte> page, MapHeader header, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
     {
+        Debug.Assert(
+            key.Length <= MaxDescriptionBytes && value.Length <= MaxDescriptionBytes, "both descriptions have room");
+        Debug.Assert(
+            header.Buckets is > 0 and <= MaxBuckets, "a map has buckets, and no more than its directory can have");
         BinaryPrimitives.WriteUInt64LittleEndian(page[SeedOffset..], header.Seed);
         BinaryPrimitives.WriteInt64LittleEndian(page[BucketsOffset..], header.Buckets);
         BinaryPrimitives.WriteInt64LittleEndian(page[UsedOffset..], header.UsedBytes);

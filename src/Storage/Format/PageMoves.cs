@@ -150,6 +150,8 @@ internal static class PageMoves
         public void AddDifferent(
             scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, scoped ReadOnlySpan<ulong> different, int words)
         {
+            Debug.Assert(
+                words * WordBytes <= page.Length && page.Length == original.Length, "the words are in both pages");
             for (int start = 0; (start = WordDifference.Next(different, start, isSet: true)) < words;)
             {
                 int end = Math.Min(words, WordDifference.Next(different, start, isSet: false));
@@ -161,6 +163,7 @@ internal static class PageMoves
         /// <summary>Adds a range with its bytes.</summary>
         public void AddBytes(int offset, scoped ReadOnlySpan<byte> bytes)
         {
+            Debug.Assert(offset >= 0 && offset + bytes.Length <= PageLayout.SizeBytes, "a range lies in its page");
             if (bytes.IsEmpty)
                 return;
 

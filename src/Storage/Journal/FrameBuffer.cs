@@ -36,6 +36,7 @@ internal sealed class FrameBuffer : IDisposable
     /// <summary>Returns space after the current contents; call <see cref="Advance"/> with the number of bytes used.</summary>
     public Span<byte> Room(long lengthBytes)
     {
+        Debug.Assert(lengthBytes >= 0 && Length >= FrameHeader.SizeBytes, "what is added comes behind the header");
         long needed = Start + Length + lengthBytes + FrameHeader.AlignmentBytes;
         if (needed > Array.MaxLength)
             throw new StorageException(

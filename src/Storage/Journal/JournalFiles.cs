@@ -6,6 +6,10 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>The journal files of a directory: their sizes, the use each was last taken for, and which are spare.</summary>
+/// <remarks>
+/// Invariants. 1. A file that is taken, or kept for the log, is not written over. 2. One thread at a time creates files, and not
+/// while it holds the lock of the list. 3. Files kept for the log are given up oldest first.
+/// </remarks>
 internal sealed class JournalFiles(IFileSystem files) : IDisposable
 {
     private const int ZeroStepBytes = 1 << 20;
@@ -120,6 +124,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
                 return MakeLengthDurable(made);
 
             JournalFile created = Create(Math.Max(neededBytes, wantedBytes));
+            Debug.Assert(created.LengthBytes >= neededBytes, "a new file has room for what it is created for");
             lock (_lock)
                 created.IsTaken = true;
             return created;
@@ -258,6 +263,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     /// </summary>
     private JournalFile MakeLengthDurable(JournalFile file)
     {
+        Debug.Assert(file.IsTaken, "1: only a file that is taken is about to be written");
         if (file.IsLengthDurable)
             return file;
 
@@ -282,6 +288,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     /// </summary>
     private void TrimKept(long oldestNeededUse)
     {
+        Debug.Assert(_lock.IsHeldByCurrentThread, "3: files are given up under the lock of the list");
         if (!IsLogKept)
             return;
 
@@ -309,6 +316,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     /// </summary>
     private JournalFile Create(long lengthBytes)
     {
+        Debug.Assert(
+            _creation.IsHeldByCurrentThread && !_lock.IsHeldByCurrentThread, "2: files are created one at a time");
         lengthBytes = (lengthBytes + FrameHeader.AlignmentBytes - 1) / FrameHeader.AlignmentBytes * FrameHeader.AlignmentBytes;
         string name = FreeName();
         IFile file = files.Open(name, create: true, writable: true);

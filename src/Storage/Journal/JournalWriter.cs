@@ -121,6 +121,7 @@ internal sealed class JournalWriter : IDisposable
     /// </summary>
     public void MakeRoom()
     {
+        Debug.Assert(Buffer.Length >= FrameHeader.SizeBytes, "5: a frame has a header");
         long frameBytes = FrameHeader.FrameBytes(Buffer.Length - FrameHeader.SizeBytes);
         if (_current is not null && IsOpen && Position.Offset + frameBytes <= _current.FramesEnd)
             return;
@@ -164,6 +165,7 @@ internal sealed class JournalWriter : IDisposable
 
         Buffer.Clear();
         MakeRoom();
+        Debug.Assert(Position.Offset == 0, "1: a use begins at the start of a file");
         JournalFile file = _current!; // set by MakeRoom
         _header.Write(Buffer.Block);
         file.File.WriteDurable(Buffer.Block, 0);
@@ -177,6 +179,8 @@ internal sealed class JournalWriter : IDisposable
     public void Append(long firstTransaction, long lastTransaction)
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
+        Debug.Assert(
+            (_cipher is null) == (_settings.Cipher is null), "the frames of an environment with a key are sealed");
         Debug.Assert(_isRecoveredDurable, "2: what recovery read is durable before anything is written");
         Debug.Assert(file.Header?.Use == Position.Use, "5: the frame goes into the file of its use");
         Debug.Assert(firstTransaction <= lastTransaction, "5: a frame has transactions");
@@ -223,6 +227,7 @@ internal sealed class JournalWriter : IDisposable
     {
         Debug.Assert(
             position.Use >= OldestNeededUse && position.Use <= Position.Use, "6: checkpoints go forward, up to the newest use");
+        Debug.Assert(bytesBefore >= 0, "a checkpoint takes bytes of frames away");
         OldestNeededUse = position.Use;
         BytesSinceCheckpoint -= bytesBefore;
         Debug.Assert(BytesSinceCheckpoint >= 0, "bytes of frames are counted once");
@@ -240,6 +245,7 @@ internal sealed class JournalWriter : IDisposable
     /// </summary>
     private void Repeat(JournalTail tail)
     {
+        Debug.Assert(!_isRecoveredDurable, "2: the last frame found is repeated once");
         var found = new byte[FrameHeader.SizeBytes + tail.Header.PayloadBytes];
         if (tail.File.File.Read(found, tail.At.Offset) < found.Length
             || !FrameHeader.TryOpen(found, out _)

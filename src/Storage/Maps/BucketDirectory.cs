@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -9,6 +10,10 @@ namespace Treepie.Storage.Maps;
 /// bucket holds its entry; a reader reads the entry before and after. Thread-safe except for <see cref="Prepare"/> and
 /// <see cref="Publish"/>, which one thread at a time may call.
 /// </summary>
+/// <remarks>
+/// Invariants. 1. The entry of every bucket has memory. 2. Buckets are added one after the other, and the mask is the power of
+/// two at or above their number, minus one.
+/// </remarks>
 internal sealed class BucketDirectory
 {
     private const long StepBytes = 64 << 10;
@@ -83,6 +88,7 @@ internal sealed class BucketDirectory
     /// <summary>Holds a bucket: waits until it is free.</summary>
     public BucketEntry Hold(long bucket)
     {
+        Debug.Assert((ulong)bucket < (ulong)Count, "2: only a bucket that was added is held");
         var spin = default(SpinWait);
         while (true)
         {
@@ -96,6 +102,8 @@ internal sealed class BucketDirectory
     /// <summary>Commits memory for a number of entries.</summary>
     public void Prepare(long buckets)
     {
+        Debug.Assert(
+            buckets <= Math.Max(1, MaxCount), "1: addresses are reserved for the entries of the most buckets");
         while (_committedBytes < buckets * sizeof(ulong))
         {
             _entries.Commit(_committedBytes, StepBytes);
@@ -106,9 +114,13 @@ internal sealed class BucketDirectory
     /// <summary>Adds a bucket with its frames. The memory for its entry must have been committed.</summary>
     public void Publish(long added, uint frame, bool isChained)
     {
+        Debug.Assert(added == _count && added < MaxCount, "2: buckets are added one after the other");
+        Debug.Assert((added + 1) * sizeof(ulong) <= _committedBytes, "1: the entry of a bucket has memory");
         _entries.WriteUInt64(added, Read(added).After(frame, isChained));
         if (added > _mask)
             Volatile.Write(ref _mask, (2 * _mask) + 1);
+        Debug.Assert(
+            _mask >= added && (_mask & (_mask + 1)) == 0 && _mask >> 1 < added, "2: the mask fits the number of buckets");
         Volatile.Write(ref _count, added + 1);
     }
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Maps;
@@ -45,6 +46,7 @@ internal readonly record struct BucketEntry(ulong Bits)
     /// <summary>Returns the entry after a change, not held.</summary>
     public ulong After(uint frame, bool isChained)
     {
+        Debug.Assert(frame <= MaxFrame, "an entry has 28 bits for a frame");
         ulong version = ((Bits >> VersionShift) + 1) & VersionMask;
         return ((ulong)frame << FrameShift) | (version << VersionShift) | (isChained ? 2UL : 0);
     }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -28,6 +29,8 @@ internal static class BucketLines
     public static int SecondOffset(BucketLayout layout, int homeOffset)
     {
         int start = BucketLayout.RecordsOffset(layout.SlotsIn(PageLayout.SizeBytes));
+        Debug.Assert(
+            homeOffset >= start && (homeOffset - start) % KeyLine.Bytes == 0, "the preferred line is one of the records");
         return start + ((homeOffset - start) ^ KeyLine.Bytes);
     }
 
@@ -39,6 +42,7 @@ internal static class BucketLines
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int HomeOffset(BucketLayout layout, ulong hash)
     {
+        Debug.Assert(layout.HasKeyLines, "only records that fill lines have a preferred line");
         int slots = layout.SlotsIn(PageLayout.SizeBytes);
         return BucketLayout.RecordsOffset(slots) + (HomeLine(hash, slots / TagGroup.Size) * KeyLine.Bytes);
     }

@@ -27,7 +27,7 @@ namespace Treepie.Storage.Maps;
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariant: from the group selected by a record's hash (bits 48 to 63 × groups / 65,536) up to, but not including, the
+/// Invariant. 1. From the group selected by a record's hash (bits 48 to 63 × groups / 65,536) up to, but not including, the
 /// group it is in, no slot is free; so a search ends at the first group with a free slot.
 /// </remarks>
 internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
@@ -231,6 +231,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(ulong hash)
     {
+        Debug.Assert(_layout.IsFixed, "only fixed-size records have a likely line");
         int slot = BucketLines.FirstSlot(_layout, hash, Slots / TagGroup.Size);
         if (_layout.HasKeyLines)
         {
@@ -337,6 +338,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     public void HideSlots<THash>(THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(_layout.HasKeyLines, "only the keys of lines are searched without tags");
         int pair = HomePair(hashing, 0);
         for (int slot = pair * PairRecords; slot < (pair + 1) * PairRecords; slot++)
             HideSlot(slot, hashing);
@@ -346,6 +348,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     public void HideSlot<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(_layout.HasKeyLines && !IsUsed(slot), "only a free slot of a line hides its key");
         ulong key = 0;
         while (HomePair(hashing, key) == slot / PairRecords)
             key++;
@@ -472,6 +475,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         if (SlotsEnd(slots) > room)
             return false;
 
+        Debug.Assert(
+            slots % TagGroup.Size == 0 && MaxCount(slots) > header.Count, "there are slots for all records and one more");
         Span<byte> copy = stackalloc byte[_bytes.Length];
         _bytes.CopyTo(copy);
         Rebuild(new BucketPage(copy, _layout), slots, hashing);
@@ -486,6 +491,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     private void Rebuild<THash>(scoped BucketPage source, int slots, THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(!_layout.IsFixed, "only cells have free bytes between them");
         Page header = Header;
         _bytes[TagsOffset..].Clear();
         header.Count = 0;

@@ -65,9 +65,11 @@ internal sealed class FrameArena : IDisposable
     public void Release(uint frame, int frames)
     {
         int order = OrderOf(frames);
+        Debug.Assert(frames > 0 && order < Classes, "1: there are runs of this size");
         lock (_lock)
         {
             Debug.Assert(frame != 0 && frame % (1u << order) == 0, "1: a run begins at a multiple of its size");
+            Debug.Assert(frame + (1L << order) <= _committed, "1: a run has memory");
             _free[order].Push(frame);
             Volatile.Write(ref _inUse, _inUse - (1L << order));
             Debug.Assert(_inUse >= 0, "2: a run is given back once");

@@ -75,6 +75,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     /// <summary>Overwrites the value of the record found. Returns false if it has a different length.</summary>
     public readonly bool TryOverwrite(scoped ReadOnlySpan<byte> value, bool isRun)
     {
+        Debug.Assert(_frame != 0, "a record was found");
         Span<byte> old = Page(_frame).Value(_slot, out bool wasRun);
         if (old.Length != value.Length || wasRun != isRun)
             return false;
@@ -168,6 +169,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     public readonly void Divide(
         ulong bit, scoped ref FrameChain<TKey, TKeySerializer> low, scoped ref FrameChain<TKey, TKeySerializer> high)
     {
+        Debug.Assert(bit != 0 && (bit & (bit - 1)) == 0, "one bit of the hash divides a chain");
         for (uint frame = First; frame != 0; frame = (uint)Page(frame).Next.Number)
         {
             BucketPage page = Page(frame);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Trees;
 
@@ -33,6 +34,7 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
         _from = from;
         PageReference root = VisitDirectory(map.Root, map.Levels - 1, 0);
         next = _next;
+        Debug.Assert(next < 0 || next > from, "a later step continues behind this one");
         return map with { Root = root };
     }
 
@@ -114,6 +116,7 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
             return;
 
         PageReference moved = pages.MoveRun(run, _mapId);
+        Debug.Assert(moved.Birth == pages.Birth && moved.Number != run.First.Number, "a run is copied to free pages");
         Moved += run.Run.Pages;
         bucket = Make(bucket);
         moved.WritePacked(new BucketPage(pages.Bytes(bucket.Number), _layout).Value(slot, out _));

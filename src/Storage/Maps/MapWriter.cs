@@ -178,6 +178,7 @@ internal sealed class MapWriter
         THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(head.Birth == _pages.Birth, "records are added to the batch's own pages");
         for (var chain = new BucketChain(_store, head); ;)
         {
             PageReference reference = chain.Reference;
@@ -187,6 +188,7 @@ internal sealed class MapWriter
             if (slot >= 0)
             {
                 value.CopyTo(page.Value(slot, out _));
+                Debug.Assert(page.IsReachable(slot, hash), "1: a search finds the record that was added");
                 bool isPacked = !_layout.IsFixed && (page.Slots != slots || heap - page.Header.HeapStart != page.CellBytes(slot));
                 _pages.Note(reference.Number, isPacked ? LineSet.All : page.LinesOf(slot));
                 return reference != head;
@@ -216,6 +218,7 @@ internal sealed class MapWriter
     /// <summary>Removes a page from its chain if it is empty, and the first one if none follows it.</summary>
     private void Unlink(long bucket, PageReference head, PageReference before, PageReference reference)
     {
+        Debug.Assert(before.IsNone == (reference == head), "3: every page but the first follows another");
         var page = new BucketPage(_pages.View(reference.Number), _layout);
         if (page.Count > 0)
             return;
@@ -238,6 +241,7 @@ internal sealed class MapWriter
     private void Split<THash>(THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(_buckets < MapLayout.MaxBuckets, "4: the directory has room for one bucket more");
         long added = _buckets, divided = MapLayout.Buddy(added);
         Debug.Assert(divided >= 0 && divided < added, "1: a bucket is divided into itself and a new one");
         if (added >> (MapLayout.FanoutBits * Record.Levels) != 0)
@@ -356,6 +360,7 @@ internal sealed class MapWriter
     /// <summary>Moves from a page that belongs to the batch to the next, which is copied into the batch too.</summary>
     private void OwnNext(ref BucketChain chain)
     {
+        Debug.Assert(chain.Reference.Birth == _pages.Birth, "only a page after one of the batch's own is copied");
         long before = chain.Reference.Number;
         PageReference next = new BucketPage(_pages.View(before), _layout).Next;
         chain.MoveTo(next);
@@ -375,6 +380,7 @@ internal sealed class MapWriter
 
     private void ForgetBucket(PageReference directory, long bucket, int level)
     {
+        Debug.Assert(directory.Birth == _pages.Birth, "4: an entry is removed from one of the batch's own pages");
         Span<byte> page = _pages.Bytes(directory.Number);
         int index = MapLayout.IndexOf(bucket, level);
         if (level > 0)
@@ -395,6 +401,7 @@ internal sealed class MapWriter
     private void GrowRoot()
     {
         Debug.Assert(Record.Levels < TreeRecord.MaxLevels, "a record has room for the levels");
+        Debug.Assert(Record.Levels < MapLayout.MaxLevels, "4: the most buckets need no more levels");
         PageReference old = OwnRoot(), root = _pages.New(Record.Id, PageType.MapDirectory, Record.Levels);
         Span<byte> from = _pages.Bytes(old.Number)[PageLayout.HeaderBytes..MapLayout.EntriesOffset];
         Span<byte> page = _pages.Bytes(root.Number);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -456,6 +457,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     private void Split(long added)
     {
         ThrowIfDisposed();
+        Debug.Assert(
+            _growth.IsHeldByCurrentThread && added == Buckets, "1: one thread at a time adds the next bucket");
         _directory.Prepare(added + 1);
         long divided = MapLayout.Buddy(added);
         BucketEntry entry = _directory.Hold(divided);
@@ -486,6 +489,7 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
 
     private void CopyDescendants(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
     {
+        Debug.Assert(_growth.IsHeldByCurrentThread, "1: no bucket is split while its records are copied");
         BucketEntry entry = _directory.Hold(bucket);
         try
         {

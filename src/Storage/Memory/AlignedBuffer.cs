@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Memory;
@@ -30,6 +31,7 @@ internal sealed unsafe class AlignedBuffer : IDisposable
     /// <summary>Changes the length and keeps the first bytes. The others are undefined.</summary>
     public void Resize(int lengthBytes, int keptBytes)
     {
+        Debug.Assert(keptBytes >= 0 && keptBytes <= Math.Min(lengthBytes, Length), "what is kept is in both buffers");
         byte* start = (byte*)NativeMemory.AlignedAlloc((nuint)lengthBytes, AlignmentBytes); // throws if out of memory
         new ReadOnlySpan<byte>(_start, keptBytes).CopyTo(new Span<byte>(start, lengthBytes));
         Free();

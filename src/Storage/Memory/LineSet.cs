@@ -74,6 +74,7 @@ internal struct LineSet
     /// <summary>Whether two byte ranges are equal in all lines outside the set. For assertions.</summary>
     public readonly bool CoversDifferences(ReadOnlySpan<byte> left, ReadOnlySpan<byte> right)
     {
+        Debug.Assert(left.Length == right.Length && left.Length <= CoveredBytes, "the lines of both are covered");
         for (int line = 0; line < left.Length / LineBytes; line++)
         {
             bool isIn = ((Half(line / LinesPerHalf) >> (line % LinesPerHalf)) & 1) != 0;

@@ -137,6 +137,7 @@ internal static class WordDifference
     /// </summary>
     public static int Next(ReadOnlySpan<ulong> bits, int from, bool isSet)
     {
+        Debug.Assert(from >= 0, "no word lies before the first");
         for (int group = from / BitsPerGroup; group < bits.Length; group++)
         {
             ulong wanted = isSet ? bits[group] : ~bits[group];

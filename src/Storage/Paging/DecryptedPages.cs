@@ -193,6 +193,7 @@ internal sealed class DecryptedPages : IDisposable
     /// </summary>
     public void Adopt(long number, ReadOnlySpan<byte> plain)
     {
+        Debug.Assert(plain.Length == PageLayout.SizeBytes, "only single pages are kept by a checkpoint");
         long budget = BudgetBytes;
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
@@ -417,11 +418,13 @@ internal sealed class DecryptedPages : IDisposable
         Debug.Assert(pages > 0, "a run has pages");
         Zero(range, number, pages);
         Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
+        Debug.Assert(Bytes >= 0, "the bytes of places are counted once");
     }
 
     /// <summary>Accounts for a new place.</summary>
     private void Occupy(Stripe stripe, long number, int pages)
     {
+        Debug.Assert(stripe.Places.ContainsKey(number), "1: a number that is occupied is a place");
         EndVacancy(stripe, number);
         Interlocked.Add(ref _bytes, (long)pages * PageLayout.SizeBytes);
     }
@@ -435,6 +438,7 @@ internal sealed class DecryptedPages : IDisposable
 
     private void EndVacancy(Stripe stripe, long number)
     {
+        Debug.Assert(stripe.Sync.IsHeldByCurrentThread, "1: a vacancy ends under the lock of its stripe");
         if (stripe.Vacant.Remove(number))
             Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);
     }
@@ -442,6 +446,7 @@ internal sealed class DecryptedPages : IDisposable
     /// <summary>Zeroes a place; keeps its memory if the budget allows, since its number will be reused soon.</summary>
     private void Vacate(Stripe stripe, long number, int pages)
     {
+        Debug.Assert(stripe.Sync.IsHeldByCurrentThread, "1: a place becomes a vacancy under the lock of its stripe");
         if (pages > 1 || HeldBytes > BudgetBytes)
         {
             Drop(_space.Pages, number, pages);
@@ -457,6 +462,7 @@ internal sealed class DecryptedPages : IDisposable
 
     private void GiveBackVacant(Stripe stripe, bool all, long atLeastBytes = long.MaxValue)
     {
+        Debug.Assert(stripe.Sync.IsHeldByCurrentThread, "1: vacancies are given back under the lock of their stripe");
         foreach ((long number, bool isOld) in stripe.Vacant)
         {
             if (atLeastBytes <= 0)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -22,6 +23,8 @@ internal sealed class DiskPages(IFile file, DecryptedPages? decrypted)
     /// <summary>Reads consecutive pages; returns the reason if they cannot be read, or null.</summary>
     public string? Read(long number, Span<byte> destination)
     {
+        Debug.Assert(
+            destination.Length > 0 && destination.Length % PageLayout.SizeBytes == 0, "whole pages are read");
         try
         {
             int read = file.ReadPastCache(destination, number * PageLayout.SizeBytes);

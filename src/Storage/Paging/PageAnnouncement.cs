@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Paging;
 
 /// <summary>
@@ -33,6 +35,7 @@ internal ref struct PageAnnouncement(PageStore store)
     /// <summary>Sends the last request.</summary>
     public void End()
     {
+        Debug.Assert(_pages <= MaxRun, "a request has no more pages than one may have");
         if (_pages > 0)
             _store.Announce(_first, _pages);
         _pages = 0;

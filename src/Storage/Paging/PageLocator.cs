@@ -47,6 +47,7 @@ internal sealed class PageLocator
     public void Set(long pageNumber, uint frame, bool isWritable)
     {
         Debug.Assert(frame != 0 && _generation != 0, "0 is no frame and no generation");
+        Debug.Assert((ulong)pageNumber >> (64 - GenerationBits) == 0, "the number of a page has 48 bits");
         Entry[] entries = _entries;
         _stored++;
         entries[(int)pageNumber & (entries.Length - 1)] = new Entry(StampOf(pageNumber), frame, isWritable);

@@ -51,6 +51,7 @@ internal sealed class PageSpaces : IDisposable
     /// <param name="pages">Number of pages it must have room for.</param>
     public PageSpace Grow(long pages)
     {
+        Debug.Assert(pages <= _limitPages, "no space is larger than the limit");
         for (int factor = GrowthFactor; factor > 1; factor /= 2)
         {
             long wanted = Last.Count;

@@ -31,6 +31,9 @@ internal sealed class ScratchSpace : IDisposable
         _first = AddressRange.Reserve(firstBytes, calls);
         _firstFrames = (uint)(firstBytes / PageLayout.SizeBytes);
         _segmentFrames = (uint)(segmentBytes / PageLayout.SizeBytes);
+        Debug.Assert(
+            _firstFrames % Scratch.ArenaFrames == 0 && _segmentFrames % Scratch.ArenaFrames == 0,
+            "segments are whole arenas");
     }
 
     /// <summary>The number after that of the last frame.</summary>

@@ -35,6 +35,7 @@ internal sealed class SingleFrames
         _bits[word] |= 1UL << (int)(frame % BitsPerWord);
         _words[summary] |= 1UL << (word % BitsPerWord);
         _hint = Math.Min(_hint, summary);
+        Debug.Assert(_words.AsSpan(0, _hint).IndexOfAnyExcept(0UL) < 0, "3: the words below the hint are zero");
     }
 
     /// <summary>Removes the lowest free frame; false if there is none.</summary>
@@ -60,6 +61,7 @@ internal sealed class SingleFrames
     /// <summary>Removes all frames of an arena if all of them are free; otherwise none.</summary>
     public bool TryTakeArena(int arena)
     {
+        Debug.Assert(arena >= 0, "there are no arenas before the first");
         int first = arena * WordsPerArena;
         if (first + WordsPerArena > _bits.Length || _bits.AsSpan(first, WordsPerArena).ContainsAnyExcept(ulong.MaxValue))
             return false;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Transactions;
 
@@ -124,10 +125,12 @@ public sealed class OptimisticSession : IDisposable
                     + $"OptimisticSessionOptions.MaxReadBytes allows. Read less in one session, read stretches by a cursor "
                     + $"instead of single keys, or raise it.");
         _readBytes += bytes;
+        Debug.Assert(_readBytes >= 0, "bytes of reads are given back once");
     }
 
     internal void ChargeWrite(int bytes)
     {
+        Debug.Assert(bytes >= 0, "bytes of writes are not given back");
         if (_writeBytes + bytes > _options.MaxWriteBytes)
             throw new SessionLimitException(
                 $"The session would have more than {_options.MaxWriteBytes} bytes of writes, which "
@@ -138,6 +141,7 @@ public sealed class OptimisticSession : IDisposable
     /// <summary>Prepares the commit outside the commit queue; returns false if there is nothing to write.</summary>
     private bool Prepare(CancellationToken cancellationToken)
     {
+        Debug.Assert(!IsEnded && _validated.Count == 0, "a session commits once");
         cancellationToken.ThrowIfCancellationRequested();
         foreach (SessionCursor cursor in _cursors)
             cursor.Note();
@@ -194,6 +198,7 @@ public sealed class OptimisticSession : IDisposable
     /// </summary>
     private long Run(WriteTransaction transaction)
     {
+        Debug.Assert(transaction.TransactionId > SnapshotId, "a session commits after the snapshot it has read");
         foreach (Validated reads in _validated)
         {
             TreeRecord now = transaction.Batch.FindTree(reads.Tree.Name) ?? TreeRecord.Empty(0);

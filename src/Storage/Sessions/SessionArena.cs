@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Sessions;
 
 /// <summary>An arena for bytes that live as long as the session, allocated side by side in a few arrays.</summary>
@@ -31,6 +33,7 @@ internal sealed class SessionArena
 
         Memory<byte> room = _chunk.AsMemory(_used, lengthBytes);
         _used += lengthBytes;
+        Debug.Assert(_used <= _chunk.Length, "a chunk has room for what is copied into it");
         return room;
     }
 }

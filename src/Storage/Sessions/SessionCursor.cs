@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Sessions;
@@ -177,6 +178,9 @@ public sealed class SessionCursor : IDisposable
         if (_isValid)
             Cover(Current);
         _tree.Session.ChargeRead(_low.Length + _high.Length - MostEndBytes);
+        Debug.Assert(
+            _low.Key is not { } low || _high.Key is not { } high || low.Span.SequenceCompareTo(high.Span) <= 0,
+            "a range begins before it ends");
         _tree.Reads.Add(new ReadRange(_low.Key, _high.Key, _isHighExcluded));
         _hasRange = false;
     }

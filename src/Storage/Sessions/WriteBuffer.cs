@@ -85,6 +85,7 @@ internal sealed class WriteBuffer
     /// <summary>Records a put or delete of a key, replacing an earlier one.</summary>
     public void Set(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isDelete)
     {
+        Debug.Assert(!isDelete || value.IsEmpty, "a deleted key has no value");
         int entry = Next(LastBefore(key)); // sets _path for Add
         if (entry == 0 || !Key(entry).SequenceEqual(key))
             entry = Add(key);
@@ -121,6 +122,12 @@ internal sealed class WriteBuffer
         }
 
         Debug.Assert(_links.Count == _entries[entry].FirstLink + levels, "An entry's links lie side by side.");
+        Debug.Assert(
+            _path[0] == 0 || Key(_path[0]).SequenceCompareTo(key) < 0,
+            "keys ascend along the links: one is above the key before it");
+        Debug.Assert(
+            Next(entry) == 0 || key.SequenceCompareTo(Key(Next(entry))) < 0,
+            "keys ascend along the links: one is below the key after it");
         return entry;
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Trees;
@@ -47,6 +48,7 @@ internal static class PinnedPagesTree
             for (int i = 0; i < count; i++)
             {
                 PageWriter.FreedRun run = runs[first + i];
+                Debug.Assert(run.Birth <= holder, "a snapshot sees only runs that were born up to it");
                 new PinnedRun(run.Run, run.Birth, freed).Write(room[(i * SystemKey.RunBytes)..]);
                 pages += run.Run.Pages;
             }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Maps;
 using Treepie.Storage.Paging;
@@ -41,6 +42,7 @@ internal sealed class RootWalk(
 
     private void Walk(PageReference reference, int level, bool isCatalogue)
     {
+        Debug.Assert(level >= 0, "leaves are the lowest pages of a tree");
         cancellationToken.ThrowIfCancellationRequested();
         if (reference.Birth <= bornAfter || !visit(new PageRun(reference.Number, 1)))
             return;

@@ -205,6 +205,7 @@ public sealed class Cursor : IDisposable
                 high = middle;
         }
 
+        Debug.Assert(high >= first && high <= _leafCount, "2: the entries that begin so are of the leaf");
         return high;
     }
 
@@ -282,6 +283,7 @@ public sealed class Cursor : IDisposable
             _tree.Store.PrefetchHead(next);
         }
 
+        Debug.Assert(last >= first, "2: at least the current entry is taken");
         _keyLength = -1;
         _indexes[_depth] = last;
         return new LeafEntries(_tree.Store, leaf, first, last + 1 - first);
@@ -374,6 +376,7 @@ public sealed class Cursor : IDisposable
     /// </summary>
     internal int SharedLevel(Cursor other)
     {
+        Debug.Assert(IsValid && other.IsValid, "1: both cursors stand on a key");
         for (int level = Math.Min(_depth, other._depth); level >= 0; level--)
             if (_pages[_depth - level] == other._pages[other._depth - level])
                 return level;
@@ -436,6 +439,8 @@ public sealed class Cursor : IDisposable
 
     private void SeekLeaf(scoped ReadOnlySpan<byte> key)
     {
+        Debug.Assert(
+            _depth == _tree.Record.Levels - 1 && _depth < _pages.Length, "1: the path has room for a page of each level");
         PageReference reference = _tree.Record.Root;
         for (int depth = 0; depth < _depth; depth++)
         {
@@ -453,6 +458,7 @@ public sealed class Cursor : IDisposable
 
     private bool DescendFirst(int depth, PageReference reference)
     {
+        Debug.Assert((uint)depth <= (uint)_depth, "1: the descent begins at a level of the tree");
         _tree.Visit(_depth - depth + 1);
         for (; depth < _depth; depth++)
         {
@@ -469,6 +475,7 @@ public sealed class Cursor : IDisposable
 
     private bool DescendLast(int depth, PageReference reference)
     {
+        Debug.Assert((uint)depth <= (uint)_depth, "1: the descent begins at a level of the tree");
         _tree.Visit(_depth - depth + 1);
         for (; depth < _depth; depth++)
         {
@@ -486,6 +493,7 @@ public sealed class Cursor : IDisposable
 
     private bool NextLeaf(int from)
     {
+        Debug.Assert(from < _depth, "3: only the entry of a branch leads to a next leaf");
         for (int depth = from; depth >= 0; depth--)
         {
             SlottedPage branch = Page(depth);

@@ -76,6 +76,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     public readonly bool TryGet(int index, scoped ReadOnlySpan<byte> key, int beginning, out ReadOnlySpan<byte> value)
     {
         Debug.Assert((uint)index < (uint)_count, "one of the keys that were added");
+        Debug.Assert(beginning >= 0 && beginning <= key.Length, "a key shares no more bytes than it has");
         value = default;
         var leaf = new SlottedPage(_store.Read(_leaves[index], level: 0));
         int place = leaf.LowerBound(key, 0, out bool isExact) - 1;

@@ -58,6 +58,8 @@ public readonly ref struct LeafEntries
     /// <exception cref="ArgumentOutOfRangeException">The entry does not exist.</exception>
     public ReadOnlySpan<byte> Key(int index)
     {
+        Debug.Assert(
+            _prefixBytes == _leaf.Header.PrefixLength, "entries that are read for their values have no keys");
         ReadOnlySpan<byte> suffix = _leaf.Suffix(At(index));
         if (_prefixBytes == 0)
             return suffix;

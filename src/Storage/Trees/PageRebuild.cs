@@ -24,6 +24,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     /// <summary>Size of an entry in bytes: its whole key, value, head and slot.</summary>
     public int EntryBytes(int entry)
     {
+        Debug.Assert((uint)entry < (uint)Count, "one of the entries has this number");
         if (entry == _index)
             return SlottedPage.EntryBytes(_key.Length, _valueBytes);
 
@@ -34,6 +35,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     /// <summary>Length of the common prefix of the keys of these entries.</summary>
     public int CommonPrefix(int from, int to, bool isBranch)
     {
+        Debug.Assert(from >= 0 && from <= to && to <= Count, "a prefix is that of entries that there are");
         if (isBranch)
             from++;
         if (to - from < 2)
@@ -102,6 +104,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     /// <summary>Copies the whole key of an entry; returns its length.</summary>
     public int CopyKey(int entry, Span<byte> destination)
     {
+        Debug.Assert((uint)entry < (uint)Count, "one of the entries has this number");
         if (entry != _index)
             return _old.CopyKey(OldIndex(entry), destination);
 

@@ -104,6 +104,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         if (_poison is { } poison)
             throw new StorageException($"The command went on after an error that must end it: {poison.Message}", poison);
 
+        Debug.Assert(
+            _writtenMark <= _written.Count && _freedMark <= _freed.Count,
+            "3: a command keeps the pages of those before it in their places");
         LoadFreed(_freedMark);
         DropImages();
     }
@@ -146,12 +149,14 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             _freed.RemoveAt(i);
         }
 
+        AssertWritten();
         LoadFreed(0); // catalogue and system tree belong to no command
     }
 
     /// <summary>Creates an empty page with a header.</summary>
     public PageReference New(uint treeId, PageType type, int level)
     {
+        Debug.Assert(type != PageType.Overflow && level >= 0, "a page with a level is not the first of a run");
         long number = Allocate(1, out Span<byte> bytes, 0);
         bytes.Clear();
         _ = new Page(bytes)
@@ -172,6 +177,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// </summary>
     public PageReference NewBeside(PageReference own, uint treeId, PageType type, int level)
     {
+        Debug.Assert(own.Birth == Birth, "1: only one of the batch's own pages is divided");
         PageReference made = New(treeId, type, level);
         long from = _written[store.Scratch.Record(OwnFrame(own.Number)).Index].From;
         int index = store.Scratch.Record(OwnFrame(made.Number)).Index;
@@ -183,6 +189,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Creates an overflow run; the bytes of its value are undefined.</summary>
     public Span<byte> NewRun(uint treeId, int valueBytes, out PageReference reference)
     {
+        Debug.Assert(valueBytes is >= 0 and <= FormatLimits.MaxValueBytes, "a run holds one value");
         long number = Allocate(PageLayout.RunPages(valueBytes), out Span<byte> bytes, 0);
         bytes[..PageLayout.HeaderBytes].Clear();
         bytes[(PageLayout.HeaderBytes + valueBytes)..].Clear();
@@ -320,6 +327,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// </summary>
     public List<FreedRun> TakeFreed(int count, long bornUpTo)
     {
+        Debug.Assert((uint)count <= (uint)_freed.Count, "2: only runs that were freed are taken");
         var taken = new List<FreedRun>();
         int kept = 0;
         for (int i = 0; i < _freed.Count; i++)
@@ -330,6 +338,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
                 _freed[kept++] = _freed[i];
         }
 
+        Debug.Assert(kept + taken.Count == _freed.Count, "2: a freed run is either kept or taken");
         _freed.RemoveRange(kept, _freed.Count - kept);
         return taken;
     }
@@ -349,6 +358,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
 
     private long Allocate(int pages, out Span<byte> bytes, long from, ReadOnlySpan<byte> original = default)
     {
+        Debug.Assert(
+            from == 0 || (pages == 1 && original.Length == PageLayout.SizeBytes),
+            "4: only a single page is copied, and whole");
         try
         {
             if (_bytes + ((long)pages * PageLayout.SizeBytes) > MaxBytes)
@@ -404,6 +416,26 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         _written[index] = new WrittenPage(-1, 0, 0);
     }
 
+    /// <summary>Asserts invariants 3 and 6.</summary>
+    [Conditional("DEBUG")]
+    private void AssertWritten()
+    {
+        long bytes = 0;
+        for (int i = 0; i < _written.Count; i++)
+        {
+            WrittenPage page = _written[i];
+            if (page.Number < 0)
+                continue;
+
+            bytes += (long)page.Pages * PageLayout.SizeBytes;
+            uint frame = store.FrameOf(page.Number);
+            Debug.Assert(frame != 0, "3: each of the batch's own pages has a frame");
+            Debug.Assert(store.Scratch.Record(frame).Index == i, "3: a page knows its place in the list");
+        }
+
+        Debug.Assert(bytes == _bytes, "6: the bytes of pages are counted once");
+    }
+
     private void GiveBack(WrittenPage page)
     {
         if (page.Number < 0)
@@ -417,6 +449,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
 
     private void Restore(PageImage image)
     {
+        Debug.Assert(store.Scratch.Record(image.Frame).Birth == Birth, "1: only the batch's own pages are restored");
         Span<byte> bytes = store.Scratch.Bytes(image.Frame, PageLayout.SizeBytes);
         if (image.Image == 0)
             image.Before.WritePacked(bytes[image.Offset..]);

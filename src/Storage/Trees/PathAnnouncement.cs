@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -51,6 +52,7 @@ internal sealed class PathAnnouncement
                 Path path = _paths[i];
                 if (path.Level == path.End)
                     continue;
+                Debug.Assert(path.Level > path.End && path.End >= 0, "a path goes down to its end");
                 var branch = new SlottedPage(path.Store.Enter(path.At, path.Level));
                 _paths[left++] = path with { At = branch.Child(branch.FindChild(path.Key)), Level = path.Level - 1 };
             }

@@ -212,6 +212,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         int keyBytes = first.Length + second.Length;
         int cell = header.HeapStart - (CellHeadBytes + keyBytes + valueBytes);
         Debug.Assert((uint)index <= (uint)count, "an entry goes among the others or behind the last");
+        Debug.Assert((uint)valueBytes < OverflowFlag, "a cell has fifteen bits for the length of its value");
         Debug.Assert(cell >= SlotsEnd(count + 1), "2: the caller has made sure of room");
 
         int slots = SlotsStart(count);
@@ -249,6 +250,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// </summary>
     public Span<byte> ShrinkValue(int index, int valueBytes)
     {
+        Debug.Assert(valueBytes >= 0, "a value has no negative length");
         Span<byte> value = Value(index, out bool isOverflow);
         Debug.Assert(valueBytes <= value.Length, "3: values do not grow in place");
         if (valueBytes == value.Length)
@@ -300,6 +302,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// <param name="copy">Buffer of the size of a page.</param>
     public Span<byte> ReplaceCompacted(int index, int valueBytes, bool isOverflow, Span<byte> copy)
     {
+        Debug.Assert(copy.Length == PageLayout.SizeBytes, "3: the copy has room for the whole heap");
         Page header = Header;
         int count = header.Count;
         _bytes[header.HeapStart..].CopyTo(copy[header.HeapStart..]);

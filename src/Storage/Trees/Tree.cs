@@ -267,6 +267,7 @@ public sealed class Tree
     /// <summary>Counts entered pages, if the transaction counts them.</summary>
     internal void Visit(int pages)
     {
+        Debug.Assert(pages >= 0, "visits are only added");
         if (_visits is { } visits)
             visits.Count += pages;
     }
@@ -277,6 +278,7 @@ public sealed class Tree
     /// <summary>Points an internal tree of the engine to another state.</summary>
     internal void Renew(TreeRecord record)
     {
+        Debug.Assert(record.Id == Record.Id, "another state of a tree is of the same tree");
         Record = record;
         _writer?.Begin(this);
     }

@@ -29,6 +29,7 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, 
 
     protected override PageReference Rewrite(PageReference reference, int level)
     {
+        Debug.Assert(level >= 0, "leaves are the lowest pages that are moved");
         _visited++;
         _ = Store.Read(reference, level); // throws for a damaged page
         PageReference own = choice.Includes(reference) ? MakeWritable(reference, level) : reference;

@@ -52,6 +52,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
             return reference;
 
         (List<Place> starts, List<byte[]> separators) = Divide(leaves);
+        Debug.Assert(starts.Count == separators.Count, "each packed leaf has a separator");
         if (starts.Count < 2 || starts.Count > leaves.Length * 7 / 8 || BranchBytes(separators) > PageLayout.ContentBytes)
             return reference;
 
@@ -118,6 +119,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
             last = entries > 0 ? last with { Entry = entries - 1 } : new Place(last.Leaf - 1, -1);
 
         Debug.Assert(last.Leaf > from.Leaf || (last.Leaf == from.Leaf && last.Entry >= from.Entry), "a leaf has entries");
+        Debug.Assert(from.Entry < Leaf(leaves[from.Leaf]).Count, "a packed leaf begins with an entry that there is");
         PageReference made = Pages.New(Tree.Record.Id, PageType.Leaf, 0);
         var page = new SlottedPage(Pages.Bytes(made.Number));
         int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first),

@@ -28,11 +28,13 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
     /// <summary>Continues from a key (empty: the start); returns the key to continue from later, or null at the end.</summary>
     public byte[]? Run(ReadOnlySpan<byte> from)
     {
+        Debug.Assert(_resume is null && !_isStopped, "a step runs once");
         TreeRecord record = tree.Record;
         if (record.Levels <= lowest)
             return null;
 
         PageReference root = Visit(record.Root, record.Levels - 1, from, isFirst: from.Length > 0);
+        Debug.Assert(_isStopped == _resume is not null, "a step that stops early knows where to continue");
         if (root != record.Root)
             tree.Record = tree.Record with { Root = root };
         return _resume;
@@ -49,6 +51,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
 
     private PageReference Visit(PageReference reference, int level, ReadOnlySpan<byte> from, bool isFirst)
     {
+        Debug.Assert(level >= lowest, "no page below the lowest level is visited");
         if (IsPassedOver(reference))
             return reference;
 

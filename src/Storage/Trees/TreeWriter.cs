@@ -60,6 +60,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         }
 
         int depth = _leafDepth;
+        Debug.Assert(
+            depth == _tree.Record.Levels - 1 && pages.Memory.PathOwner == this,
+            "3: the path is that of this writer and ends at a leaf");
         long number = _path[depth].Number;
         var leaf = new SlottedPage(pages.Edit(number));
         bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes
@@ -175,6 +178,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
         TreeRecord record = _tree.Record;
+        Debug.Assert(record.Levels > 0, "3: a tree without levels has no leaf to descend to");
         PageReference before = _leafDepth < 0 || pages.Memory.PathOwner != this ? default : _path[_leafDepth];
         pages.Memory.PathOwner = this;
         PageReference own = pages.MakeWritable(record.Root, record.Levels - 1);
@@ -225,6 +229,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// <summary>Inserts an entry into the page at a depth of the path; returns the span for its value.</summary>
     private Span<byte> Insert(int depth, int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
+        Debug.Assert((uint)depth < (uint)_tree.Record.Levels, "3: the path has a page at this depth");
+        Debug.Assert(_path[depth].Birth == pages.Birth, "1: every page of the path is the batch's own");
         long number = _path[depth].Number;
         Span<byte> bytes = pages.Edit(number);
         var page = new SlottedPage(bytes);
@@ -334,6 +340,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     {
         TreeRecord record = _tree.Record;
         Debug.Assert(record.Levels < TreeRecord.MaxLevels, "3: a path has room for every level");
+        Debug.Assert(record.Root == _path[0], "3: the path begins at the root");
         PageReference root = pages.New(record.Id, PageType.Branch, record.Levels);
         var branch = new SlottedPage(pages.Bytes(root.Number));
         record.Root.WritePacked(branch.Insert(0, default, PageReference.PackedBytes, false));
@@ -346,6 +353,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// </summary>
     private void Shrink(int depth)
     {
+        Debug.Assert(depth == _tree.Record.Levels - 1, "3: a removal begins at a leaf");
         for (; depth > 0; depth--)
         {
             var page = new SlottedPage(pages.Bytes(_path[depth].Number));
@@ -388,6 +396,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// <summary>Merges a page with a neighbour under the same parent, into the left one, if both fit with some room.</summary>
     private bool Merge(int depth)
     {
+        Debug.Assert(
+            depth > 0 && _path[depth - 1].Birth == pages.Birth,
+            "1: the parent of a page that is merged is the batch's own");
         var parent = new SlottedPage(pages.Bytes(_path[depth - 1].Number));
         int index = _index[depth - 1];
         Debug.Assert(parent.Child(index) == _path[depth], "2: the path is that of the pages");
@@ -419,6 +430,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         Append(merged, left, default, isBranch);
         Append(merged, right, separator, isBranch);
         Debug.Assert(merged.Count == left.Count + right.Count, "5: a merge keeps every entry");
+        Debug.Assert(merged.UsedBytes <= MergeLimitBytes, "5: a merged page has the room that was planned");
         pages.Free(parent.Child(leftIndex + 1));
         parent.Remove(leftIndex + 1);
         return true;
