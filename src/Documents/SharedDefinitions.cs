@@ -93,7 +93,8 @@ public sealed class SharedDefinitions
         if (database is null)
             lock (_lock)
                 database = Open(mustExist: true);
-        return database is null ? (null, 0) : (database.Settings.Get(name), database.Settings.Etag(name));
+        (long etag, byte[]? json) = database?.Settings.Read(name) ?? (0, null);
+        return (json is null ? default(ReadOnlyMemory<byte>?) : json, etag);
     }
 
     /// <summary>

@@ -60,9 +60,10 @@ internal static class ConfigurationEndpoints
     /// </summary>
     private static Task GetClient(HttpServerRequest request, Database database)
     {
+        long etag = EtagOfClient(request, database); // read before the values, so that a client can miss no change
         ReadOnlyMemory<byte>? own = database.Settings.Get(Client), shared = SharedClient(request).Json;
         bool isShared = shared is { } all && !IsDisabled(all) && (own is not { } given || IsDisabled(given));
-        return WriteClient(request, isShared ? shared : own, EtagOfClient(request, database));
+        return WriteClient(request, isShared ? shared : own, etag);
     }
 
     private static Task GetSharedClient(HttpServerRequest request)

@@ -107,6 +107,29 @@ public sealed class SharedDefinitionsTests : IDisposable
         await Assert.ThrowsAsync<InvalidQueryException>(() => one.AskAsync(Query));
     }
 
+    [Fact]
+    public async Task A_setting_and_its_etag_are_of_one_change()
+    {
+        using var stop = new CancellationTokenSource();
+        await _catalog.Shared.SetSettingAsync("x", "{}"u8.ToArray(), Cancel);
+        Task reading = Task.Run(
+            () =>
+            {
+                var known = new Dictionary<long, string>();
+                while (!stop.IsCancellationRequested)
+                {
+                    (ReadOnlyMemory<byte>? json, long etag) = _catalog.Shared.Setting("x");
+                    string text = System.Text.Encoding.UTF8.GetString(json!.Value.Span);
+                    Assert.Equal(text, known.TryAdd(etag, text) ? text : known[etag]);
+                }
+            },
+            Cancel);
+        for (int i = 0; i < 300 && !reading.IsCompleted; i++)
+            await _catalog.Shared.SetSettingAsync("x", System.Text.Encoding.UTF8.GetBytes($"{{\"N\":{i}}}"), Cancel);
+        await stop.CancelAsync();
+        await reading;
+    }
+
     private static IndexDefinition Index { get; } = new()
     {
         Name = "Notes",
