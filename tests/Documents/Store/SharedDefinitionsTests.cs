@@ -1,6 +1,7 @@
 using Treepie.Documents.Tests.Queries;
 using Treepie.Indexes;
 using Treepie.Queries;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Store;
@@ -105,6 +106,32 @@ public sealed class SharedDefinitionsTests : IDisposable
         Assert.Equal(["notes/2", "notes/1"], (await one.AskAsync(Query)).Ids);
         _catalog.Shared.DeleteSorter("Kinds");
         await Assert.ThrowsAsync<InvalidQueryException>(() => one.AskAsync(Query));
+    }
+
+    [Fact]
+    public async Task A_database_that_cannot_rebuild_its_indexes_keeps_no_other_from_it_and_is_named()
+    {
+        _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithoutAccents));
+        Database one = await CreateAsync("one"), two = await CreateAsync("two");
+        one.Indexes.Put(Index);
+        two.Indexes.Put(Index);
+        Assert.Equal((1, 1), (await CountAsync(one, "creme"), await CountAsync(two, "creme")));
+        string indexes = Path.Combine(one.DataDirectory, "indexes");
+        Directory.Move(indexes, indexes + ".away");
+        await File.WriteAllTextAsync(indexes, "", Cancel);
+
+        StorageException error = Assert.Throws<StorageException>(
+            () => _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithAccents)));
+        Assert.Contains("are stored", error.Message, StringComparison.Ordinal);
+        Assert.Contains("'one'", error.Message, StringComparison.Ordinal);
+        await SwappedAsync(two);
+        Assert.Equal((1, 0), (await CountAsync(one, "creme"), await CountAsync(two, "creme")));
+        File.Delete(indexes);
+        Directory.Move(indexes + ".away", indexes);
+        Reopen();
+        one = _catalog.Find("one")!;
+        await SwappedAsync(one);
+        Assert.Equal(0, await CountAsync(one, "creme"));
     }
 
     [Fact]
