@@ -33,9 +33,17 @@ internal static class ConfigurationEndpoints
     /// <summary>Sets a header if the client has an outdated configuration, so that it reads the current one.</summary>
     public static void Announce(HttpServerRequest request, Database database)
     {
-        if (request.Header("Client-Configuration-Etag") is { Length: > 0 } known
-            && known.Trim('"') != EtagOfClient(request, database).ToString(System.Globalization.CultureInfo.InvariantCulture))
-            request.SetHeader("Refresh-Client-Configuration", "true");
+        if (request.Header("Client-Configuration-Etag") is not { Length: > 0 } known)
+            return;
+        try
+        {
+            if (known.Trim('"') != EtagOfClient(request, database).ToString(System.Globalization.CultureInfo.InvariantCulture))
+                request.SetHeader("Refresh-Client-Configuration", "true");
+        }
+        catch (TreepieException)
+        {
+            // The shared configuration cannot be read: clients keep theirs, and their requests do not fail because of it.
+        }
     }
 
     /// <summary>Writes the configuration as members of a database record.</summary>

@@ -135,6 +135,27 @@ public sealed class SharedDefinitionsTests : IDisposable
     }
 
     [Fact]
+    public async Task Databases_work_while_what_they_share_cannot_be_read()
+    {
+        _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithoutAccents));
+        Database one = await CreateAsync("one");
+        one.Indexes.Put(Index);
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        _catalog.Dispose();
+        foreach (string file in Directory.GetFiles(Path.Combine(_folder.Path, "shared"), "*", SearchOption.AllDirectories))
+            await File.WriteAllBytesAsync(file, Enumerable.Repeat((byte)0x5A, (int)new FileInfo(file).Length).ToArray(), Cancel);
+        _catalog = new DatabaseCatalog(_folder.Path);
+        one = _catalog.Find("one")!;
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        one.Indexes.Analyzers.Put(new AnalyzerDefinition("Unrelated", "{}")); // looks at all indexes
+        await SwappedAsync(one);
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        Assert.ThrowsAny<StorageException>(() => _catalog.Shared.Analyzers);
+        Assert.ThrowsAny<StorageException>(() => _catalog.Shared.Setting("x"));
+        Assert.ThrowsAny<StorageException>(() => one.Indexes.Put(Index with { Name = "Another" }));
+    }
+
+    [Fact]
     public async Task A_setting_and_its_etag_are_of_one_change()
     {
         using var stop = new CancellationTokenSource();
