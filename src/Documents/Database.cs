@@ -92,8 +92,8 @@ public sealed class Database : IDocumentStore, ISessionHost
         if (Options.Shared is not { } shared)
             return;
         shared.AnalyzersChanged += RefreshAnalyzers;
-        if (shared.Analyzers.Count > 0)
-            RefreshAnalyzers(); // analyzers may have changed while the database was closed
+        // Analyzers may have changed since the indexes were opened. If this fails, they keep those they were built with.
+        RefreshAnalyzers([]);
     }
 
     /// <summary>The name of the database; that of the directory unless the options specify one.</summary>
@@ -538,15 +538,21 @@ public sealed class Database : IDocumentStore, ISessionHost
         KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
     }
 
-    private void RefreshAnalyzers()
+    /// <summary>Rebuilds the indexes whose shared analyzers have changed; adds an error to the list.</summary>
+    private void RefreshAnalyzers(ICollection<Exception> failed)
     {
         try
         {
-            Indexes.Analyzers.Refresh();
+            if (Options.Shared is { Analyzers.Count: > 0 })
+                Indexes.Analyzers.Refresh();
         }
         catch (ObjectDisposedException)
         {
             // The database is being closed. Its next opening applies shared analyzers.
+        }
+        catch (Exception error) when (error is StorageException or IOException or UnauthorizedAccessException)
+        {
+            failed.Add(new StorageException($"Database '{Name}': {error.Message}", error));
         }
     }
 

@@ -73,7 +73,8 @@ public sealed class DatabaseSettings
         throw new InvalidDocumentException($"The setting '{name}' is no JSON object. Nothing was changed.");
     }
 
-    private (long Etag, byte[]? Json) Read(string name)
+    /// <summary>Returns an object and the etag of the change that stored it; null and 0 if there is none.</summary>
+    internal (long Etag, byte[]? Json) Read(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         if (_known.TryGetValue(name, out (long, byte[]?) known))

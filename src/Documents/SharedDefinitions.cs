@@ -28,8 +28,8 @@ public sealed class SharedDefinitions
         _options = options with { Name = FolderName };
     }
 
-    /// <summary>Raised after analyzers have changed.</summary>
-    internal event Action? AnalyzersChanged;
+    /// <summary>Raised after analyzers have changed. A handler does not throw, but adds what went wrong to the list.</summary>
+    internal event Action<ICollection<Exception>>? AnalyzersChanged;
 
     /// <summary>All shared analyzers, by name.</summary>
     /// <exception cref="StorageException">They cannot be read.</exception>
@@ -55,10 +55,19 @@ public sealed class SharedDefinitions
     /// are rebuilt, those of closed databases when these are opened.
     /// </summary>
     /// <exception cref="InvalidAnalyzerException">A definition is not valid; nothing was changed.</exception>
+    /// <exception cref="StorageException">They cannot be stored; or they are stored and a database could not begin to rebuild its
+    /// indexes, as the message says. The others have begun.</exception>
     public void PutAnalyzers(params IReadOnlyList<AnalyzerDefinition> definitions)
     {
         Change(database => database.Indexes.Analyzers.Put(definitions));
-        AnalyzersChanged?.Invoke();
+        var failed = new List<Exception>();
+        foreach (Action<ICollection<Exception>> refresh in AnalyzersChanged?.GetInvocationList() ?? [])
+            refresh(failed);
+        if (failed.Count > 0)
+            throw new StorageException(
+                "The analyzers are stored, but not every database could begin to rebuild its indexes; those that could not do so "
+                    + $"when they are opened again. {string.Join(' ', failed.Select(static error => error.Message))}",
+                failed[0]);
     }
 
     /// <summary>
@@ -93,7 +102,8 @@ public sealed class SharedDefinitions
         if (database is null)
             lock (_lock)
                 database = Open(mustExist: true);
-        return database is null ? (null, 0) : (database.Settings.Get(name), database.Settings.Etag(name));
+        (long etag, byte[]? json) = database?.Settings.Read(name) ?? (0, null);
+        return (json is null ? default(ReadOnlyMemory<byte>?) : json, etag);
     }
 
     /// <summary>

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+using System.Text.RegularExpressions;
 using Treepie.Computations;
 using Treepie.Computing.Values;
 
@@ -18,6 +20,13 @@ internal sealed class Run(IMapHost? host, Value source)
     /// <summary>The maximum number of characters of one string.</summary>
     public const int MaxTextLength = 16 * 1024 * 1024;
 
+    /// <summary>The maximum number of characters of a pattern.</summary>
+    public const int MaxPatternLength = 4_096;
+
+    /// <summary>What compiling a pattern costs, in characters.</summary>
+    private const int CharactersPerPattern = 64 * 1024;
+
+    private readonly Dictionary<string, Regex> _patterns = new(StringComparer.Ordinal);
     private int _steps;
     private long _characters;
 
@@ -29,9 +38,13 @@ internal sealed class Run(IMapHost? host, Value source)
     /// <summary>What a map may read apart from its document.</summary>
     public IMapHost Host => host ?? throw new ComputingException("a reduce may not look at documents.");
 
-    /// <summary>Counts a step.</summary>
+    /// <summary>
+    /// Counts a step. Sequences may be built on one another more often than the stack can hold: that is an error, not the end of
+    /// the process.
+    /// </summary>
     public void Step()
     {
+        RuntimeHelpers.EnsureSufficientExecutionStack();
         if (++_steps > MaxSteps)
             throw new ComputingException($"it takes more than {MaxSteps:N0} steps.");
     }
@@ -52,6 +65,24 @@ internal sealed class Run(IMapHost? host, Value source)
     {
         Characters(text.Length);
         return Value.Of(text);
+    }
+
+    /// <summary>Returns a compiled pattern, which runs in linear time; compiles each pattern once.</summary>
+    public Regex Pattern(string pattern)
+    {
+        if (_patterns.TryGetValue(pattern, out Regex? known))
+            return known;
+        if (pattern.Length > MaxPatternLength)
+            throw new ComputingException($"a pattern has at most {MaxPatternLength:N0} characters.");
+        Characters(CharactersPerPattern);
+        try
+        {
+            return _patterns[pattern] = new Regex(pattern, RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
+        }
+        catch (Exception error) when (error is ArgumentException or NotSupportedException)
+        {
+            throw new ComputingException($"the pattern '{pattern}' cannot be used: {error.Message}");
+        }
     }
 
     /// <summary>Returns the elements of a value, counting each as a step.</summary>

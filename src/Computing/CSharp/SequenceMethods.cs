@@ -99,17 +99,20 @@ internal static class SequenceMethods
 
     public static Value DistinctBy(Run run, Value self, F1 key) => Seq(run.Each(self).DistinctBy(key));
 
-    public static Value OrderBy(Run run, Value self, F1 key) => Seq(run.Each(self).OrderBy(key, ValueOrder.Instance));
+    public static Value OrderBy(Run run, Value self, F1 key) =>
+        Seq(new SortedValues(run.Each(self).OrderBy(key, ValueOrder.Instance), 1));
 
     public static Value OrderByDescending(Run run, Value self, F1 key) =>
-        Seq(run.Each(self).OrderByDescending(key, ValueOrder.Instance));
+        Seq(new SortedValues(run.Each(self).OrderByDescending(key, ValueOrder.Instance), 1));
 
     public static Value ThenBy(Run run, Value self, F1 key) =>
-        self.Items is IOrderedEnumerable<Value> sorted ? Seq(sorted.ThenBy(key, ValueOrder.Instance)) : OrderBy(run, self, key);
+        self.Items is SortedValues sorted
+            ? Seq(sorted.Then(items => items.ThenBy(key, ValueOrder.Instance)))
+            : OrderBy(run, self, key);
 
     public static Value ThenByDescending(Run run, Value self, F1 key) =>
-        self.Items is IOrderedEnumerable<Value> sorted
-            ? Seq(sorted.ThenByDescending(key, ValueOrder.Instance))
+        self.Items is SortedValues sorted
+            ? Seq(sorted.Then(items => items.ThenByDescending(key, ValueOrder.Instance)))
             : OrderByDescending(run, self, key);
 
     public static Value Reverse(Run run, Value self) => self.Kind == ValueKind.String

@@ -8,8 +8,6 @@ namespace Treepie.Computing.CSharp;
 /// <summary>Static functions of types. Each public method is part of the vocabulary: <c>Type_Method</c>.</summary>
 internal static class StaticMethods
 {
-    private const int MaxPatternLength = 4_096;
-
     public static Value string_IsNullOrEmpty(Run run, Value text) =>
         Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && text.Text.Length == 0)));
 
@@ -161,13 +159,13 @@ internal static class StaticMethods
     {
         string input = Conversions.Text(text);
         run.Characters(input.Length);
-        return Value.Of(Linear(pattern).IsMatch(input));
+        return Value.Of(run.Pattern(Conversions.Text(pattern)).IsMatch(input));
     }
 
     public static Value Regex_Replace(Run run, Value text, Value pattern, Value with)
     {
         string input = Conversions.Text(text), replacement = Conversions.Text(with);
-        Regex regex = Linear(pattern);
+        Regex regex = run.Pattern(Conversions.Text(pattern));
         run.Characters(input.Length + ((long)regex.Count(input) * replacement.Length * 4)); // a replacement can refer to groups
         return run.Made(regex.Replace(input, replacement));
     }
@@ -176,19 +174,7 @@ internal static class StaticMethods
     {
         string input = Conversions.Text(text);
         run.Characters(2L * input.Length);
-        return Value.Of(Linear(pattern).Split(input).Select(static part => Value.Of(part)));
-    }
-
-    private static Regex Linear(Value pattern)
-    {
-        try
-        {
-            return new Regex(Conversions.Text(pattern), RegexOptions.NonBacktracking | RegexOptions.CultureInvariant);
-        }
-        catch (Exception error) when (error is ArgumentException or NotSupportedException)
-        {
-            throw new ComputingException($"the pattern '{Conversions.Text(pattern)}' cannot be used: {error.Message}");
-        }
+        return Value.Of(run.Pattern(Conversions.Text(pattern)).Split(input).Select(static part => Value.Of(part)));
     }
 
     private static Value Format(Run run, Value format, object?[] values)
@@ -196,10 +182,10 @@ internal static class StaticMethods
         try
         {
             string pattern = Conversions.Text(format);
-            if (pattern.Length > MaxPatternLength || !ValueFormat.HasSmallNumbers(pattern))
+            if (pattern.Length > Run.MaxPatternLength || !ValueFormat.HasSmallNumbers(pattern))
                 throw new ComputingException(
-                    $"the pattern of 'string.Format' has at most {MaxPatternLength:N0} characters, and no number of more than two "
-                        + "digits in it: use PadLeft and PadRight, and '+' for the rest.");
+                    $"the pattern of 'string.Format' has at most {Run.MaxPatternLength:N0} characters, and no number of more "
+                        + "than two digits in it: use PadLeft and PadRight, and '+' for the rest.");
             long longest = values.Max(static value => (long)Conversions.Text((Value)value!).Length);
             run.Characters(pattern.Length + ((long)pattern.AsSpan().Count('{') * longest)); // before the string is created
             return run.Made(

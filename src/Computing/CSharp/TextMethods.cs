@@ -8,6 +8,14 @@ namespace Treepie.Computing.CSharp;
 /// </summary>
 internal static class TextMethods
 {
+    /// <summary>The maximum number of characters of a text that is looked for.</summary>
+    private const int MostSought = 4_096;
+
+    /// <summary>The maximum number of different characters that are trimmed.</summary>
+    private const int MostTrimmed = 256;
+
+    private const int MostSeparators = 256;
+
     public static Value ToString(Run run, Value self) => self.IsNothing ? self : run.Made(Conversions.Text(self));
 
     public static Value ToString(Run run, Value self, Value format) =>
@@ -33,13 +41,13 @@ internal static class TextMethods
     public static Value TrimEnd(Run run, Value self) => Map(run, self, static text => text.TrimEnd());
 
     public static Value Trim(Run run, Value self, Value chars) =>
-        Map(run, self, text => text.Trim(Conversions.Text(chars).ToCharArray()));
+        Map(run, self, text => text.Trim(Sought(chars, MostTrimmed).ToCharArray()));
 
     public static Value TrimStart(Run run, Value self, Value chars) =>
-        Map(run, self, text => text.TrimStart(Conversions.Text(chars).ToCharArray()));
+        Map(run, self, text => text.TrimStart(Sought(chars, MostTrimmed).ToCharArray()));
 
     public static Value TrimEnd(Run run, Value self, Value chars) =>
-        Map(run, self, text => text.TrimEnd(Conversions.Text(chars).ToCharArray()));
+        Map(run, self, text => text.TrimEnd(Sought(chars, MostTrimmed).ToCharArray()));
 
     public static Value Substring(Run run, Value self, Value start) =>
         Map(run, self, text => text[Place(text, Conversions.Int(start))..]);
@@ -56,7 +64,7 @@ internal static class TextMethods
     {
         if (self.IsNothing)
             return self;
-        string text = Conversions.Text(self), old = Conversions.Text(from), other = Conversions.Text(to);
+        string text = Conversions.Text(self), old = Sought(from), other = Conversions.Text(to);
         if (old.Length == 0)
             throw new ComputingException("'Replace' looks for an empty text.");
         run.Characters(text.Length + ((long)text.AsSpan().Count(old) * Math.Max(0, other.Length - old.Length)));
@@ -98,7 +106,9 @@ internal static class TextMethods
         string text = Conversions.Text(self);
         run.Characters(2L * text.Length);
         string[] separators =
-            [.. separator.Kind == ValueKind.Array ? run.Each(separator).Select(Conversions.Text) : [Conversions.Text(separator)]];
+            [.. separator.Kind == ValueKind.Array ? run.Each(separator).Select(static one => Sought(one)) : [Sought(separator)]];
+        if (separators.Length > MostSeparators)
+            throw new ComputingException($"'Split' takes at most {MostSeparators} separators.");
         string[] parts = text.Split(separators, options.IsTrue ? StringSplitOptions.RemoveEmptyEntries : StringSplitOptions.None);
         return Value.Of(parts.Select(static part => Value.Of(part)));
     }
@@ -117,10 +127,10 @@ internal static class TextMethods
 
     public static Value Contains(Run run, Value self, Value other) => self.Kind == ValueKind.Array
         ? Value.Of(run.Each(self).Contains(other))
-        : Ask(run, self, text => text.Contains(Conversions.Text(other), StringComparison.Ordinal));
+        : Ask(run, self, text => text.Contains(Sought(other), StringComparison.Ordinal));
 
     public static Value Contains(Run run, Value self, Value other, Value ignoreCase) =>
-        Ask(run, self, text => text.Contains(Conversions.Text(other), Comparison(ignoreCase)));
+        Ask(run, self, text => text.Contains(Sought(other), Comparison(ignoreCase)));
 
     public static Value ContainsKey(Run run, Value self, Value key)
     {
@@ -129,10 +139,10 @@ internal static class TextMethods
     }
 
     public static Value IndexOf(Run run, Value self, Value other) =>
-        Number(run, self, text => text.IndexOf(Conversions.Text(other), StringComparison.Ordinal));
+        Number(run, self, text => text.IndexOf(Sought(other), StringComparison.Ordinal));
 
     public static Value LastIndexOf(Run run, Value self, Value other) =>
-        Number(run, self, text => text.LastIndexOf(Conversions.Text(other), StringComparison.Ordinal));
+        Number(run, self, text => text.LastIndexOf(Sought(other), StringComparison.Ordinal));
 
     public static Value CompareTo(Run run, Value self, Value other)
     {
@@ -255,6 +265,18 @@ internal static class TextMethods
         {
             throw new ComputingException("a time is outside the years 1 to 9999.");
         }
+    }
+
+    /// <summary>
+    /// Returns a text to look for. Its length is limited, because looking for it may take as many steps as both lengths
+    /// multiplied.
+    /// </summary>
+    private static string Sought(Value value, int most = MostSought)
+    {
+        string text = Conversions.Text(value);
+        return text.Length <= most
+            ? text
+            : throw new ComputingException($"a text that is looked for has at most {most:N0} characters here.");
     }
 
     private static int Place(string text, int place) =>

@@ -13,6 +13,7 @@ internal static class TextResults
     /// <exception cref="ComputationException">The code failed.</exception>
     public static void Write(Run run, Func<Run, Value> compiled, MapOutput output, bool hasDynamicFields = false)
     {
+        Comparisons.Begin();
         try
         {
             foreach (Value result in run.Each(compiled(run)))
@@ -55,10 +56,16 @@ internal static class TextResults
         return Value.Of(plain.With(MappedField.Dynamic, Value.Of(dynamic)));
     }
 
+    private static bool AreDynamic(Value value)
+    {
+        Comparisons.Count(1); // arrays may be nested
+        return IsDynamic(value);
+    }
+
     private static bool IsDynamic(Value value) => value.Kind switch
     {
         ValueKind.Object => value.Members is DynamicField,
-        ValueKind.Array when value.Items is not JsonItems => value.Items.Any() && value.Items.All(IsDynamic),
+        ValueKind.Array when value.Items is not JsonItems => value.Items.Any() && value.Items.All(AreDynamic),
         _ => false,
     };
 }

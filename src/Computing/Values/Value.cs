@@ -139,8 +139,8 @@ internal readonly struct Value : IEquatable<Value>
                     && time == other.Time;
         return Kind switch
         {
-            ValueKind.String => Text == other.Text,
-            ValueKind.Array => Items.SequenceEqual(other.Items),
+            ValueKind.String => TextsEqual(other),
+            ValueKind.Array => ItemsEqual(other),
             ValueKind.Object => MembersEqual(other),
             ValueKind.Time => Time == other.Time,
             _ => _bits == other._bits,
@@ -153,22 +153,62 @@ internal readonly struct Value : IEquatable<Value>
     {
         ValueKind.Missing or ValueKind.Null => 0,
         ValueKind.Long or ValueKind.Double or ValueKind.Decimal => AsDouble().GetHashCode(),
-        ValueKind.String => Text.GetHashCode(StringComparison.Ordinal),
-        ValueKind.Array => Items.Aggregate(7, static (hash, item) => (hash * 31) + item.GetHashCode()),
+        ValueKind.String => HashOfText(),
+        ValueKind.Array => Items.Aggregate(7, static (hash, item) => (hash * 31) + item.HashAsPart()),
         ValueKind.Object => Members.All()
             .Where(static member => !member.Value.IsNothing) // as equality ignores them
             .Aggregate(
                 3,
-                static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.GetHashCode())),
+                static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.HashAsPart())),
         ValueKind.Time => Time.Ticks.GetHashCode(),
         _ => _bits.GetHashCode(),
     };
 
+    private bool TextsEqual(Value other)
+    {
+        if (Text.Length != other.Text.Length)
+            return false;
+        Comparisons.Characters(Text.Length);
+        return Text == other.Text;
+    }
+
+    private int HashOfText()
+    {
+        Comparisons.Characters(Text.Length);
+        return Text.GetHashCode(StringComparison.Ordinal);
+    }
+
+    private int HashAsPart()
+    {
+        Comparisons.Count(1);
+        return GetHashCode();
+    }
+
+    private bool ItemsEqual(Value other)
+    {
+        using IEnumerator<Value> theirs = other.Items.GetEnumerator();
+        foreach (Value item in Items)
+        {
+            Comparisons.Count(1);
+            if (!theirs.MoveNext() || !item.Equals(theirs.Current))
+                return false;
+        }
+
+        return !theirs.MoveNext();
+    }
+
     private bool MembersEqual(Value other)
     {
+        Comparisons.Count(1);
         List<KeyValuePair<string, Value>> own = [.. Members.All().Where(m => !m.Value.IsNothing)],
             others = [.. other.Members.All().Where(m => !m.Value.IsNothing)];
         IValueMembers theirs = other.Members;
-        return own.Count == others.Count && own.TrueForAll(member => member.Value.Equals(theirs.Get(member.Key)));
+        return own.Count == others.Count && own.TrueForAll(member => AreSameParts(member.Value, theirs.Get(member.Key)));
+    }
+
+    private static bool AreSameParts(Value one, Value other)
+    {
+        Comparisons.Count(1);
+        return one.Equals(other);
     }
 }

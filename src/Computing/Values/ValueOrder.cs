@@ -18,9 +18,15 @@ internal sealed class ValueOrder : IComparer<Value>
             2 => CompareNumbers(x, y),
             3 => x.Time.CompareTo(y.Time),
             4 => x.Span.CompareTo(y.Span),
-            5 => string.CompareOrdinal(x.Text, y.Text),
+            5 => CompareTexts(x.Text, y.Text),
             _ => 0,
         };
+    }
+
+    private static int CompareTexts(string x, string y)
+    {
+        Comparisons.Characters(Math.Min(x.Length, y.Length));
+        return string.CompareOrdinal(x, y);
     }
 
     public static int CompareNumbers(Value x, Value y)

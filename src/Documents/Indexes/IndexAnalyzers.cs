@@ -108,12 +108,13 @@ public sealed class IndexAnalyzers
 
     /// <summary>
     /// Returns the definition of an index with the current analyzers that it refers to. One that it was built with and that was
-    /// shared, but is no longer, stays.
+    /// shared, but is no longer or cannot be read now, stays.
     /// </summary>
     internal StaticIndexMapping Attach(StaticIndexMapping mapping)
     {
         var used = new Dictionary<string, string>(mapping.Analyzers, StringComparer.OrdinalIgnoreCase);
-        foreach ((string name, string code) in _context.CustomAnalyzers().UsedBy(mapping.Definition, _context.Analyzers))
+        CustomAnalyzers now = _context.CustomAnalyzers(mayLackShared: true);
+        foreach ((string name, string code) in now.UsedBy(mapping.Definition, _context.Analyzers))
             used[name] = code;
         return mapping.WithAnalyzers(used);
     }

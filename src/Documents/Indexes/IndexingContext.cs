@@ -1,5 +1,6 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Analysis;
+using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -36,10 +37,22 @@ internal sealed record IndexingContext(
 
     /// <summary>The custom analyzers that fields can refer to now: shared ones, and those of the database, which take
     /// precedence.</summary>
-    public CustomAnalyzers CustomAnalyzers()
+    /// <param name="mayLackShared">Whether shared ones are left out if they cannot be read.</param>
+    /// <exception cref="StorageException">The shared ones cannot be read.</exception>
+    public CustomAnalyzers CustomAnalyzers(bool mayLackShared = false)
     {
+        IReadOnlyCollection<AnalyzerDefinition> shared;
+        try
+        {
+            shared = SharedAnalyzers();
+        }
+        catch (StorageException) when (mayLackShared)
+        {
+            shared = [];
+        }
+
         using DatabaseSnapshot snapshot = BeginRead();
-        return Definitions.CustomAnalyzers.Of(snapshot).Over(SharedAnalyzers());
+        return Definitions.CustomAnalyzers.Of(snapshot).Over(shared);
     }
 
     /// <summary>All analyzers that fields can refer to now: those of the program, and custom ones.</summary>

@@ -33,9 +33,17 @@ internal static class ConfigurationEndpoints
     /// <summary>Sets a header if the client has an outdated configuration, so that it reads the current one.</summary>
     public static void Announce(HttpServerRequest request, Database database)
     {
-        if (request.Header("Client-Configuration-Etag") is { Length: > 0 } known
-            && known.Trim('"') != EtagOfClient(request, database).ToString(System.Globalization.CultureInfo.InvariantCulture))
-            request.SetHeader("Refresh-Client-Configuration", "true");
+        if (request.Header("Client-Configuration-Etag") is not { Length: > 0 } known)
+            return;
+        try
+        {
+            if (known.Trim('"') != EtagOfClient(request, database).ToString(System.Globalization.CultureInfo.InvariantCulture))
+                request.SetHeader("Refresh-Client-Configuration", "true");
+        }
+        catch (TreepieException)
+        {
+            // The shared configuration cannot be read: clients keep theirs, and their requests do not fail because of it.
+        }
     }
 
     /// <summary>Writes the configuration as members of a database record.</summary>
@@ -60,9 +68,10 @@ internal static class ConfigurationEndpoints
     /// </summary>
     private static Task GetClient(HttpServerRequest request, Database database)
     {
+        long etag = EtagOfClient(request, database); // read before the values, so that a client can miss no change
         ReadOnlyMemory<byte>? own = database.Settings.Get(Client), shared = SharedClient(request).Json;
         bool isShared = shared is { } all && !IsDisabled(all) && (own is not { } given || IsDisabled(given));
-        return WriteClient(request, isShared ? shared : own, EtagOfClient(request, database));
+        return WriteClient(request, isShared ? shared : own, etag);
     }
 
     private static Task GetSharedClient(HttpServerRequest request)

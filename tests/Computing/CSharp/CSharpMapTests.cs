@@ -195,6 +195,45 @@ public sealed class CSharpMapTests
     [InlineData("from o in docs.Orders from a in Enumerable.Range(0, 40000) select new { a }", "more than 32,768 results")]
     [InlineData("from o in docs.Orders select new { A = Regex.IsMatch(o.City, \"(a)\\\\1\") }", "cannot be used")]
     [InlineData("from o in docs.Orders select new { A = Recurse(1, x => x + 1) }", "goes deeper")]
+    [InlineData("from o in docs.Orders select new { A = Regex.IsMatch(\"a\", \"\".PadLeft(5000)) }", "4,096 characters")]
+    [InlineData(
+        "from o in docs.Orders select new { A = Enumerable.Range(0, 5000).Count(i => Regex.IsMatch(\"a\", \"a\" + i)) }",
+        "characters together")]
+    [InlineData("from o in docs.Orders let a = \"\".PadLeft(5000) select new { A = (a + a).IndexOf(a) }", "looked for")]
+    [InlineData("from o in docs.Orders let a = \"\".PadLeft(5000) select new { A = o.City.Contains(a) }", "looked for")]
+    [InlineData("from o in docs.Orders let a = \"\".PadLeft(5000) select new { A = o.City.Trim(a) }", "looked for")]
+    [InlineData(
+        "from o in docs.Orders let a = \"\".PadLeft(9000000) let b = \"\".PadLeft(9000000) select new { A = Enumerable.Range(0, "
+            + "900000).Count(i => a == b) }",
+        "parts of values")]
+    [InlineData(
+        "from o in docs.Orders let a = Enumerable.Range(0, 30000).ToArray() let b = Enumerable.Range(0, 30000).ToArray() "
+            + "select new { A = Enumerable.Range(0, 900000).Count(i => a == b) }",
+        "parts of values")]
+    [InlineData(
+        "from o in docs.Orders let a = Enumerable.Range(0, 60).Aggregate(new[] { 1, 1 }, (x, i) => new[] { x, x }) "
+            + "let b = Enumerable.Range(0, 60).Aggregate(new[] { 1, 1 }, (x, i) => new[] { x, x }) select new { A = a == b }",
+        "parts of values")]
+    [InlineData(
+        "from o in docs.Orders select new { A = new[] { Enumerable.Range(0, 60).Aggregate(new { X = 1, Y = 1 }, (x, i) => new { "
+            + "X = x, Y = x }) }.Distinct().Count() }",
+        "parts of values")]
+    [InlineData(
+        "from o in docs.Orders let a = Enumerable.Range(0, 900000).Aggregate(new[] { 1 }, (x, i) => new[] { x }) "
+            + "select new { A = new[] { a }.Distinct().Count() }",
+        "stack")]
+    [InlineData(
+        "from o in docs.Orders select new { A = Enumerable.Range(0, 900000).Aggregate(o.Lines, (x, i) => x.Where(y => true))"
+            + ".Count() }",
+        "stack")]
+    [InlineData(
+        "from o in docs.Orders select new { A = Enumerable.Range(0, 900000).Aggregate(o.Lines.OrderBy(y => 1), (x, i) => x."
+            + "ThenBy(y => 1)).Count() }",
+        "64 keys")]
+    [InlineData(
+        "from o in docs.Orders select new { A = CreateField(\"A\", 1), B = Enumerable.Repeat(Enumerable.Repeat(Enumerable.Repeat("
+            + "CreateField(\"A\", 1), 1000000), 1000000), 1000000) }",
+        "parts of values")]
     public void What_goes_wrong_with_a_document_is_an_error_of_that_document(string text, string message) =>
         Assert.Contains(message, Assert.Throws<ComputationException>(() => Map(text)).Message, StringComparison.Ordinal);
 

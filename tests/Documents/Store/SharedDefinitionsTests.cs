@@ -1,6 +1,7 @@
 using Treepie.Documents.Tests.Queries;
 using Treepie.Indexes;
 using Treepie.Queries;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Store;
@@ -105,6 +106,76 @@ public sealed class SharedDefinitionsTests : IDisposable
         Assert.Equal(["notes/2", "notes/1"], (await one.AskAsync(Query)).Ids);
         _catalog.Shared.DeleteSorter("Kinds");
         await Assert.ThrowsAsync<InvalidQueryException>(() => one.AskAsync(Query));
+    }
+
+    [Fact]
+    public async Task A_database_that_cannot_rebuild_its_indexes_keeps_no_other_from_it_and_is_named()
+    {
+        _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithoutAccents));
+        Database one = await CreateAsync("one"), two = await CreateAsync("two");
+        one.Indexes.Put(Index);
+        two.Indexes.Put(Index);
+        Assert.Equal((1, 1), (await CountAsync(one, "creme"), await CountAsync(two, "creme")));
+        string indexes = Path.Combine(one.DataDirectory, "indexes");
+        Directory.Move(indexes, indexes + ".away");
+        await File.WriteAllTextAsync(indexes, "", Cancel);
+
+        StorageException error = Assert.Throws<StorageException>(
+            () => _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithAccents)));
+        Assert.Contains("are stored", error.Message, StringComparison.Ordinal);
+        Assert.Contains("'one'", error.Message, StringComparison.Ordinal);
+        await SwappedAsync(two);
+        Assert.Equal((1, 0), (await CountAsync(one, "creme"), await CountAsync(two, "creme")));
+        File.Delete(indexes);
+        Directory.Move(indexes + ".away", indexes);
+        Reopen();
+        one = _catalog.Find("one")!;
+        await SwappedAsync(one);
+        Assert.Equal(0, await CountAsync(one, "creme"));
+    }
+
+    [Fact]
+    public async Task Databases_work_while_what_they_share_cannot_be_read()
+    {
+        _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Plain", WithoutAccents));
+        Database one = await CreateAsync("one");
+        one.Indexes.Put(Index);
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        _catalog.Dispose();
+        foreach (string file in Directory.GetFiles(Path.Combine(_folder.Path, "shared"), "*", SearchOption.AllDirectories))
+            await File.WriteAllBytesAsync(file, Enumerable.Repeat((byte)0x5A, (int)new FileInfo(file).Length).ToArray(), Cancel);
+        _catalog = new DatabaseCatalog(_folder.Path);
+        one = _catalog.Find("one")!;
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        one.Indexes.Analyzers.Put(new AnalyzerDefinition("Unrelated", "{}")); // looks at all indexes
+        await SwappedAsync(one);
+        Assert.Equal(1, await CountAsync(one, "creme"));
+        Assert.ThrowsAny<StorageException>(() => _catalog.Shared.Analyzers);
+        Assert.ThrowsAny<StorageException>(() => _catalog.Shared.Setting("x"));
+        Assert.ThrowsAny<StorageException>(() => one.Indexes.Put(Index with { Name = "Another" }));
+    }
+
+    [Fact]
+    public async Task A_setting_and_its_etag_are_of_one_change()
+    {
+        using var stop = new CancellationTokenSource();
+        await _catalog.Shared.SetSettingAsync("x", "{}"u8.ToArray(), Cancel);
+        Task reading = Task.Run(
+            () =>
+            {
+                var known = new Dictionary<long, string>();
+                while (!stop.IsCancellationRequested)
+                {
+                    (ReadOnlyMemory<byte>? json, long etag) = _catalog.Shared.Setting("x");
+                    string text = System.Text.Encoding.UTF8.GetString(json!.Value.Span);
+                    Assert.Equal(text, known.TryAdd(etag, text) ? text : known[etag]);
+                }
+            },
+            Cancel);
+        for (int i = 0; i < 300 && !reading.IsCompleted; i++)
+            await _catalog.Shared.SetSettingAsync("x", System.Text.Encoding.UTF8.GetBytes($"{{\"N\":{i}}}"), Cancel);
+        await stop.CancelAsync();
+        await reading;
     }
 
     private static IndexDefinition Index { get; } = new()
