@@ -89,7 +89,7 @@ public sealed class ProjectDependencyTests
             where !name.Contains("/bin/", StringComparison.Ordinal) && !name.Contains("/obj/", StringComparison.Ordinal)
             where File.ReadAllText(project).Contains("Include=\"BenchmarkDotNet", StringComparison.Ordinal)
             select name;
-        Assert.Equal(["bench/Micro/Micro.csproj"], users);
+        Assert.Equal(["bench/Micro/Treepie.Bench.Micro.csproj"], users);
     }
 
     private static List<string> References(string assembly)
