@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.Intrinsics.X86;
 using Treepie.Bench.Measuring;
+using Treepie.Bench.Micro.Filter;
 using Treepie.Bench.Suites.Filter;
 
 namespace Treepie.Bench.Suites;

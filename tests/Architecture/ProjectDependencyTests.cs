@@ -1,5 +1,6 @@
 using System.Reflection.Metadata;
 using System.Reflection.PortableExecutable;
+using Treepie.Tests.Support;
 
 namespace Treepie.Architecture.Tests;
 
@@ -75,6 +76,20 @@ public sealed class ProjectDependencyTests
             Assert.DoesNotContain(
                 References(assembly),
                 name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || name == "System.Net.Http");
+    }
+
+    [Fact]
+    public void Only_the_micro_benchmarks_use_BenchmarkDotNet() // decision 0059
+    {
+        IEnumerable<string> users =
+            from folder in new[] { "src", "tests", "bench", "samples" }
+            from project in Directory.EnumerateFiles(
+                Path.Combine(DataSets.RepositoryRoot, folder), "*.csproj", SearchOption.AllDirectories)
+            let name = Path.GetRelativePath(DataSets.RepositoryRoot, project).Replace('\\', '/')
+            where !name.Contains("/bin/", StringComparison.Ordinal) && !name.Contains("/obj/", StringComparison.Ordinal)
+            where File.ReadAllText(project).Contains("Include=\"BenchmarkDotNet", StringComparison.Ordinal)
+            select name;
+        Assert.Equal(["bench/Micro/Treepie.Bench.Micro.csproj"], users);
     }
 
     private static List<string> References(string assembly)

@@ -1,5 +1,5 @@
 using System.Runtime.Intrinsics.X86;
-using Treepie.Bench.Suites.Filter;
+using Treepie.Bench.Micro.Filter;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Kernels;

@@ -5,7 +5,7 @@ using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
 using Treepie.Storage.Kernels;
 
-namespace Treepie.Bench.Suites.Filter;
+namespace Treepie.Bench.Micro.Filter;
 
 /// <summary>
 /// Removes negative numbers (those marked as gone by their sign) from a list, in place and in order. What lies behind those kept
