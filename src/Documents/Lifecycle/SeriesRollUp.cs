@@ -25,7 +25,7 @@ internal sealed class SeriesRollUp(
     /// <summary>Segments that are deleted in a step.</summary>
     private const int DeletedPerStep = 64;
 
-    /// <summary>Deletions that may come between two steps without the second starting its stretch over: some 1 µs each.</summary>
+    /// <summary>Deletions between two steps after which the second still continues its stretch: some 1 µs each.</summary>
     private const int DeletionsBetweenSteps = 2_048;
 
     /// <summary>The stretch in which the step before ended.</summary>

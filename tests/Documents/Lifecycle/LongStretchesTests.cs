@@ -9,7 +9,7 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Lifecycle;
 
-/// <summary>A stretch of more segments than a step reads is rolled up in several steps, and nothing of it is lost or stale.</summary>
+/// <summary>A stretch of more segments than a step reads takes several steps, and nothing of it is lost or stale.</summary>
 public sealed class LongStretchesTests : IDisposable
 {
     private const string Id = "users/1", Series = "Heart", Target = "Heart@ByDay";
@@ -44,6 +44,9 @@ public sealed class LongStretchesTests : IDisposable
 
         Assert.InRange(stops, 2, 10);
         Assert.Null(Progress(database).Part);
+
+        // The stretch is not rolled up once more for each of its segments.
+        Assert.InRange(await database.TimeSeriesPolicies.RunAsync(Cancel), 0, 100);
         await ExpectAsync(database);
     }
 
