@@ -65,6 +65,37 @@ internal sealed class HttpDatabase(HttpClient client, string name)
         return (await answer.Content.ReadAsByteArrayAsync(cancellationToken)).Length;
     }
 
+    /// <summary>Puts a document.</summary>
+    public async Task PutAsync(string id, string json, CancellationToken cancellationToken)
+    {
+        using var body = new StringContent(json, _json);
+        using HttpResponseMessage answer = await client.PutAsync($"/databases/{name}/docs?id={id}", body, cancellationToken);
+        await ExpectSuccessAsync(answer);
+    }
+
+    /// <summary>Uploads an attachment.</summary>
+    public async Task UploadAsync(string id, string attachment, byte[] content, CancellationToken cancellationToken)
+    {
+        using var body = new ByteArrayContent(content);
+        using HttpResponseMessage answer = await client.PutAsync(
+            $"/databases/{name}/attachments?id={id}&name={attachment}", body, cancellationToken);
+        await ExpectSuccessAsync(answer);
+    }
+
+    /// <summary>Downloads an attachment without keeping it; its length in bytes.</summary>
+    public async Task<long> DownloadAsync(string id, string attachment, byte[] buffer, CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage answer = await client.GetAsync(
+            $"/databases/{name}/attachments?id={id}&name={attachment}", HttpCompletionOption.ResponseHeadersRead,
+            cancellationToken);
+        await ExpectSuccessAsync(answer);
+        await using Stream stream = await answer.Content.ReadAsStreamAsync(cancellationToken);
+        long length = 0;
+        for (int read; (read = await stream.ReadAsync(buffer, cancellationToken)) > 0;)
+            length += read;
+        return length;
+    }
+
     private static async Task ExpectSuccessAsync(HttpResponseMessage answer)
     {
         if (!answer.IsSuccessStatusCode)

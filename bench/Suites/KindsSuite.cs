@@ -14,7 +14,7 @@ internal sealed class KindsSuite : ISuite
     public string Question =>
         """
         What does it cost that something lies beside documents? A year of a time series with an entry a minute, made with a stated seed: a sensor to a tenth, a random walk, and bursts every second with pauses. Appended in durable batches of 1,000, its size on the disk when both are made as short as they can be, and minimum, maximum, average and count by hour
-        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions; documents kept compressed beside plain ones and SQLite (sizes without indexes, each file as short as it can be); documents that expire, with a writer beside them; and a year of churn.
+        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions; attachments up and down through the server, one after another, beside the same bytes through a bare Kestrel; documents kept compressed beside plain ones and SQLite (sizes without indexes, each file as short as it can be); documents that expire, with a writer beside them; and a year of churn.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -34,6 +34,9 @@ internal sealed class KindsSuite : ISuite
 
         progress.WriteLine("kinds: revisions");
         rows.AddRange(await BesideRows.RevisionsAsync(quick ? 1_000 : 50_000, cancellationToken));
+        progress.WriteLine("kinds: attachments");
+        rows.AddRange(
+            await AttachmentRows.MeasureAsync(quick ? 1 : 5, (quick ? 1 : 256) * 1024 * 1024, cancellationToken));
         foreach (ReadSet set in (ReadSet[])[ReadSet.Films(new Movies(quick)), ReadSet.Made(quick ? 2_000 : 200_000)])
         {
             progress.WriteLine($"kinds: compression of {set.Name}");

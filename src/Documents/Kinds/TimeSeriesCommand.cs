@@ -71,15 +71,22 @@ internal sealed class TimeSeriesCommand(
 
     private void Delete(IKindHost host, byte[] prefix, long from, long to)
     {
-        List<byte[]> keys = host.Kinds.Items.Segments(prefix);
-        for (int i = 0; i < keys.Count; i++)
+        KindItems items = host.Kinds.Items;
+        for (byte[]? key = items.SegmentAt(prefix, from), next; key is not null && TreeNames.EtagOfKey(key) <= to; key = next)
         {
-            if (!host.Kinds.TryGet(keys[i], out KindRecord record)
+            next = items.SegmentAfter(prefix, TreeNames.EtagOfKey(key)); // before it is replaced by others
+            if (!host.Kinds.TryGet(key, out KindRecord record)
                 || new TimeSeriesSegment(record.Value) is var segment && (segment.LastTicks < from || segment.FirstTicks > to))
                 continue;
-            List<TimeSeriesPoint> kept = Unpack(host, keys[i]);
+            if (segment.FirstTicks >= from && segment.LastTicks <= to)
+            {
+                Put(host, prefix, key, []);
+                continue;
+            }
+
+            List<TimeSeriesPoint> kept = Unpack(host, key);
             if (kept.RemoveAll(point => point.Timestamp.Ticks >= from && point.Timestamp.Ticks <= to) > 0)
-                Put(host, prefix, keys[i], kept);
+                Put(host, prefix, key, kept);
         }
     }
 

@@ -16,6 +16,14 @@ internal sealed class RollUpGroup(long start, bool ofRollUps)
     private readonly double[] _values = new double[MaxValues * Parts];
     private int _width;
 
+    /// <summary>Creates a group that continues a part of its stretch.</summary>
+    public RollUpGroup(RollUpPart part, bool ofRollUps)
+        : this(part.Start, ofRollUps)
+    {
+        part.Values.CopyTo(_values, 0);
+        _width = part.Values.Length / Parts;
+    }
+
     public long Start { get; } = start;
 
     public bool IsEmpty => _width == 0;
@@ -53,8 +61,11 @@ internal sealed class RollUpGroup(long start, bool ofRollUps)
                 Add(i, known.First, known.Last, known.Min, known.Max, known.Sum, known.Count);
     }
 
-    /// <summary>Returns the rolled-up entry.</summary>
-    public TimeSeriesPoint ToPoint() => new(new DateTime(Start, DateTimeKind.Utc), _values[..(_width * Parts)]);
+    /// <summary>The aggregates of the values so far.</summary>
+    public double[] ToValues() => _values[..(_width * Parts)];
+
+    /// <summary>The entry.</summary>
+    public TimeSeriesPoint ToPoint() => new(new DateTime(Start, DateTimeKind.Utc), ToValues());
 
     private void Add(int value, double first, double last, double min, double max, double sum, double count)
     {

@@ -20,7 +20,10 @@ internal sealed class RollUpProgress
     /// </summary>
     public (byte[] DueKey, byte[] Segment)? Place { get; set; }
 
-    /// <summary>The latest time of a run (UTC ticks): setting the clock back has no effect.</summary>
+    /// <summary>The stretch in which the last step ended; null if it ended between two.</summary>
+    public RollUpPart? Part { get; set; }
+
+    /// <summary>The latest time of a run (UTC ticks): a clock that is set back brings nothing back.</summary>
     public long Ticks { get; private set; }
 
     /// <summary>Advances the time of the latest run; returns it.</summary>
@@ -45,6 +48,8 @@ internal sealed class RollUpProgress
         progress.Ticks = json.RootElement.GetProperty("Ticks"u8).GetInt64();
         if (json.RootElement.TryGetProperty("Place"u8, out JsonElement place))
             progress.Place = (place[0].GetBytesFromBase64(), place[1].GetBytesFromBase64());
+        if (json.RootElement.TryGetProperty("Part"u8, out JsonElement part))
+            progress.Part = RollUpPart.Read(part);
         foreach (JsonProperty cut in json.RootElement.GetProperty("Cuts"u8).EnumerateObject())
             progress._cuts[cut.Name] = cut.Value.GetInt64();
         return progress;
@@ -65,6 +70,12 @@ internal sealed class RollUpProgress
             json.WriteBase64StringValue(place.DueKey);
             json.WriteBase64StringValue(place.Segment);
             json.WriteEndArray();
+        }
+
+        if (Part is { } part)
+        {
+            json.WritePropertyName("Part"u8);
+            part.Write(json);
         }
 
         json.WriteEndObject();

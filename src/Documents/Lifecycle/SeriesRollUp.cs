@@ -10,12 +10,13 @@ namespace Treepie.Lifecycle;
 /// depends on the entries only, so repeating it changes nothing.
 /// </summary>
 internal sealed class SeriesRollUp(
-    DocumentWriter writer, byte[] foldedId, string series, TimeSeriesConfiguration configuration, RollUpProgress progress)
+    DocumentWriter writer, byte[] foldedId, string series, long changeEtag, TimeSeriesConfiguration configuration,
+    RollUpProgress progress)
 {
     /// <summary>The number of segments per step whose entries are read: about 100,000 entries, a few milliseconds.</summary>
     private const int SegmentsPerStep = 32;
 
-    /// <summary>The number of segments per step of which only the headers are read: about 2 µs each.</summary>
+    /// <summary>Segments of a step of which only the heads are read: some 4 µs each.</summary>
     private const int HeadsPerStep = 1_024;
 
     /// <summary>The number of entries created per step: about 1 µs each.</summary>
@@ -23,6 +24,12 @@ internal sealed class SeriesRollUp(
 
     /// <summary>The number of segments deleted per step.</summary>
     private const int DeletedPerStep = 64;
+
+    /// <summary>Deletions between two steps after which the second still continues its stretch: some 1 µs each.</summary>
+    private const int DeletionsBetweenSteps = 2_048;
+
+    /// <summary>The stretch in which the step before ended.</summary>
+    private RollUpPart? _part;
 
     private KindItems Items => writer.Kinds.Items;
 
@@ -34,12 +41,15 @@ internal sealed class SeriesRollUp(
     /// <param name="to">The last time at which entries may have changed.</param>
     public (long? Next, long DueTicks) Run(long from, long to)
     {
+        (_part, progress.Part) = (progress.Part, null);
         if (!writer.TryGet(foldedId, out DocumentRecord record)
             || configuration.RulesOf(writer.CollectionOf(record)) is not { } rules
             || rules.LevelOf(series, out string raw) is var level && level < 0)
             return (null, 0);
         string collection = writer.CollectionOf(record);
         byte[] prefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(series));
+        if (_part is not null && !IsUsable(_part, prefix))
+            _part = null;
         TimeSeriesPolicy? policy = level < rules.Policies.Count ? rules.Policies[level] : null;
         long? next = policy is null
             ? null
@@ -81,13 +91,20 @@ internal sealed class SeriesRollUp(
     }
 
     /// <summary>
-    /// Returns the periods of a time range, and the end reached, which is earlier than requested if the step is full.
+    /// The stretches of a time and where they end: before the time does, where a step is full. If that is within a stretch, it is
+    /// the last one, is not before the end, and the next step goes on there.
     /// </summary>
     private (List<RollUpGroup> Groups, long End) Groups(
         byte[] prefix, TimeSeriesPeriod stretch, long from, long to, bool ofRollUps)
     {
         var groups = new List<RollUpGroup>();
         int read = 0, heads = 0;
+        if (_part is not null && _part.Start >= from && _part.Next < to)
+        {
+            groups.Add(new RollUpGroup(_part, ofRollUps));
+            from = _part.Next;
+        }
+
         for (byte[]? key = Items.SegmentAt(prefix, from);
              key is not null && TreeNames.EtagOfKey(key) < to;
              key = Items.SegmentAfter(prefix, TreeNames.EtagOfKey(key)))
@@ -98,8 +115,15 @@ internal sealed class SeriesRollUp(
             if (segment.LastTicks < from)
                 continue;
             bool isFull = read > SegmentsPerStep || heads > HeadsPerStep || groups.Count > GroupsPerStep;
-            if (isFull && groups.Count > 1 && stretch.Floor(segment.FirstTicks) > groups[^1].Start)
-                return (groups, stretch.Floor(segment.FirstTicks));
+            if (isFull)
+            {
+                long start = stretch.Floor(segment.FirstTicks);
+                if (start == groups[^1].Start)
+                    progress.Part = new RollUpPart(
+                        prefix, changeEtag, writer.LastEtag, start, segment.FirstTicks, groups[^1].ToValues());
+                return (groups, start);
+            }
+
             if (segment.FirstTicks >= from && stretch.Floor(segment.FirstTicks) == stretch.Floor(segment.LastTicks))
             {
                 heads++;
@@ -121,6 +145,34 @@ internal sealed class SeriesRollUp(
         }
 
         return (groups, to);
+    }
+
+    /// <summary>
+    /// Whether a part can be continued: what was changed since is reported by the log of changes, but segments that were deleted
+    /// are not, unless their entries are in others now.
+    /// </summary>
+    private bool IsUsable(RollUpPart part, byte[] prefix)
+    {
+        if (!part.IsOf(prefix, changeEtag) || writer.PurgedUpTo > part.SeenEtag)
+            return false;
+        using LogReader deletions = Items.Deletions(part.SeenEtag);
+        for (int i = 0; deletions.MoveNext(); i++)
+        {
+            if (i == DeletionsBetweenSteps)
+                return false;
+            if (!deletions.Value.StartsWith(prefix) || TreeNames.EtagOfKey(deletions.Value) is var ticks && ticks >= part.Next)
+                continue;
+            bool isReplaced = Items.SegmentAt(prefix, ticks) is { } key
+                && Items.TryGet(key, out KindRecord record)
+                && record.Etag > deletions.Etag
+                && new TimeSeriesSegment(record.Value) is var segment
+                && segment.FirstTicks < part.Next
+                && segment.LastTicks >= part.Start;
+            if (!isReplaced)
+                return false;
+        }
+
+        return true;
     }
 
     private static RollUpGroup GroupOf(List<RollUpGroup> groups, long start, bool ofRollUps)

@@ -14,8 +14,8 @@ namespace Treepie.Lifecycle;
 /// </remarks>
 public sealed class TimeSeriesPolicies : IDisposable
 {
-    /// <summary>The number of changed segments read at once.</summary>
-    private const int SegmentsPerRead = 256;
+    /// <summary>Changed parts of series that are looked up at once.</summary>
+    private const int ChangesPerRead = 256;
 
     /// <summary>The number of due documents read at once.</summary>
     private const int DuePerRead = 64;
@@ -65,7 +65,8 @@ public sealed class TimeSeriesPolicies : IDisposable
             {
                 // Existing series are processed again, since they may have new rules. After a crash between the two commits, they
                 // are processed unnecessarily.
-                await _host.WriteAsync(static writer => SetProgress(writer, progress => progress.Etag = 0), stop)
+                await _host.WriteAsync(
+                    static writer => SetProgress(writer, static progress => (progress.Etag, progress.Part) = (0, null)), stop)
                     .ConfigureAwait(false);
                 using var batch = new WriteBatch();
                 await _host.WriteWithoutResultsAsync(
@@ -156,7 +157,8 @@ public sealed class TimeSeriesPolicies : IDisposable
                 {
                     var progress = RollUpProgress.Read(writer.Due.RollUps);
                     byte[] before = progress.ToJson();
-                    (long? next, long due) = new SeriesRollUp(writer, one.FoldedId, one.Series, configuration, progress)
+                    (long? next, long due) = new SeriesRollUp(
+                        writer, one.FoldedId, one.Series, one.Etag, configuration, progress)
                         .Run(at, Math.Max(at, one.To));
                     if (due > 0)
                         writer.Due.Put(DueAction.RollUp, due, one.FoldedId);
@@ -174,15 +176,29 @@ public sealed class TimeSeriesPolicies : IDisposable
         return steps;
     }
 
-    /// <summary>Returns segments changed since the last ones processed.</summary>
+    /// <summary>
+    /// Returns what has changed since the last changes processed. Segments that follow each other, as those of an append do, are
+    /// one part: otherwise a stretch would be rolled up once for each of its segments.
+    /// </summary>
     private List<Stretch> Changed()
     {
         var changed = new List<Stretch>();
         using DatabaseSnapshot snapshot = _host.BeginRead();
         using LogReader log = snapshot.Kinds.Log(RollUpProgress.Read(snapshot.Due.RollUps).Etag);
-        while (changed.Count < SegmentsPerRead && log.MoveNext())
-            if (KindKey.KindOf(log.Value) == Kind.TimeSeries)
-                changed.Add(StretchOf(snapshot, log.Value.ToArray(), log.Etag));
+        byte[]? following = null;
+        while (changed.Count < ChangesPerRead && log.MoveNext())
+        {
+            if (KindKey.KindOf(log.Value) != Kind.TimeSeries)
+                continue;
+            byte[] key = log.Value.ToArray();
+            Stretch one = StretchOf(snapshot, key, log.Etag);
+            if (following is not null && following.AsSpan().SequenceEqual(key))
+                changed[^1] = changed[^1] with { To = one.To, Etag = one.Etag };
+            else
+                changed.Add(one);
+            following = snapshot.Kinds.SegmentAfter(key[..^TreeNames.EtagKeyBytes], TreeNames.EtagOfKey(key));
+        }
+
         return changed;
     }
 

@@ -80,6 +80,9 @@ internal sealed class DocumentWriter : IKindHost
     /// <summary>The etag of the last change so far.</summary>
     public long LastEtag => _lastEtag;
 
+    /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
+    public long PurgedUpTo => _tombstones.PurgedUpTo;
+
     /// <summary>
     /// Executes all commands; if one throws, the storage undoes all of them. Returns a result for each, if results are requested.
     /// </summary>

@@ -115,11 +115,12 @@ internal sealed class TombstoneWriter
         if (purged > 0)
             BinaryPrimitives.WriteInt64LittleEndian(
                 _transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)),
-                Math.Max(last, PurgedBefore()));
+                Math.Max(last, PurgedUpTo));
         return purged;
     }
 
-    private long PurgedBefore() =>
+    /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
+    public long PurgedUpTo =>
         _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
