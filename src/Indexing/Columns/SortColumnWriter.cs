@@ -85,7 +85,7 @@ internal sealed class SortColumnWriter
 
     private void FlushNumbers()
     {
-        Debug.Assert(_isNumbers && _window >= 0, "1: only an entered window of numbers is written");
+        Debug.Assert(_isNumbers && _window >= 0, "2: only a loaded window of numbers is written");
         int length = _numbers.Encode(_output);
         if (length < 0)
         {
@@ -196,7 +196,7 @@ internal sealed class SortColumnWriter
 
     private bool TrySetInNumbers(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
-        Debug.Assert(_isNumbers && id >> NumberBlock.EntryBits == _window, "1: the entry lies in the window");
+        Debug.Assert(_isNumbers && id >> NumberBlock.EntryBits == _window, "2: the entry lies in the window");
         int slot = (int)(id & (NumberBlock.Entries - 1));
         if (tag == SortTag.None)
             _numbers.Remove(slot);
@@ -206,7 +206,7 @@ internal sealed class SortColumnWriter
     /// <summary>Loads a block of texts, or starts a new one if its entries have no chunks.</summary>
     private void Enter(long number)
     {
-        Debug.Assert(!_isNumbers && number / TextBlock.OfWindow == _window, "1: the block lies in the window");
+        Debug.Assert(!_isNumbers && number / TextBlock.OfWindow == _window, "2: the block lies in the window");
         LeaveBlock();
         _block = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
