@@ -100,12 +100,14 @@ internal sealed class TermAutomaton
 
     private State Take(State state, int characterClass)
     {
+        Debug.Assert((uint)characterClass < (uint)_representatives.Length, "each character has a class");
         ref State? next = ref state.Next[characterClass];
         return next ??= Find(state, characterClass);
     }
 
     private State Find(State state, int characterClass)
     {
+        Debug.Assert(state != _dead && !state.AcceptsRest, "only a state that depends on the next character is computed");
         int representative = _representatives[characterClass];
         var targets = new List<int>();
         foreach (int member in state.Members)
@@ -202,6 +204,7 @@ internal sealed class TermAutomaton
 
     private int IntervalOf(int character)
     {
+        Debug.Assert(character >= 0, "a character is not negative");
         int place = Array.BinarySearch(_intervalStarts, character);
         return place >= 0 ? place : ~place - 1;
     }

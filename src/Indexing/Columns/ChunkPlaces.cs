@@ -66,6 +66,7 @@ internal sealed class ChunkPlaces(Tree? column)
 
     private ReadOnlySpan<byte> Find(long chunk)
     {
+        Debug.Assert(chunk >= 0, "chunks are numbered from 0");
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         if (column is null)
             return default;

@@ -121,6 +121,7 @@ internal readonly ref struct NumberBlock
     /// </summary>
     public void Between(long low, long high, Span<ulong> words)
     {
+        Debug.Assert(words.Length >= Groups, "each group has a word");
         int groups = Groups;
         long greatest = Greatest;
         if (low > high || low > greatest || high < Least)
@@ -188,6 +189,7 @@ internal readonly ref struct NumberBlock
     /// <summary>Counts the undecided offsets of <see cref="CountBetween"/> whose value is in the range.</summary>
     public int CountOpen(long low, long high, ReadOnlySpan<ushort> open)
     {
+        Debug.Assert(IsWhole, "each entry of the window has a value");
         (ulong from, ulong to) = Above(low, high);
         ulong span = to - from;
         int count = 0;
@@ -233,6 +235,7 @@ internal readonly ref struct NumberBlock
     /// </summary>
     private ulong EdgesOf(ReadOnlySpan<byte> highest, ReadOnlySpan<byte> lowest, ByteRange outer, uint from, uint to)
     {
+        Debug.Assert(highest.Length == SortChunk.Entries && LowBits <= PackedKernels.MaxBits, "a group is compared as a whole");
         uint mask = (1u << LowBits) - 1;
         ulong first = ByteKernels.Equal(highest, (byte)outer.First), last = ByteKernels.Equal(highest, (byte)outer.Last);
         ulong fits = ulong.MaxValue;
@@ -246,6 +249,7 @@ internal readonly ref struct NumberBlock
     /// <summary>Of the wanted ones among 64 slots, returns those in the range.</summary>
     private ulong EdgesOf(int group, ulong wanted, ulong from, ulong span)
     {
+        Debug.Assert((uint)group < (uint)Groups, "the group is of the block");
         ulong found = 0;
         for (; wanted != 0; wanted &= wanted - 1)
         {
@@ -271,6 +275,7 @@ internal readonly ref struct NumberBlock
 
     private void KeepPresent(Span<ulong> words)
     {
+        Debug.Assert(words.Length == Groups, "each group has a word");
         if (HasAll)
         {
             if ((Count & (SortChunk.Entries - 1)) is > 0 and var rest)

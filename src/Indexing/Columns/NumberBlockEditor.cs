@@ -37,6 +37,7 @@ internal sealed class NumberBlockEditor
     /// <summary>Sets the number of a slot; false, with nothing changed, if a block cannot store it.</summary>
     public bool TrySet(int slot, ReadOnlySpan<byte> numberKey)
     {
+        Debug.Assert((uint)slot < NumberBlock.Entries, "the slot is of the window");
         if (!NumberKey.TryToLong(numberKey, out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
             return false;
         _values[slot] = value;
@@ -50,6 +51,7 @@ internal sealed class NumberBlockEditor
     /// <summary>The value of a slot; false if it has none.</summary>
     public bool TryGet(int slot, out long value)
     {
+        Debug.Assert((uint)slot < NumberBlock.Entries, "the slot is of the window");
         value = _values[slot];
         return (_present[slot >> 6] >> slot & 1) != 0;
     }
@@ -68,6 +70,7 @@ internal sealed class NumberBlockEditor
 
         if (groups == 0)
             return 0;
+        Debug.Assert(entries > 0 && groups <= NumberBlock.Chunks, "a block that is written has a value");
         int count = (groups * SortChunk.Entries) - BitOperations.LeadingZeroCount(_present[groups - 1]);
         if (count > (MaxSlotsOfValue * entries) + FreeSlots)
             return -1;
@@ -111,6 +114,7 @@ internal sealed class NumberBlockEditor
 
     private (long Least, long Greatest) Ends(int groups)
     {
+        Debug.Assert(groups > 0, "a block that is written has a value");
         long least = long.MaxValue, greatest = long.MinValue;
         for (int i = 0; i < groups; i++)
         {

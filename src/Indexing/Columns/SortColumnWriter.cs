@@ -85,6 +85,7 @@ internal sealed class SortColumnWriter
 
     private void FlushNumbers()
     {
+        Debug.Assert(_isNumbers && _window >= 0, "2: only a loaded window of numbers is written");
         int length = _numbers.Encode(_output);
         if (length < 0)
         {
@@ -102,6 +103,7 @@ internal sealed class SortColumnWriter
 
     private void FlushBlock()
     {
+        Debug.Assert(_isBlock && _block >= 0 && _chunk < 0, "1: a block of texts has no chunks");
         int length = _texts.Encode(_output);
         if (length < 0)
         {
@@ -137,6 +139,7 @@ internal sealed class SortColumnWriter
     /// </summary>
     private void EnterWindow(long number)
     {
+        Debug.Assert(number >= 0, "windows are numbered from 0");
         Flush();
         _window = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
@@ -193,6 +196,7 @@ internal sealed class SortColumnWriter
 
     private bool TrySetInNumbers(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
+        Debug.Assert(_isNumbers && id >> NumberBlock.EntryBits == _window, "2: the entry lies in the window");
         int slot = (int)(id & (NumberBlock.Entries - 1));
         if (tag == SortTag.None)
             _numbers.Remove(slot);
@@ -202,6 +206,7 @@ internal sealed class SortColumnWriter
     /// <summary>Loads a block of texts, or starts a new one if its entries have no chunks.</summary>
     private void Enter(long number)
     {
+        Debug.Assert(!_isNumbers && number / TextBlock.OfWindow == _window, "2: the block lies in the window");
         LeaveBlock();
         _block = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
@@ -241,6 +246,7 @@ internal sealed class SortColumnWriter
 
     private bool TrySetInBlock(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
+        Debug.Assert(_isBlock && id >> TextBlock.EntryBits == _block, "2: the entry lies in the block");
         int entry = (int)(id & (TextBlock.Entries - 1));
         if (tag == SortTag.None)
             _texts.Remove(entry);
@@ -260,6 +266,7 @@ internal sealed class SortColumnWriter
 
     private void SetInBlock(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
+        Debug.Assert(!_isNumbers && id >> NumberBlock.EntryBits == _window, "1: a window of numbers has no blocks");
         if (id >> TextBlock.EntryBits != _block)
             Enter(id >> TextBlock.EntryBits);
         if (_isBlock && TrySetInBlock(id, tag, value))
@@ -287,6 +294,7 @@ internal sealed class SortColumnWriter
 
     private void Load(long number)
     {
+        Debug.Assert(_chunk < 0 && !_isBlock, "2: the previous chunk is written");
         _chunk = number;
         Array.Clear(_tags);
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
@@ -355,6 +363,7 @@ internal sealed class SortColumnWriter
     /// </summary>
     private bool TryPack(int count, out int length)
     {
+        Debug.Assert(count is > 0 and <= SortChunk.Entries, "a chunk has entries");
         long least = long.MaxValue, greatest = long.MinValue;
         ulong present = 0;
         length = 0;
@@ -371,6 +380,7 @@ internal sealed class SortColumnWriter
             present |= 1UL << i;
         }
 
+        Debug.Assert(present != 0 && greatest >= least, "a chunk that is written has a value");
         int width = 64 - BitOperations.LeadingZeroCount((ulong)(greatest - least));
         length = SortChunk.PackedHeaderBytes + ((count - 1) * width >> 3) + sizeof(ulong);
         if (width > SortChunk.MaxPackedBits || length >= 1 + (count * SortChunk.SlotBytes))
@@ -399,6 +409,7 @@ internal sealed class SortColumnWriter
     /// </summary>
     private bool TryPackTexts(int count, out int length)
     {
+        Debug.Assert(count is > 0 and <= SortChunk.Entries, "a chunk has entries");
         length = 0;
         int different = 0;
         int plain = 1 + (count * SortChunk.SlotBytes);
@@ -421,6 +432,7 @@ internal sealed class SortColumnWriter
             texts += value.Length;
         }
 
+        Debug.Assert(different is > 0 and <= SortChunk.Entries, "a chunk that is written has a text");
         int bits = SortChunk.PlaceBits(different);
         int endBytes = texts <= byte.MaxValue ? 1 : sizeof(ushort);
         int placesStart = SortChunk.TextsHeaderBytes + (different * endBytes);

@@ -72,6 +72,7 @@ internal sealed class TextBlockEditor
                 Add(text);
         }
 
+        Debug.Assert(_last > 0 && _last <= Count, "1: a place names a text");
         SetPlace(entry, _last);
         return true;
     }
@@ -82,6 +83,7 @@ internal sealed class TextBlockEditor
     /// <summary>The text of an entry; false if it has none.</summary>
     public bool TryGet(int entry, out ReadOnlySpan<byte> text)
     {
+        Debug.Assert((uint)entry < TextBlock.Entries, "the entry is of the block");
         int place = 0;
         for (int plane = 0; plane < TextBlock.MaxBits; plane++)
             place |= (int)(_planes[(plane * Words) + (entry >> 6)] >> entry & 1) << plane;
@@ -111,6 +113,8 @@ internal sealed class TextBlockEditor
         if (length > TextBlock.MaxBytes || planeBytes > (MaxBytesOfEntry * entries) + FreeBytes)
             return -1;
 
+        Debug.Assert(used <= TextBlock.MaxTexts && words is > 0 and <= Words, "1: places fit their bits");
+        Debug.Assert(entries >= used, "2: each text that is written has an entry");
         Array.Clear(_sorted);
         output[0] = (byte)used;
         output[1] = (byte)words;

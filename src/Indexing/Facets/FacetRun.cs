@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
@@ -128,6 +129,7 @@ internal sealed class FacetRun
 
     private void AddNumbers(long window, WindowSet set, NumberReader[] numbers, FacetFigures[] figures)
     {
+        Debug.Assert(figures.Length == numbers.Length, "each number has figures");
         if (numbers.Length == 0)
             return;
 
@@ -281,6 +283,7 @@ internal sealed class FacetRun
     /// <summary>Counts a term by a scan of its whole list, for when most windows have hits.</summary>
     private void CountAlong(ReadOnlySpan<byte> term, PostingCursor list, HitSet hits, FacetGroups groups)
     {
+        Debug.Assert(!groups.HasNumbers, "only counts are taken without reading entries");
         long count = 0;
         PostingSegments segments = list.Segments();
         for (bool more = segments.MoveNext(); more;)

@@ -94,6 +94,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     /// <summary>Defers a block, so that blocks with the same texts are counted together after prefetching.</summary>
     private void CountLater(ReadOnlySpan<byte> planes, ReadOnlySpan<ulong> mine)
     {
+        Debug.Assert(!groups.HasNumbers && mine.Length == BlockWords, "only whole blocks are counted together");
         PrefetchKernels.Prefetch(planes);
         mine.CopyTo(_hitsOfBlocks.AsSpan(_blockCount * BlockWords, BlockWords));
         Debug.Assert(_blockCount < _blocks.Length, "full groups of blocks are counted at once");

@@ -40,6 +40,7 @@ internal static class BitmapKernels
     public static void CombineScalar<TOperation>(Span<ulong> target, ReadOnlySpan<byte> other)
         where TOperation : struct, IBitOperation
     {
+        Debug.Assert(target.Length == Words && other.Length == Bytes, "both bitmaps are of a window");
         ReadOnlySpan<ulong> right = MemoryMarshal.Cast<byte, ulong>(other);
         for (int i = 0; i < Words; i++)
             target[i] = TOperation.Apply(target[i], right[i]);
@@ -102,6 +103,7 @@ internal static class BitmapKernels
     /// <summary>The scalar twin of <see cref="CountBoth"/>.</summary>
     public static int CountBothScalar(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
     {
+        Debug.Assert(bits.Length == Words && other.Length == Bytes, "both bitmaps are of a window");
         ReadOnlySpan<ulong> right = MemoryMarshal.Cast<byte, ulong>(other);
         int count = 0;
         for (int i = 0; i < Words; i++)
@@ -138,6 +140,7 @@ internal static class BitmapKernels
     /// </summary>
     public static int Rank(ReadOnlySpan<ulong> bits, int offset)
     {
+        Debug.Assert(bits.Length == Words, "the bitmap is of a window");
         int word = offset >> 6;
         int rank = BitOperations.PopCount(bits[word] & ((1UL << (offset & 63)) - 1));
         for (int i = 0; i < word; i++)
@@ -148,6 +151,7 @@ internal static class BitmapKernels
     /// <summary>Like <see cref="Rank"/>, for several ascending offsets.</summary>
     public static void CopyRanks(ReadOnlySpan<ulong> bits, ReadOnlySpan<ushort> offsets, Span<ushort> ranks)
     {
+        Debug.Assert(bits.Length == Words && ranks.Length >= offsets.Length, "each offset gets a rank");
         for (int i = 0, word = 0, before = 0; i < offsets.Length; i++)
         {
             int offset = offsets[i];
@@ -204,6 +208,7 @@ internal static class BitmapKernels
     /// <summary>The scalar twin of <see cref="NotAbove"/>.</summary>
     public static ulong NotAboveScalar(ReadOnlySpan<byte> values, byte limit)
     {
+        Debug.Assert(values.Length == Words, "each value has a bit");
         ulong result = 0;
         for (int i = 0; i < Words; i++)
             result |= (values[i] <= limit ? 1UL : 0) << i;

@@ -20,6 +20,7 @@ internal static class BoundKernels
     /// </summary>
     public static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
     {
+        Debug.Assert(!best.IsEmpty, "something is taken");
         int count = 0;
         for (int i = 0; i < bounds.Length; i++)
         {
@@ -45,6 +46,7 @@ internal static class BoundKernels
     /// </summary>
     public static int BestOfLanes(ReadOnlySpan<float> bounds, Span<int> best)
     {
+        Debug.Assert(best.Length >= Math.Min(bounds.Length, Lanes), "each lane gets a place");
         if (!Vector256.IsHardwareAccelerated || bounds.Length < Lanes)
             return BestOfLanesScalar(bounds, best);
 
@@ -90,6 +92,7 @@ internal static class BoundKernels
     /// </summary>
     public static int CopyReaching(ReadOnlySpan<float> bounds, float least, Span<int> places)
     {
+        Debug.Assert(!float.IsNaN(least), "a threshold has an order");
         int count = 0, i = 0;
         if (Vector256.IsHardwareAccelerated)
         {
@@ -138,6 +141,7 @@ internal static class BoundKernels
     /// <summary>The scalar twin of <see cref="AddSpread"/>.</summary>
     public static void AddSpreadScalar(ReadOnlySpan<byte> impacts, float unit, Span<float> bounds)
     {
+        Debug.Assert(impacts.Length == Blocks && bounds.Length == Blocks, "each block has a bound");
         for (int i = 0; i < Blocks; i++)
             bounds[i] += impacts[i] * unit;
     }
@@ -194,6 +198,7 @@ internal static class BoundKernels
     /// <summary>The scalar twin of <see cref="Narrow"/>.</summary>
     public static void NarrowScalar(Span<ulong> hits, ReadOnlySpan<float> bounds, float threshold, float margin)
     {
+        Debug.Assert(hits.Length == Blocks && bounds.Length == Blocks, "each block has a bound");
         for (int i = 0; i < Blocks; i++)
             hits[i] = bounds[i] * margin >= threshold ? hits[i] : 0;
     }
@@ -216,6 +221,7 @@ internal static class BoundKernels
     /// <summary>The scalar twin of <see cref="NotEmpty"/>.</summary>
     public static ulong NotEmptyScalar(ReadOnlySpan<ulong> hits)
     {
+        Debug.Assert(hits.Length == Blocks, "each block has a word");
         ulong blocks = 0;
         for (int i = 0; i < Blocks; i++)
             blocks |= (hits[i] != 0 ? 1UL : 0) << i;
@@ -250,6 +256,7 @@ internal static class BoundKernels
     /// <summary>The scalar twin of <see cref="Below"/>.</summary>
     public static ulong BelowScalar(ReadOnlySpan<float> sums, ReadOnlySpan<float> parts, float threshold, float margin)
     {
+        Debug.Assert(sums.Length == Blocks && parts.Length == Blocks, "each block has a bound");
         ulong blocks = 0;
         for (int i = 0; i < Blocks; i++)
             blocks |= ((sums[i] * margin) - parts[i] < threshold ? 1UL : 0) << i;
@@ -276,6 +283,7 @@ internal static class BoundKernels
     /// <summary>The scalar twin of <see cref="AddScaled"/>.</summary>
     public static void AddScaledScalar(Span<float> bounds, ReadOnlySpan<float> parts, float weight)
     {
+        Debug.Assert(bounds.Length == Blocks && parts.Length == Blocks, "each block has a bound");
         for (int i = 0; i < Blocks; i++)
             bounds[i] += weight * parts[i];
     }

@@ -43,6 +43,7 @@ internal static partial class ByteKernels
     /// <summary>Returns a bit for each of 64 bytes, set if the byte equals <paramref name="value"/>.</summary>
     public static ulong Equal(ReadOnlySpan<byte> bytes, byte value)
     {
+        Debug.Assert(bytes.Length >= Group, "a group is compared as a whole");
         Vector256<byte> wanted = Vector256.Create(value);
         return Vector256.Equals(Vector256.Create(bytes), wanted).ExtractMostSignificantBits()
             | ((ulong)Vector256.Equals(Vector256.Create(bytes[(Group / 2)..]), wanted).ExtractMostSignificantBits() << (Group
@@ -53,6 +54,9 @@ internal static partial class ByteKernels
     public static bool BetweenScalar(
         ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
+        Debug.Assert(
+            bytes.Length >= words.Length * Group && edges.Length >= words.Length,
+            "each word has a group of bytes and gets edges");
         ulong any = 0;
         for (int i = 0; i < words.Length; i++)
         {
@@ -127,6 +131,7 @@ internal static partial class ByteKernels
     public static int CountScalar(
         ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {
+        Debug.Assert(bytes.Length >= words.Length * Group, "each word has a group of bytes");
         int count = 0;
         found = 0;
         for (int i = 0; i < words.Length; i++)

@@ -58,6 +58,7 @@ internal static class LevelKernels
     /// <summary>The scalar twin of <see cref="Add"/>.</summary>
     public static ushort AddScalar(ReadOnlySpan<byte> impacts, ushort weight, Span<ushort> levels)
     {
+        Debug.Assert(impacts.Length is 1 or Blocks && levels.Length == Blocks, "each block has a level");
         ushort most = 0;
         for (int i = 0; i < Blocks; i++)
         {
@@ -98,6 +99,7 @@ internal static class LevelKernels
     /// <summary>The scalar twin of <see cref="Take"/>.</summary>
     public static ulong TakeScalar(Span<ushort> levels, ushort least, out ushort greatest)
     {
+        Debug.Assert(levels.Length == Blocks && least > 0, "each block has a level");
         ulong taken = 0;
         greatest = 0;
         for (int i = 0; i < Blocks; i++)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -27,6 +28,8 @@ internal static class MeetKernels
     /// <param name="apart">The number from which windows of the second list are counted minus that of the first list.</param>
     public static bool Next(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart)
     {
+        Debug.Assert(oneAt >= 0 && otherAt >= 0, "a place is of a window, or past the last");
+        Debug.Assert(apart is >= -byte.MaxValue and <= byte.MaxValue, "segments that are further apart have no window in common");
         int i = oneAt, j = otherAt;
         bool found = false;
         if (i < one.Directory.Length && j < other.Directory.Length)

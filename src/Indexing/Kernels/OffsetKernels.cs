@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -11,6 +12,7 @@ internal static class OffsetKernels
     /// <summary>Keeps, in place, the offsets whose bit equals <paramref name="wanted"/>; returns the number kept.</summary>
     public static int Filter(Span<ushort> offsets, ReadOnlySpan<ulong> bits, bool wanted)
     {
+        Debug.Assert(bits.Length >= BitmapKernels.Words, "the bitmap is of a window");
         int kept = 0;
         ulong flip = wanted ? 0UL : 1UL;
         for (int i = 0; i < offsets.Length; i++)
@@ -85,6 +87,7 @@ internal static class OffsetKernels
     /// </summary>
     public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)
     {
+        Debug.Assert(count >= 0 && offsets.Length >= count + others.Length, "the buffer holds both lists");
         // From the end, so that nothing is overwritten before it is read; common offsets leave a gap at the front.
         int left = count - 1, right = others.Length - 1, place = count + others.Length;
         int end = place;
@@ -151,6 +154,7 @@ internal static class OffsetKernels
     public static int IntersectFew(
         ReadOnlySpan<ushort> left, int leftCount, ReadOnlySpan<ushort> right, int rightCount, Span<ushort> common)
     {
+        Debug.Assert(leftCount <= Few && rightCount <= Few, "a vector holds each list");
         if (Vector256.IsHardwareAccelerated)
         {
             const int Step = 4;
@@ -195,6 +199,7 @@ internal static class OffsetKernels
     /// </summary>
     public static int Narrow(Span<ushort> offsets, ReadOnlySpan<float> bounds, float threshold, float margin)
     {
+        Debug.Assert(bounds.Length == BoundKernels.Blocks, "each block has a bound");
         int kept = 0;
         foreach (ushort offset in offsets)
         {

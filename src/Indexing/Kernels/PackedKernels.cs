@@ -48,6 +48,7 @@ internal static class PackedKernels
 
     private static unsafe ulong BetweenCopies(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {
+        Debug.Assert(numbers.Length <= MaxRoomBytes, "the numbers fit the buffer");
         byte* room = stackalloc byte[MaxRoomBytes];
         numbers.CopyTo(new Span<byte>(room, MaxRoomBytes));
         return BetweenVectors(room, bits, from, span);
@@ -87,6 +88,7 @@ internal static class PackedKernels
     /// <summary>The scalar twin of <see cref="Between"/>.</summary>
     public static ulong BetweenScalar(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {
+        Debug.Assert(bits is >= 0 and <= MaxBits, "a number lies within four bytes");
         ulong found = 0;
         uint mask = (1u << bits) - 1;
         for (int i = 0; i < Count; i++)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -44,6 +45,9 @@ internal static class PairKernels
     /// <param name="frequencies">Receives the number of pairs for the entries found.</param>
     public static void Find(Span<ulong> entries, in WordPlaces first, in WordPlaces second, int apart, Span<float> frequencies)
     {
+        Debug.Assert(
+            entries.Length == BitmapKernels.Words && frequencies.Length >= BitmapKernels.Words * 64,
+            "each entry of the window gets a frequency");
         if (!Avx2.IsSupported || !Bmi2.X64.IsSupported)
         {
             FindScalar(entries, first, second, apart, frequencies);
@@ -115,6 +119,9 @@ internal static class PairKernels
     public static void FindScalar(
         Span<ulong> entries, in WordPlaces first, in WordPlaces second, int apart, Span<float> frequencies)
     {
+        Debug.Assert(
+            entries.Length == BitmapKernels.Words && frequencies.Length >= BitmapKernels.Words * 64,
+            "each entry of the window gets a frequency");
         int firstRank = 0, secondRank = 0;
         for (int word = 0; word < BitmapKernels.Words; word++)
         {

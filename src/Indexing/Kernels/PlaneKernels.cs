@@ -72,6 +72,10 @@ internal static partial class PlaneKernels
     public static void CountScalar(
         ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts, int from = 0)
     {
+        Debug.Assert(
+            bits is >= 1 and <= MaxBits && planes.Length == entries.Length * bits * sizeof(ulong),
+            "each plane has a bit for each entry");
+        Debug.Assert(from >= 0 && from <= entries.Length, "the scalar twin begins where the vectors end");
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(planes);
         for (int word = from; word < entries.Length; word++)
         {

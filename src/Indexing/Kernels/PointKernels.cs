@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 
@@ -21,6 +22,7 @@ internal static class PointKernels
     /// </summary>
     public static ulong InBox(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, uint minX, uint width, uint minY, uint height)
     {
+        Debug.Assert(xs.Length == ys.Length && xs.Length <= 64, "each point has two coordinates and a bit");
         if (!Vector256.IsHardwareAccelerated)
             return InBoxScalar(xs, ys, minX, width, minY, height);
 
@@ -43,6 +45,7 @@ internal static class PointKernels
     /// <summary>The scalar twin of <see cref="InBox"/>.</summary>
     public static ulong InBoxScalar(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, uint minX, uint width, uint minY, uint height)
     {
+        Debug.Assert(xs.Length == ys.Length && xs.Length <= 64, "each point has two coordinates and a bit");
         ulong found = 0;
         for (int i = 0; i < xs.Length; i++)
         {
@@ -59,6 +62,7 @@ internal static class PointKernels
     /// </summary>
     public static ulong Near(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
     {
+        Debug.Assert(xs.Length == ys.Length && xs.Length <= 64, "each point has two coordinates and a bit");
         if (!Vector256.IsHardwareAccelerated)
             return NearScalar(xs, ys, asked, centre, limit);
 
@@ -97,6 +101,7 @@ internal static class PointKernels
     public static ulong NearScalar(
         ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
     {
+        Debug.Assert(xs.Length == ys.Length && xs.Length <= 64, "each point has two coordinates and a bit");
         ulong found = 0;
         for (int i = 0; i < xs.Length; i++)
         {

@@ -23,6 +23,7 @@ internal static class StartKernels
     /// <summary>Writes the sums for frequencies that are all 1.</summary>
     public static void Count(int count, Span<ushort> starts)
     {
+        Debug.Assert(count >= 0 && starts.Length > count, "each rank gets a start, and the end another");
         for (int i = 0; i <= count; i++)
             starts[i] = (ushort)i;
     }
@@ -47,6 +48,7 @@ internal static class StartKernels
     /// <summary>The scalar twin of <see cref="AddBytes"/>, from rank <paramref name="from"/> on.</summary>
     public static void AddBytesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
     {
+        Debug.Assert(from >= 0 && starts.Length > count, "each rank gets a start, and the end another");
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + values[i]);
     }
@@ -70,6 +72,7 @@ internal static class StartKernels
     /// <summary>The scalar twin of <see cref="AddHalves"/>, from rank <paramref name="from"/> on.</summary>
     public static void AddHalvesScalar(ReadOnlySpan<byte> values, int from, int count, Span<ushort> starts)
     {
+        Debug.Assert(from >= 0 && starts.Length > count, "each rank gets a start, and the end another");
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + HalfAt(values, i));
     }
@@ -109,6 +112,7 @@ internal static class StartKernels
     public static void AddPlaneScalar(
         ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int from, int next, int count, Span<ushort> starts)
     {
+        Debug.Assert(from >= 0 && next >= 0 && starts.Length > count, "each rank gets a start, and the end another");
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + ((plane[i >> 3] >> (i & 7) & 1) == 0 ? 1 : HalfAt(values, next++)));
     }
@@ -122,6 +126,7 @@ internal static class StartKernels
     /// <param name="sum">The first sum.</param>
     public static int AddGroups(ReadOnlySpan<byte> values, Span<int> sums, int sum = 0)
     {
+        Debug.Assert(sums.Length > (values.Length + 7) / sizeof(ulong), "each group gets a sum, and the end another");
         int group = 0;
         if (Avx2.IsSupported)
         {
@@ -171,6 +176,7 @@ internal static class StartKernels
     /// <summary>The sum of the first <paramref name="count"/> bytes, at most sixteen.</summary>
     public static int SumOfBytes(ReadOnlySpan<byte> values, int count)
     {
+        Debug.Assert(count is >= 0 and <= 16, "a vector holds the bytes");
         if (values.Length < Vector128<byte>.Count)
             return SumOfBytesScalar(values, count);
         Vector128<byte> wanted = Vector128.Create(values)

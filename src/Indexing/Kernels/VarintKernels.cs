@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -72,6 +73,7 @@ internal static class VarintKernels
     /// <param name="length">Length of the entries in bytes.</param>
     public static bool SetEntries(Span<ulong> bits, ReadOnlySpan<byte> bytes, int length)
     {
+        Debug.Assert(length >= 0 && length <= bytes.Length, "the entries are part of the bytes");
         if (!Bmi2.X64.IsSupported || !Vector256.IsHardwareAccelerated || bytes.Length < sizeof(ulong))
             return SetEntriesScalar(bits, bytes[..length]);
 

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -17,6 +18,7 @@ internal static class VectorKernels
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public static float Dot(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
     {
+        Debug.Assert(left.Length == right.Length, "vectors have the same dimensions");
         if (!Vector256.IsHardwareAccelerated || left.Length < Lanes)
             return DotScalar(left, right);
 
@@ -41,6 +43,7 @@ internal static class VectorKernels
     /// <summary>The scalar twin of <see cref="Dot(ReadOnlySpan{float}, ReadOnlySpan{float})"/>.</summary>
     public static float DotScalar(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
     {
+        Debug.Assert(left.Length == right.Length, "vectors have the same dimensions");
         Span<float> sums = stackalloc float[Lanes];
         sums.Clear();
         for (int i = 0; i < left.Length; i++)
@@ -52,6 +55,7 @@ internal static class VectorKernels
     [MethodImpl(MethodImplOptions.AggressiveOptimization)]
     public static float SquaredDistance(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
     {
+        Debug.Assert(left.Length == right.Length, "vectors have the same dimensions");
         if (!Vector256.IsHardwareAccelerated || left.Length < Lanes)
             return SquaredDistanceScalar(left, right);
 
@@ -78,6 +82,7 @@ internal static class VectorKernels
     /// <summary>The scalar twin of <see cref="SquaredDistance"/>.</summary>
     public static float SquaredDistanceScalar(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
     {
+        Debug.Assert(left.Length == right.Length, "vectors have the same dimensions");
         Span<float> sums = stackalloc float[Lanes];
         sums.Clear();
         for (int i = 0; i < left.Length; i++)

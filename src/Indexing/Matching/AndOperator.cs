@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
@@ -31,6 +32,7 @@ internal sealed class AndOperator : Operator
     {
         _clauses = clauses;
         _byCost = InOrder(clauses);
+        Debug.Assert(_byCost.Length >= 2, "a conjunction has two clauses");
         Estimate = _byCost[0].Estimate;
         PutBehind(_byCost);
         Cost = new OperatorCost(_byCost.Sum(clause => clause.Cost.Window), _byCost[0].Cost.Probe + (_byCost[1].Cost.Probe / 2));
@@ -213,6 +215,7 @@ internal sealed class AndOperator : Operator
     /// </summary>
     private void Keep(int clause, long window, WindowSet set)
     {
+        Debug.Assert((uint)clause < (uint)_byCost.Length && !set.IsEmpty, "a clause narrows a set that has members");
         if (_mostProbes[clause] == 0
             || (set.Form != WindowSetForm.List && _mostProbes[clause] < PostingWindow.Size)
             || set.Count > _mostProbes[clause])

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Plans;
@@ -92,6 +93,7 @@ internal sealed class ColumnRangeOperator(
     /// <param name="list">The unrolled list.</param>
     public long Count(PostingList list)
     {
+        Debug.Assert(list.IsUnrolled || list.Windows == 0, "windows are counted by place");
         const int Ahead = 2;
         Span<ushort> open = Context.RentOffsets(), openBefore = Context.RentOffsets();
         NumberBlock before = default;
@@ -146,6 +148,7 @@ internal sealed class ColumnRangeOperator(
     /// </summary>
     private void NarrowChunks(long window, Span<ulong> words)
     {
+        Debug.Assert(words.Length == ChunksPerWindow, "each chunk is a word of the bitmap");
         long start = window * ChunksPerWindow;
         for (int i = 0; i < ChunksPerWindow;)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
@@ -34,6 +35,7 @@ internal sealed class EntryBounds(QueryContext context)
     /// <summary>Restarts for the given candidate entries.</summary>
     public void Begin(ReadOnlySpan<ulong> asked)
     {
+        Debug.Assert(asked.Length == Blocks, "each block has a word");
         _count = 0;
         _factors = null;
         asked.CopyTo(_hits);
@@ -67,6 +69,8 @@ internal sealed class EntryBounds(QueryContext context)
     /// </summary>
     public void Narrow(long window, Span<ulong> words, float threshold, float margin)
     {
+        Debug.Assert(_count > 0 || _factors is null, "only lists of one field are bounded by entry");
+        Debug.Assert(words.Length == Blocks, "each block has a word");
         if (_factors is null)
             return;
 

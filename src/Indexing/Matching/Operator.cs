@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
@@ -84,6 +85,7 @@ internal abstract class Operator(QueryContext context)
     protected static long NextOfAll<TOperator>(ReadOnlySpan<TOperator> operators, long from)
         where TOperator : Operator
     {
+        Debug.Assert(operators.Length > 0 && from >= 0, "there is a window that all operators may agree on");
         long window = from;
         for (int agreed = 0; agreed < operators.Length;)
         {
@@ -95,6 +97,7 @@ internal abstract class Operator(QueryContext context)
                     return End;
                 if (next != window)
                 {
+                    Debug.Assert(next > window, "an operator moves forward only");
                     window = next;
                     break;
                 }

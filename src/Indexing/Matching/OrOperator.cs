@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
@@ -183,6 +184,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     private void FillAny(
         long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
     {
+        Debug.Assert(most.Length == clauses.Length && order.Length == clauses.Length, "each clause has a bound and a place");
         float below = 0;
         foreach (int clause in order)
         {
@@ -195,6 +197,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>Sorts the clauses by their bound in the window, ascending; returns the sum of the bounds.</summary>
     private float Rank(long window, Span<float> most, Span<int> order)
     {
+        Debug.Assert(most.Length == clauses.Length && order.Length == clauses.Length, "each clause has a bound and a place");
         float all = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
@@ -216,6 +219,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// </summary>
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
+        Debug.Assert(hits.Length == PostingWindow.Blocks && margin >= 1, "each block has a word, and bounds are raised");
         const int Blocks = PostingWindow.Blocks;
         _bounds ??= Context.RentNumbers((clauses.Length + 1) * Blocks);
         Span<float> all = _bounds.AsSpan(clauses.Length * Blocks, Blocks);

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 
@@ -35,6 +36,7 @@ internal sealed class QueryScratch
     /// <summary>Takes an empty set. Return it with <see cref="Return"/>.</summary>
     public WindowSet RentSet()
     {
+        Debug.Assert(_free.Count <= _made.Count, "a set is returned once");
         WindowSet set;
         if (_free.Count > 0)
         {

@@ -100,6 +100,7 @@ internal sealed class WindowSet
             return;
         }
 
+        Debug.Assert(Form == WindowSetForm.List && _listCount < MaxListCount, "1: a list has room for another member");
         List[place..].CopyTo(_offsets.AsSpan(place + 1));
         _offsets[place] = offset;
         _listCount++;
@@ -107,6 +108,7 @@ internal sealed class WindowSet
 
     public void SetBits(ReadOnlySpan<byte> bitmap)
     {
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         bitmap.CopyTo(MemoryMarshal.AsBytes(_bits.AsSpan()));
         Form = WindowSetForm.Bits;
     }
@@ -236,6 +238,7 @@ internal sealed class WindowSet
     /// <summary>Writes the members, ascending, to a span with room for them; returns how many there are.</summary>
     public int CopyTo(Span<ushort> members)
     {
+        Debug.Assert(members.Length >= Count, "the buffer holds all members");
         switch (Form)
         {
             case WindowSetForm.Empty:
@@ -264,6 +267,7 @@ internal sealed class WindowSet
     /// <summary>Writes the members as the 64 words of a bitmap.</summary>
     public void CopyWords(Span<ulong> words)
     {
+        Debug.Assert(words.Length == BitmapKernels.Words, "each block gets a word");
         switch (Form)
         {
             case WindowSetForm.Bits:
@@ -302,6 +306,7 @@ internal sealed class WindowSet
 
     private void AndBits(ReadOnlySpan<byte> bitmap)
     {
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.List:
@@ -338,6 +343,7 @@ internal sealed class WindowSet
 
     private void OrBits(ReadOnlySpan<byte> bitmap)
     {
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.Empty:
@@ -372,6 +378,7 @@ internal sealed class WindowSet
 
     private void AndNotBits(ReadOnlySpan<byte> bitmap)
     {
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.List:
@@ -389,6 +396,7 @@ internal sealed class WindowSet
 
     private void Keep(int count)
     {
+        Debug.Assert(Form == WindowSetForm.List && count >= 0 && count <= _listCount, "1: a list is narrowed, never widened");
         _listCount = count;
         if (count == 0)
             Form = WindowSetForm.Empty;
@@ -396,6 +404,7 @@ internal sealed class WindowSet
 
     private void ListToBits()
     {
+        Debug.Assert(Form == WindowSetForm.List && _listCount is > 0 and <= MaxListCount, "1: a list has members");
         Array.Clear(_bits);
         BitmapKernels.Set(_bits, List);
         Form = WindowSetForm.Bits;
@@ -403,6 +412,7 @@ internal sealed class WindowSet
 
     private void FullToBits()
     {
+        Debug.Assert(Form == WindowSetForm.Full, "only a full set becomes a bitmap of all entries");
         Array.Fill(_bits, ulong.MaxValue);
         Form = WindowSetForm.Bits;
     }

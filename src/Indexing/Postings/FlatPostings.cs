@@ -169,6 +169,10 @@ internal ref struct FlatPostings
             last = posting.EntryId;
         }
 
+        Debug.Assert(
+            length == (count > 1 ? Varint.BytesOf(count) + Varint.BytesOf(old._entries.Length + more) : 0)
+                + old._entries.Length + more,
+            "the entries take the bytes written before them");
         old._positions.CopyTo(output[length..]);
         length += old._positions.Length;
         positions.CopyTo(output[length..]);

@@ -16,6 +16,7 @@ internal static class FrequenciesAbove
     /// </summary>
     public static void Copy(in PostingWindow postings, ReadOnlySpan<ulong> wanted, Span<ulong> above)
     {
+        Debug.Assert(postings.Form is WindowSetForm.Bits or WindowSetForm.Full, "only a bitmap or a full window has blocks");
         Debug.Assert(wanted.Length >= PostingWindow.Blocks && above.Length >= PostingWindow.Blocks, "a word for each block");
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
         int width = frequencies.IsEmpty ? 0 : frequencies[0];

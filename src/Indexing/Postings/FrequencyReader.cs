@@ -61,6 +61,7 @@ internal ref struct FrequencyReader
     /// </summary>
     public int Sum(int from, int to)
     {
+        Debug.Assert(from >= 0 && from <= to, "ranks ascend");
         switch (_width)
         {
             case 0:

@@ -36,6 +36,7 @@ internal ref struct FrequencySums
     /// <param name="scratch">At least <see cref="ScratchLength"/> numbers, used for the lifetime of this value.</param>
     public FrequencySums(PostingWindow postings, Span<int> scratch)
     {
+        Debug.Assert(scratch.Length >= ScratchLength, "the sums of a window fit the buffer");
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
         if (frequencies.IsEmpty || frequencies[0] == 0)
             return;
@@ -58,6 +59,7 @@ internal ref struct FrequencySums
     /// </summary>
     public void Reach(int rank)
     {
+        Debug.Assert(rank >= 0, "a rank is of a window, or one past its last");
         switch (_width)
         {
             case 0:
@@ -170,6 +172,7 @@ internal ref struct FrequencySums
 
     private void ReachHalves(int place)
     {
+        Debug.Assert(place >= 0, "a place is not before the first frequency");
         int wanted = place >> GroupBits;
         if (wanted <= _groups)
             return;

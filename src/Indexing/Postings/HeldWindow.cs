@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage.Memory;
@@ -53,6 +54,7 @@ internal readonly record struct HeldWindow(
     /// </summary>
     public int CopyCommon(ReadOnlySpan<ushort> entries, Span<ushort> common)
     {
+        Debug.Assert(common.Length >= entries.Length, "all entries may be common");
         if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
             return OffsetKernels.Copy(entries, MemoryMarshal.Cast<byte, ulong>(Bitmap), common);
         entries.CopyTo(common);
@@ -62,6 +64,7 @@ internal readonly record struct HeldWindow(
     /// <summary>Sets the bits of its entries in a bitmap.</summary>
     public void AddTo(Span<ulong> words)
     {
+        Debug.Assert(words.Length == BitmapKernels.Words, "the bitmap is of one window");
         if (Count >= PostingWindow.Size)
             words.Fill(ulong.MaxValue);
         else if (Count >= PostingWindow.MinBitsCount)

@@ -126,6 +126,7 @@ internal sealed class ListHeadEdit
     /// <summary>Adds or raises a limit for an entry that left the head.</summary>
     private void Limit(HeadEntry entry)
     {
+        Debug.Assert(_count == ListHead.MaxEntries, "1: an entry leaves only a full head");
         int kept = 0;
         for (int i = 0; i < _limitCount; i++)
         {
@@ -167,6 +168,7 @@ internal sealed class ListHeadEdit
         _limits[least] = new HeadEntry(0, _limits[least].Frequency, _limits[least + 1].Length);
         _limits.AsSpan((least + 2).._limitCount).CopyTo(_limits.AsSpan(least + 1));
         _limitCount--;
+        Debug.Assert(_limitCount <= ListHead.MaxLimits, "4: limits are bounded");
     }
 
     private void Load()
@@ -174,6 +176,7 @@ internal sealed class ListHeadEdit
         if (_isLoaded)
             return;
         _isLoaded = true;
+        Debug.Assert(_count == 0, "entries are loaded before any is added");
         _count = ListHead.ReadEntries(_old.AsSpan(_entriesFrom, _oldBytes - _entriesFrom), _best);
         for (int i = 0; i < _count; i++)
             _parts[i] = _weights.PartOf(_best[i].Frequency, _best[i].Length);

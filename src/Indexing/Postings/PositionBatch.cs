@@ -107,6 +107,7 @@ internal sealed class PositionBatch : IReusable
             entry += run.Count;
         }
 
+        Debug.Assert(entry == _entryCount, "each located entry was read");
         Clear();
     }
 

@@ -136,6 +136,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     /// </summary>
     private ReadOnlySpan<byte> Seek(PostingWindow postings, int rank)
     {
+        Debug.Assert(rank >= _endRank, "the scan moves forward");
         while (true)
         {
             _firstRank = _endRank;
@@ -157,6 +158,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     /// </summary>
     private ReadOnlySpan<byte> Block(int rank, out int count)
     {
+        Debug.Assert((uint)_windowIndex < (uint)_segmentWindows, "the window is one of its segment");
         ReadOnlySpan<byte> value = blocks.Read(listId, _segment, rank, out count);
         if (_segmentWindows == 1)
             return value[sizeof(ushort)..];

@@ -99,6 +99,8 @@ internal sealed class PositionPlaces(Tree positions)
     /// </summary>
     private void Keep(Known found)
     {
+        Debug.Assert(found.IsThere, "a located block has bytes");
+        Debug.Assert(_known.Length > 0, "the cache has slots before a block is kept");
         int home = HomeOf(found.ListId, found.Key >> PostingWindow.SizeBits, (int)found.Key & (PostingWindow.Size - 1)),
             mask = _known.Length - 1;
         ref Known place = ref _known[home & mask];
@@ -106,6 +108,7 @@ internal sealed class PositionPlaces(Tree positions)
             place = ref _known[(home + OtherOf(found.ListId)) & mask];
         _count += place.IsThere ? 0 : 1;
         place = found;
+        Debug.Assert(_count <= _known.Length, "a slot holds one block");
     }
 
     private void Grow()

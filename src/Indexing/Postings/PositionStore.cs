@@ -51,6 +51,9 @@ internal sealed class PositionStore
     /// <summary>Positions of one window of the segment loaded last.</summary>
     public ReadOnlySpan<byte> WindowAt(int index)
     {
+        Debug.Assert(
+            _tableBytes == 0 ? index == 0 : index >= 0 && index * sizeof(ushort) < _tableBytes,
+            "the window is of the loaded segment");
         ReadOnlySpan<byte> all = _scratch.AsSpan(0, _length);
         if (_tableBytes == 0)
             return all;
@@ -101,6 +104,7 @@ internal sealed class PositionStore
     public void PutWindow(
         long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
     {
+        Debug.Assert(window.Count > 0, "a window has postings");
         int first = isAppended ? _lastRank : 0;
         int start = isAppended ? _lastStart : 0;
         int end = start;

@@ -28,6 +28,7 @@ internal sealed class PositionTable
     /// <summary>Adds an entry and returns the span for its positions.</summary>
     public Span<int> Next(int count)
     {
+        Debug.Assert(Starts[Count] == _length, "the positions of entries are contiguous");
         Debug.Assert(Count < PostingWindow.Size, "a window has at most 4,096 entries");
         if (Values.Length - _length < count)
         {

@@ -36,6 +36,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
     /// <summary>Appends a posting with its ascending positions; empty if lists have no positions.</summary>
     public void Add(Posting posting, ReadOnlySpan<int> ascending)
     {
+        Debug.Assert(!keepsPositions || posting.Frequency == ascending.Length, "a posting has a position for each occurrence");
         if (keepsPositions)
         {
             Span<byte> room = Room(Varint.MaxBytes * ascending.Length);
@@ -69,6 +70,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
         for (int i = 0; i < owners.Length; i++)
         {
             int frequency = frequencies[i], end = keepsPositions ? next + frequency : 0;
+            Debug.Assert(frequency > 0, "an entry has its term at least once");
             long id = idOf[owners[i]];
             if (id < 0)
             {
@@ -91,6 +93,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
             _ends[Count++] = _positionBytes + written;
         }
 
+        Debug.Assert(next == places.Length, "each position belongs to an entry");
         _positionBytes += written;
     }
 
@@ -103,6 +106,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
     private void End(Posting posting)
     {
         Debug.Assert(Count == 0 || _postings[Count - 1].EntryId < posting.EntryId, "1: ids ascend");
+        Debug.Assert(Count == 0 || !keepsPositions || _ends[Count - 1] <= _positionBytes, "2: ends ascend");
         Reserve(1);
         _postings[Count] = posting;
         _ends[Count++] = _positionBytes;

@@ -276,6 +276,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
 
     private long EndFrom(long from)
     {
+        Debug.Assert(from < _noneFrom, "nothing is sought past the known end");
         _noneFrom = from;
         return End;
     }

@@ -107,6 +107,8 @@ internal sealed class PostingEdit
     /// <param name="additions">Postings, greater than all of the source.</param>
     public SegmentStart RunBehind(PostingSegment source, PositionBlock block, PostingRun additions)
     {
+        Debug.Assert(source.Count > 1, "only a segment of several windows is extended without its start");
+        Debug.Assert(!additions.IsEmpty, "an append has additions");
         Begin();
         int count = source.Count;
         if (additions[0].Window == source.LastWindow)
@@ -131,6 +133,8 @@ internal sealed class PostingEdit
     /// <param name="firstWindow">The first window of the segment.</param>
     public ReadOnlySpan<byte> PackSegment(SegmentStart start, ref int first, out long firstWindow)
     {
+        Debug.Assert((uint)first < (uint)_windows.Count, "a window is left to be packed");
+        Debug.Assert(start.Count == 0 || first == 0, "1: a start is before all windows of the result");
         firstWindow = start.Count > 0 ? start.FirstWindow : _windows[first].Window;
         int count = start.Count;
         int payload = start.Payloads.Length;
@@ -153,6 +157,7 @@ internal sealed class PostingEdit
             block += next.PositionLength;
         }
 
+        Debug.Assert(end > first || start.Count > 0, "a segment has windows");
         int payloadStart = PostingSegment.PayloadStart(isNarrow, count);
         Grow(ref _output, payloadStart + payload);
         PostingSegment.WriteHeader(_output, isNarrow, count, firstWindow);
@@ -181,6 +186,10 @@ internal sealed class PostingEdit
     /// postings only added to it. Unchanged blocks are then not rewritten.</param>
     public void StorePositions(PositionStore store, long listId, SegmentStart start, int first, int end, bool isAppended)
     {
+        Debug.Assert(IsPlaced, "only lists with positions store them");
+        Debug.Assert(first <= end && end <= _windows.Count, "the windows are of the result");
+        Debug.Assert(start.Count + end - first > 0, "a segment has windows");
+        Debug.Assert(!isAppended || start.Count == 0, "appended blocks belong to the only window of a segment");
         int count = start.Count + end - first;
         if (count == 1)
         {
@@ -234,6 +243,10 @@ internal sealed class PostingEdit
     {
         Debug.Assert(_windows.Count == 0 || _windows[^1].Window < window, "1: windows ascend");
         Debug.Assert(count is > 0 and <= PostingWindow.Size, "1: no window is empty");
+        Debug.Assert(_changedPositionStart <= _positionBytes, "4: positions are in the order of windows");
+        Debug.Assert(
+            _windows.Count == 0 || _windows[^1].PositionStart + _windows[^1].PositionLength <= _changedPositionStart,
+            "4: the positions of windows do not overlap");
         Debug.Assert(
             _windows.Count == 0 || _windows[^1].Start + _windows[^1].Length == _payloadBytes, "4: payloads are contiguous");
         _windows.Add(
@@ -255,6 +268,7 @@ internal sealed class PostingEdit
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals,
         out int removalsConsumed)
     {
+        Debug.Assert(removals.IsEmpty || old.Count > 0, "postings are removed from a window that has some");
         _changedPositionStart = _positionBytes;
         Array.Clear(_largest);
         int coming = 0, added = 0;

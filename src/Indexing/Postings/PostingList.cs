@@ -84,6 +84,7 @@ internal sealed class PostingList : IReusable
     {
         get
         {
+            Debug.Assert(IsOnWindow, "2: the list is on a window");
             int start = Start, behind = At + 1;
             int end = behind == Here
                 ? _payloadBytes
@@ -114,6 +115,7 @@ internal sealed class PostingList : IReusable
     /// <param name="query">The query, whose cancellation and budget are checked at every segment.</param>
     public void Open(PostingCursor list, QueryMeter meter, IStoppable query)
     {
+        Debug.Assert(_segmentCount == 0 && !IsShort, "a list is opened once");
         foreach (PostingSegment segment in list.Segments())
         {
             query.Check();
@@ -126,6 +128,8 @@ internal sealed class PostingList : IReusable
     /// <summary>Opens a short list with all its entries.</summary>
     public void Open(ReadOnlySpan<Posting> all)
     {
+        Debug.Assert(_segmentCount == 0 && Windows == 0, "a list is opened once");
+        Debug.Assert(all.Length <= FlatPostings.MaxEntries, "a short list is short");
         if (_shortPayloads.Length == 0)
         {
             _shortDirectory = GC.AllocateUninitializedArray<uint>(FlatPostings.MaxEntries, pinned: true);
@@ -144,6 +148,8 @@ internal sealed class PostingList : IReusable
             int of = Encode(all[i..], window, _shortPayloads.AsSpan(place, MostPayloadBytes - place), out int bytes);
             _shortDirectory[Windows++] = (uint)(window - first) | ((uint)(of - 1) << 8) | ((uint)(place - begin) << 16);
             place += bytes;
+            Debug.Assert(
+                place <= MostPayloadBytes && Windows <= FlatPostings.MaxEntries, "the payloads of a short list fit their buffer");
             i += of;
             ref Segment last = ref _segments[_segmentCount - 1];
             (last.Windows, last.End) = (last.Windows + 1, place);
@@ -156,6 +162,7 @@ internal sealed class PostingList : IReusable
     /// <summary>Moves to the first window of the next segment; false after the last.</summary>
     public bool MoveNextSegment()
     {
+        Debug.Assert(_next <= _segmentCount, "the next segment is one of the list, or none");
         At = 0;
         if (_next == _segmentCount)
         {
@@ -191,6 +198,7 @@ internal sealed class PostingList : IReusable
     /// <summary>Moves forward to the first window that is not before <paramref name="window"/>; false if there is none.</summary>
     public bool MoveTo(long window)
     {
+        Debug.Assert(At >= 0 && At <= Here, "2: the list is on a window or after its segment");
         while (true)
         {
             while (At < Here && Window < window)
@@ -208,6 +216,9 @@ internal sealed class PostingList : IReusable
     /// </summary>
     public static bool Meet(PostingList one, PostingList other)
     {
+        Debug.Assert(
+            one.At >= 0 && one.At <= one.Here && other.At >= 0 && other.At <= other.Here,
+            "2: both lists are on a window or after their segment");
         long apart = other.FirstWindow - one.FirstWindow;
         if (one._isNarrow && other._isNarrow && Math.Abs(apart) <= byte.MaxValue)
         {
@@ -216,6 +227,7 @@ internal sealed class PostingList : IReusable
             var others = new WindowRun(other.Directory, other._payloads.Span);
             bool found = MeetKernels.Next(in mine, ref oneAt, in others, ref otherAt, (int)apart);
             (one.At, other.At) = (oneAt, otherAt);
+            Debug.Assert(one.At <= one.Here && other.At <= other.Here, "2: no list leaves its segment");
             return found;
         }
 
@@ -248,6 +260,7 @@ internal sealed class PostingList : IReusable
                 UnrollLong(new PostingSegment(segment.Whole.Span), _places.AsSpan(first, segment.Windows));
         }
 
+        Debug.Assert(_placeCount <= _places.Length, "3: a list has a place per window and a sentinel");
         _places[Windows] = new HeldWindow(End, 0, 0, default, End, 0, 0); // the sentinel after the last window
     }
 
@@ -287,6 +300,8 @@ internal sealed class PostingList : IReusable
     /// <summary>The first place from <paramref name="place"/> on whose window is not before a nearby window.</summary>
     public int Step(int place, long window)
     {
+        Debug.Assert(IsUnrolled, "3: places exist once the list is unrolled");
+        Debug.Assert(place >= 0 && place <= Windows, "3: a place is of a window or the sentinel");
         while (_places[place].Window < window)
             place++;
         return place;

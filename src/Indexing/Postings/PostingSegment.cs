@@ -88,6 +88,7 @@ internal readonly ref struct PostingSegment
     /// <summary>Sets the bits of all postings in a bitmap that covers all windows.</summary>
     public void CopyTo(Span<ulong> bits)
     {
+        Debug.Assert(bits.Length % BitmapKernels.Words == 0, "the bitmap is of whole windows");
         ReadOnlySpan<byte> payloads = Payloads;
         ReadOnlySpan<uint> narrow = NarrowEntries;
         for (int i = 0; i < Count; i++)
@@ -154,6 +155,7 @@ internal readonly ref struct PostingSegment
     /// </summary>
     public int LowerBound(long window, int start = 0)
     {
+        Debug.Assert(start >= 0 && start <= Count, "a search begins within the directory");
         int low = start;
         for (int end = Math.Min(Count, start + 2); low < end; low++)
         {
@@ -191,6 +193,8 @@ internal readonly ref struct PostingSegment
         Debug.Assert(windowsFromFirst >= index, "1: windows ascend");
         Debug.Assert(index > 0 || payloadStart == 0, "2: the first payload starts at 0");
         Debug.Assert(postings is > 0 and <= PostingWindow.Size, "no window is empty");
+        Debug.Assert(!isNarrow || IsNarrow(windowsFromFirst, postings), "a directory of form 2 has narrow entries only");
+        Debug.Assert(payloadStart is >= 0 and <= ushort.MaxValue, "2: a payload starts within reach of its entry");
         if (isNarrow)
         {
             Span<byte> narrow = output.Slice(HeaderBytes + (index * NarrowEntryBytes), NarrowEntryBytes);

@@ -133,6 +133,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Writes the number of postings before each word of the bitmap; false if the window is not BITS.</summary>
     public bool TryCountBefore(Span<ushort> before)
     {
+        Debug.Assert(before.Length >= Blocks, "each block gets the count before it");
         if (Form != WindowSetForm.Bits)
             return false;
 
@@ -150,6 +151,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Like <see cref="Rank(int)"/>, with the counts of <see cref="TryCountBefore"/>.</summary>
     public int Rank(int offset, ReadOnlySpan<ushort> before)
     {
+        Debug.Assert(Form == WindowSetForm.Bits && before.Length >= Blocks, "only a bitmap has counts before its words");
         ulong word = MemoryMarshal.Cast<byte, ulong>(_ids)[offset >> 6];
         ulong bit = 1UL << (offset & 63);
         return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
@@ -160,6 +162,8 @@ internal readonly ref struct PostingWindow
     /// </summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ushort> before, Span<ushort> ranks)
     {
+        Debug.Assert(Form == WindowSetForm.Bits && before.Length >= Blocks, "only a bitmap has counts before its words");
+        Debug.Assert(ranks.Length >= offsets.Length, "each offset gets a rank");
         ReadOnlySpan<ulong> words = Words;
         for (int i = 0; i < offsets.Length; i++)
         {
@@ -178,6 +182,8 @@ internal readonly ref struct PostingWindow
     /// </summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
     {
+        Debug.Assert(Form is WindowSetForm.List or WindowSetForm.Full, "the ranks of a bitmap are counted, not searched");
+        Debug.Assert(from >= 0 && ranks.Length >= offsets.Length, "each offset gets a rank");
         if (Form == WindowSetForm.Full)
         {
             offsets.CopyTo(ranks);
@@ -224,6 +230,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Writes its entries as the 64 words of a bitmap.</summary>
     public void CopyWords(Span<ulong> words)
     {
+        Debug.Assert(words.Length >= Blocks, "each block gets a word");
         switch (Form)
         {
             case WindowSetForm.Bits:
@@ -299,6 +306,7 @@ internal readonly ref struct PostingWindow
     /// </summary>
     public int SumFrequencies(int from, int to)
     {
+        Debug.Assert(from >= 0 && from <= to, "ranks ascend");
         if (_frequencies.IsEmpty || _frequencies[0] == 0)
             return to - from;
 
@@ -345,6 +353,7 @@ internal readonly ref struct PostingWindow
     /// <summary>The sum of a range of nibbles, sixteen at a time.</summary>
     public static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
     {
+        Debug.Assert(from >= 0 && from <= to, "ranks ascend");
         int sum = 0;
         for (; from < to && (from & 1) != 0; from++)
             sum += values[from >> 1] >> 4;
@@ -358,6 +367,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Writes all offsets, ascending, to a span of at least 4,096; returns <see cref="Count"/>.</summary>
     public int CopyOffsets(Span<ushort> offsets)
     {
+        Debug.Assert(offsets.Length >= Math.Min(Count, Size), "each posting gets an offset");
         switch (Form)
         {
             case WindowSetForm.List:
@@ -424,6 +434,7 @@ internal readonly ref struct PostingWindow
         ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, ReadOnlySpan<byte> impacts, Span<byte> output)
     {
         Debug.Assert(offsets.Length is > 0 and <= Size && (frequencies.IsEmpty || frequencies.Length == offsets.Length));
+        Debug.Assert(frequencies.IsEmpty || impacts.Length == Blocks, "a list with frequencies has an impact for each block");
         int length = IdBytes(offsets.Length);
         if (offsets.Length < MinBitsCount)
         {
@@ -511,6 +522,7 @@ internal readonly ref struct PostingWindow
             next++;
         }
 
+        Debug.Assert(next == above && length == plane + ((above + 1) / 2), "each frequency above 1 has four bits");
         return length;
     }
 }

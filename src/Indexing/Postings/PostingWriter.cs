@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -120,6 +121,7 @@ internal sealed class PostingWriter : IDisposable
     /// </summary>
     private void WriteNames()
     {
+        Debug.Assert(_words is not null || _named.Count == 0, "only a dictionary with numbers names its words");
         _named.Sort(static (x, y) => x.Word.CompareTo(y.Word));
         Span<byte> key = stackalloc byte[sizeof(long)];
         foreach ((long word, int start, int length) in _named)
@@ -194,6 +196,7 @@ internal sealed class PostingWriter : IDisposable
     /// <summary>Appends postings to a long list: to its last segment and to new ones after it.</summary>
     private void AppendToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions)
     {
+        Debug.Assert(!additions.IsEmpty, "an append has additions");
         WindowImpacts? kept = count >= WindowImpacts.MinEntries ? _largest : null;
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, long.MaxValue);
@@ -235,6 +238,7 @@ internal sealed class PostingWriter : IDisposable
             return true;
         }
 
+        Debug.Assert(removals[0] <= removals[^1], "removals ascend");
         long before = count;
         count += additions.Count - removals.Length;
         ReadOnlySpan<Posting> added = additions.Postings;
@@ -365,6 +369,7 @@ internal sealed class PostingWriter : IDisposable
     private void PutSegments(
         long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
     {
+        Debug.Assert(start.Count == 0 || appended.IsEmpty, "a segment is extended after its start or replaced as a whole");
         for (int i = 0; kept is not null && i < _edit.WindowCount; i++)
         {
             (long window, byte impact) = _edit.ImpactAt(i);
@@ -375,7 +380,9 @@ internal sealed class PostingWriter : IDisposable
         for (int next = 0; next < _edit.WindowCount; start = default, appended = default)
         {
             int first = next;
+            Debug.Assert(start.Count == 0 || first == 0, "a start is before all windows of the result");
             ReadOnlySpan<byte> segment = _edit.PackSegment(start, ref next, out long firstWindow);
+            Debug.Assert(next > first || start.Count > 0, "a segment has windows");
             if (start.Count > 0 ? start.IsWhole && next == first : segment.SequenceEqual(appended))
                 continue; // unchanged: only later segments are new
             if (_positions is not null)

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
@@ -39,6 +41,7 @@ internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock 
     /// <param name="isNarrow">Whether the new segment has form 2; only possible if <see cref="IsNarrow"/> is true.</param>
     public void WriteEntries(Span<byte> output, bool isNarrow)
     {
+        Debug.Assert(!isNarrow || IsNarrow, "the new directory has form 2 only if the old one has");
         if (Count > 0 && isNarrow == IsNarrow)
         {
             _segment.EntriesOf(Count).CopyTo(output[PostingSegment.HeaderBytes..]);

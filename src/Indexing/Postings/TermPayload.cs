@@ -105,6 +105,8 @@ internal readonly ref struct TermPayload
     /// </summary>
     public static int WriteLong(Span<byte> output, long word, long entryCount, long listId, ReadOnlySpan<byte> best)
     {
+        Debug.Assert(best.Length <= ListHead.MaxBytes, "the head of a list is bounded");
+        Debug.Assert(output.Length >= MaxHeadBytes + (2 * Varint.MaxLongBytes) + best.Length, "the value fits the buffer");
         int length = WriteHead(output, PostingKind.Long, word);
         length += Varint.WriteLong(output[length..], entryCount);
         length += Varint.WriteLong(output[length..], listId);

@@ -56,6 +56,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
             return;
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, _listId, _firstWindow);
+        Debug.Assert((_firstWindow & (PartWindows - 1)) == 0, "a part begins at a multiple of its windows");
         int count = _part.AsSpan().LastIndexOfAnyExcept((byte)0) + 1;
         if (count == 0)
             tree.Delete(key);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 
@@ -31,6 +32,9 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     /// <summary>Starts with the postings of a window; false if its frequencies are too large.</summary>
     public bool TryBegin(PostingWindow postings)
     {
+        Debug.Assert(
+            words.Length >= BitmapKernels.Words && starts.Length >= StartBytes && bytes.Length >= RoomBytes,
+            "the buffers hold a window");
         _length = 0;
         postings.CopyWords(words.AsSpan(0, BitmapKernels.Words));
         return postings.TryCopyStarts(MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)));
@@ -39,6 +43,7 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     /// <summary>Adds the positions of a block; false if there are too many.</summary>
     public bool TryAdd(ReadOnlySpan<byte> block)
     {
+        Debug.Assert(_length <= MaxBytes, "the positions fit their buffer");
         if (_length + block.Length > MaxBytes)
             return false;
         block.CopyTo(bytes.AsSpan(_length));

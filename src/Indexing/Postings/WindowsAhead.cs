@@ -103,6 +103,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     {
         if (IsWhole || wanted.IsEmpty)
             return;
+        Debug.Assert(_count == 0 || _windows[_count - 1].Window < wanted[0], "1: windows ascend");
         _known = wanted[^1] + 1;
         foreach (long window in isDense ? default : wanted)
         {
@@ -174,6 +175,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     {
         if (_count == 0 || window < _windows[0].Window || window > _windows[_count - 1].Window)
             return false;
+        Debug.Assert((uint)_next < (uint)_count, "the current window is one of those located");
         while (_windows[_next].Window > window)
             _next--;
         while (_windows[_next].Window < window)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
@@ -43,6 +44,7 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// </summary>
     public void Weigh(ReadOnlySpan<Posting> postings, Span<float> parts, float weight)
     {
+        Debug.Assert(parts.Length >= postings.Length, "each posting gets a part");
         long first = long.MaxValue;
         ReadOnlySpan<byte> chunk = default, plain = default;
         for (int i = 0; i < postings.Length; i++)

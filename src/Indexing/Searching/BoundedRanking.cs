@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -178,6 +179,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Offers the best of a window's hits, which are in the set.</summary>
     private void Offer(long window, ReadOnlySpan<float> bounds)
     {
+        Debug.Assert(_set.Form != WindowSetForm.Empty && bounds.Length == Blocks, "the window has entries to score");
         Span<ulong> words = stackalloc ulong[Blocks], best = stackalloc ulong[Blocks];
         _set.CopyWords(words);
         bool isByEntry = false;
@@ -202,6 +204,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// </summary>
     private int Narrow(long window, Span<ulong> words, ReadOnlySpan<float> bounds, ref bool isByEntry)
     {
+        Debug.Assert(Threshold > 0 || !isByEntry, "a threshold does not fall");
         if (Threshold <= 0)
             return BitmapKernels.Count(words);
 
@@ -225,6 +228,8 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Moves the hits of the blocks with the greatest bounds from one bitmap to the other.</summary>
     private static void TakeBest(ReadOnlySpan<float> bounds, Span<ulong> words, Span<ulong> best)
     {
+        Debug.Assert(
+            bounds.Length == Blocks && words.Length == Blocks && best.Length == Blocks, "each block has a bound and a word");
         Span<float> ordered = stackalloc float[Blocks];
         for (int i = 0; i < Blocks; i++)
             ordered[i] = words[i] == 0 ? 0 : bounds[i];
@@ -242,6 +247,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>Scores the hits in <see cref="_offsets"/> and offers them.</summary>
     private void Score(long window, int count)
     {
+        Debug.Assert(count >= 0 && count <= _offsets.Length, "the entries to score are in the buffer");
         if (count == 0)
             return;
         Span<float> sums = _scores.AsSpan(0, count);

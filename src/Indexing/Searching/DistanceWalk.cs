@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
@@ -107,6 +108,7 @@ internal sealed class DistanceWalk
     /// <summary>Adds the places of a cell to the queue, or its quarters if it has many places.</summary>
     private void Open(CellSquare square)
     {
+        Debug.Assert(square.Level <= HilbertCurve.Levels, "a square has at least one cell");
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
         using Cursor cursor = _cells.OpenCursor();
         var inside = new List<(long Id, GridPoint Place)>();
@@ -134,6 +136,7 @@ internal sealed class DistanceWalk
     /// <summary>Adds the hits that have no place.</summary>
     private void TakeNowhere()
     {
+        Debug.Assert(_group.Count == 0 && !IsFull, "entries that are nowhere come last");
         Operator all = new QueryCompiler(_context, isScored: false).Compile(new MatchAllQuery());
         ushort[] offsets = new ushort[PostingWindow.Size];
         WindowSet set = _context.Rent();
@@ -173,6 +176,7 @@ internal sealed class DistanceWalk
             _found.AddRange(_group);
         }
 
+        Debug.Assert(_found.Count <= _limit, "no more entries are found than wanted");
         _group.Clear();
     }
 }

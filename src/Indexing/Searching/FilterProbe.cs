@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
@@ -113,6 +114,7 @@ internal sealed class FilterProbe
     /// </summary>
     private bool ContainsKept(long id)
     {
+        Debug.Assert(!_matchesAll && _hits is null && _probesLeft < 0, "single probes are used up before all hits are kept");
         if (_list is not null)
         {
             _placed = _context.Rent<PostingList>();
@@ -142,6 +144,7 @@ internal sealed class FilterProbe
 
     private ulong[] FindAll()
     {
+        Debug.Assert(_all is null, "all hits are found once");
         int length = (int)_context.View.WindowCount * BitmapKernels.Words;
         ulong[] found = _context.RentWords(length);
         WindowSet set = _context.Rent();
@@ -150,6 +153,7 @@ internal sealed class FilterProbe
         {
             _context.Check();
             _root.Fill(window, set);
+            Debug.Assert(window >= cleared, "windows ascend");
             found.AsSpan((int)cleared * BitmapKernels.Words, (int)(window - cleared) * BitmapKernels.Words).Clear();
             set.CopyWords(found.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
             cleared = window + 1;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -59,6 +60,8 @@ internal sealed class HitSet
     /// <summary>Copies the bitmap of the window at an index in <see cref="Windows"/>.</summary>
     public void Read(int place, Span<ulong> words)
     {
+        Debug.Assert(
+            (uint)place < (uint)_windows.Count && words.Length == BitmapKernels.Words, "the place is of a window with hits");
         if (place < MaxKeptWindows)
         {
             _kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words).CopyTo(words);
@@ -75,6 +78,7 @@ internal sealed class HitSet
     /// <summary>As <see cref="Read"/>, without copying a kept bitmap; uses the scratch for others.</summary>
     public ReadOnlySpan<ulong> Words(int place, Span<ulong> scratch)
     {
+        Debug.Assert((uint)place < (uint)_windows.Count, "the place is of a window with hits");
         if (place < MaxKeptWindows)
             return _kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
         Read(place, scratch);
@@ -121,6 +125,8 @@ internal sealed class HitSet
 
     private void Keep(long window, WindowSet set)
     {
+        Debug.Assert(_windows.Count == 0 || _windows[^1] < window, "windows ascend");
+        Debug.Assert(!set.IsEmpty, "a kept window has hits");
         _windows.Add(window);
         if (_windows.Count > MaxKeptWindows)
             return;

@@ -102,6 +102,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
 
     private void AddScored(ulong head, long id, float score)
     {
+        Debug.Assert(parts.Length == 1 && after.IsEmpty, "only the score and the id decide");
         var hit = new SortedHit(head, 0, 0, 0, id, score);
         if (Count < limit)
             Keep(hit);
@@ -141,6 +142,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Returns the hits in order. The sorter cannot be used afterwards.</summary>
     public ReadOnlySpan<SortedHit> Finish()
     {
+        Debug.Assert(Count <= limit, "no more hits are kept than wanted");
         Span<SortedHit> kept = _hits.AsSpan(0, Count);
         if (kept.Length > MostInserted)
         {
@@ -164,6 +166,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Whether the key written so far is after that of the worst kept hit.</summary>
     private bool IsWorse()
     {
+        Debug.Assert(Count == limit, "1: a hit is compared with the worst only once the heap is full");
         if (limit == 0)
             return true;
         ReadOnlySpan<byte> worst = _arena[_hits[0].Place, _hits[0].Length];
@@ -173,6 +176,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
 
     private void SiftDown(int place)
     {
+        Debug.Assert((uint)place < (uint)Count, "1: the hit is in the heap");
         SortedHit moving = _hits[place];
         while (true)
         {

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
@@ -78,6 +80,7 @@ internal static class CellCover
     /// </summary>
     private static void JoinNearest(List<CellRange> ranges)
     {
+        Debug.Assert(ranges.Count > 1, "two ranges are joined");
         int best = 0;
         ulong least = ulong.MaxValue;
         for (int i = 1; i < ranges.Count; i++)
@@ -95,6 +98,7 @@ internal static class CellCover
             }
         }
 
+        Debug.Assert(best > 0 && ranges[best - 1].Last < ranges[best].First, "ranges ascend and do not overlap");
         bool isInside = ranges[best - 1].IsInside && ranges[best].IsInside && ranges[best - 1].Last + 1 == ranges[best].First;
         ranges[best - 1] = new CellRange(ranges[best - 1].First, ranges[best].Last, isInside);
         ranges.RemoveAt(best);

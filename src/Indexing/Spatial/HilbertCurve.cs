@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
@@ -82,6 +84,8 @@ internal static class HilbertCurve
     /// <summary>Performs four steps of the curve, one bit of each axis at a time.</summary>
     private static int Walk(int state, int x, int y)
     {
+        Debug.Assert(
+            state is >= 0 and < States && x is >= 0 and < 16 && y is >= 0 and < 16, "a step takes four bits of each coordinate");
         int place = 0;
         for (int bit = 3; bit >= 0; bit--)
         {

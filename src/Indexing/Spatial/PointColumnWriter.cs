@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Storage.Trees;
@@ -94,6 +95,7 @@ internal sealed class PointColumnWriter(Tree column)
 
     private int Encode(int count)
     {
+        Debug.Assert(count is > 0 and <= PointChunk.Entries, "a chunk that is written has entries");
         _output[0] = (byte)count;
         BinaryPrimitives.WriteUInt64LittleEndian(_output.AsSpan(1), _points);
         BinaryPrimitives.WriteUInt64LittleEndian(_output.AsSpan(9), _shapes);

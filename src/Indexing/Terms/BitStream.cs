@@ -87,6 +87,7 @@ internal ref struct BitWriter(Span<byte> output)
     /// <summary>Fills the last byte with zero bits; returns the number of bytes written.</summary>
     public int End()
     {
+        Debug.Assert(_waitingBits < 8, "whole bytes are written at once");
         if (_waitingBits > 0)
             _output[_length++] = (byte)_waiting;
         (_waiting, _waitingBits) = (0, 0);

@@ -26,6 +26,7 @@ internal sealed class ByteArena
     /// <summary>Reserves bytes, which the caller must fill before anything else is added.</summary>
     public Span<byte> Reserve(int lengthBytes, out int start)
     {
+        Debug.Assert(lengthBytes >= 0, "a length is not negative");
         Span<byte> room = Room(lengthBytes)[..lengthBytes];
         start = Length;
         Length += lengthBytes;

@@ -67,6 +67,9 @@ internal sealed class HeadSort
     private static void Scatter(
         ReadOnlySpan<ulong> from, ReadOnlySpan<int> fromOrdinals, Span<ulong> to, Span<int> toOrdinals, Span<int> next, int shift)
     {
+        Debug.Assert(
+            to.Length == from.Length && toOrdinals.Length == fromOrdinals.Length && next.Length == Values,
+            "each head gets a place");
         int start = 0;
         foreach (ref int count in next)
             (count, start) = (start, start + count);

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
@@ -82,6 +84,7 @@ internal sealed class NumberTextCursor : IDisposable
     /// <summary>Moves to the next text; false after the last.</summary>
     public bool MoveNext()
     {
+        Debug.Assert(_current is not null, "a move follows one that found a number");
         _current!.Move(_back); // the last move returned true
         return Choose();
     }

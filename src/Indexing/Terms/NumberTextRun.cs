@@ -189,6 +189,7 @@ internal sealed class NumberTextRun : IDisposable
 
     private static long PowerOfTen(int exponent)
     {
+        Debug.Assert(exponent is >= 0 and < MaxDigits, "a power of ten fits a long");
         long power = 1;
         for (int i = 0; i < exponent; i++)
             power *= 10;

@@ -125,6 +125,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         Pass(block);
         Weigh(-1, block.Value(_found));
         Weigh(1, value);
+        Debug.Assert(_index < block.Count && _foundEnd > _place, "4: a term was found");
         int before = _cellBytes;
         Write(block.Middle(_found), value);
         _shift += _cellBytes - before - (_foundEnd - _place);
@@ -134,6 +135,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     /// <summary>Removes the term found and moves past it.</summary>
     public void Remove()
     {
+        Debug.Assert(Count > 0 && _foundEnd > _place, "4: a term was found");
         TermBlock block = Source;
         Pass(block);
         Weigh(-1, block.Value(_found));
@@ -182,12 +184,14 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         block.Prefix.CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table));
         block.Suffix.CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table + block.Prefix.Length));
         _cells.AsSpan(0, _cellBytes).CopyTo(_output.AsSpan(start));
+        Debug.Assert(_knownGroups == table / sizeof(ushort), "3: each group but the first has a start");
         return _output.AsSpan(0, start + _cellBytes);
     }
 
     /// <summary>Appends all terms of the edited block to a list. Only <see cref="Begin"/> may be called next.</summary>
     public void CopyTo(List<TermItem> items, ByteArena bytes)
     {
+        Debug.Assert(_copied <= _sourceBytes, "2: the source is copied once, in order");
         TermBlock block = Source;
         Copy(_sourceBytes);
         for (int at = 0; at < _cellBytes;)

@@ -28,6 +28,7 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
     /// </summary>
     public ReadOnlySpan<byte> Encode(List<TermItem> items, int first, int wantedBytes, ByteArena bytes, out int count)
     {
+        Debug.Assert((uint)first < (uint)items.Count, "a block has terms");
         var size = new Size();
         count = 0;
         while (first + count < items.Count && (count == 0 || size.Total < wantedBytes))
@@ -44,6 +45,10 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
 
     private ReadOnlySpan<byte> Write(List<TermItem> items, int first, int count, int prefix, int suffix, ByteArena bytes)
     {
+        Debug.Assert(first + count <= items.Count, "the terms of a block are of the list");
+        Debug.Assert(
+            prefix is >= 0 and <= TermBlock.MaxCommon && suffix is >= 0 and <= TermBlock.MaxCommon,
+            "2: prefix and suffix fit their lengths");
         Debug.Assert(count > 0, "a block has terms");
         int table = 2 * ((count - 1) >> TermBlock.GroupBits);
         ReadOnlySpan<byte> head = Key(items[first], bytes);

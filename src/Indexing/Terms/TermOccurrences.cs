@@ -54,6 +54,8 @@ internal sealed class TermOccurrences
     /// <summary>Sizes the arrays; their content is undefined.</summary>
     public void Begin(int terms, int occurrences, int places)
     {
+        Debug.Assert(terms > 0 || occurrences == 0, "each occurrence is of a term");
+        Debug.Assert(occurrences > 0 || places == 0, "each position is of an occurrence");
         (_termCount, _occurrenceCount, _positionCount) = (terms, occurrences, places);
         Room(ref _starts, terms + 1);
         Room(ref _owners, occurrences);

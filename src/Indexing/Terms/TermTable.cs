@@ -110,6 +110,7 @@ internal sealed class TermTable
 
     private bool Add(ReadOnlySpan<byte> term, uint hash, int owner, out int ordinal)
     {
+        Debug.Assert(owner >= 0, "an owner is numbered");
         ordinal = Intern(term, hash, HeadOf(term));
         ref Term entry = ref _terms[ordinal];
         if (entry.OccurrenceCount > 0 && entry.LastOwner == owner)
@@ -134,6 +135,7 @@ internal sealed class TermTable
         bool isFirst = Add(term, hash, owner, out ordinal);
         if (_placeCount == _places.Length)
             Array.Resize(ref _places, Math.Max(FirstOccurrences, _placeCount * 2));
+        Debug.Assert(position >= 0, "a position is not negative");
         _places[_placeCount++] = new Place(_terms[ordinal].LastOccurrence, position);
         return isFirst;
     }
@@ -161,6 +163,7 @@ internal sealed class TermTable
                 known += term.Length + bytesBeside;
         }
 
+        Debug.Assert(other != this, "a table is not appended to itself");
         int firstOccurrence = OccurrenceCount;
         GrowTo(ref _occurrences, OccurrenceCount + other.OccurrenceCount);
         foreach (ref readonly Occurrence occurrence in other._occurrences.AsSpan(0, other.OccurrenceCount))
@@ -292,6 +295,7 @@ internal sealed class TermTable
 
     private int Intern(ReadOnlySpan<byte> term, uint hash, ulong head)
     {
+        Debug.Assert(BitOperations.IsPow2(_buckets.Length) && Count <= _terms.Length, "3: buckets are a power of 2");
         int mask = _buckets.Length - 1;
         int bucket = (int)hash & mask;
         for (Bucket found = _buckets[bucket]; found.Number != 0; found = _buckets[bucket])

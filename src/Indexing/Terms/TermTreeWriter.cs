@@ -180,6 +180,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Moves to the place of a term in a block that is being rebuilt.</summary>
     private bool Walk(scoped ReadOnlySpan<byte> term)
     {
+        Debug.Assert(_isAnew, "2: only a block that was taken apart is walked");
         for (; _next < _old.Count; _next++)
         {
             int order = Key(_old[_next]).SequenceCompareTo(term);
@@ -204,6 +205,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Reads the block that covers a term.</summary>
     private void Load(scoped ReadOnlySpan<byte> term)
     {
+        Debug.Assert(!_isLoaded && !_isChanged, "3: a block is loaded once the previous one is stored");
         if (_termRoom.Length < term.Length + 2)
             _termRoom = new byte[term.Length * 2];
         _termRoom[0] = TermTree.BlockMark;
@@ -254,6 +256,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
 
     private void Store()
     {
+        Debug.Assert(_isChanged && _isLoaded, "3: only a loaded block has changes");
         if (!_isAnew)
         {
             int length = _edit.Bytes;
@@ -280,6 +283,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
 
         int wanted = TermBlock.MaxBytes;
         ReadOnlySpan<byte> encoded = _encoder.Encode(_made, 0, wanted, _bytes, out int count);
+        Debug.Assert(count > 0 && count <= _made.Count, "a block has terms");
         if (count < _made.Count && HasEnd)
         {
             // Terms are mostly appended to the last block but inserted into the others, so split those evenly: each part
@@ -303,6 +307,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Merges the terms of the next block into this one.</summary>
     private void Join()
     {
+        Debug.Assert(_hasLost && HasEnd && _isAnew, "a block is joined with the next after it lost terms");
         ReadOnlySpan<byte> key = _endKey.AsSpan(0, _endKeyLength);
         if (!_tree.TryGet(key, out ReadOnlySpan<byte> value))
             return;

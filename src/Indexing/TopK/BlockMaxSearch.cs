@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
@@ -177,6 +178,7 @@ internal sealed class BlockMaxSearch
 
     private bool TryHead(int list, bool isOnly)
     {
+        Debug.Assert((uint)list < (uint)_plan.TermCount, "the list is of the plan");
         TopKTerm term = Terms[list];
         ReadOnlySpan<byte> head = term.Head;
         if (head.IsEmpty)
@@ -190,6 +192,7 @@ internal sealed class BlockMaxSearch
         long end = _context.View.State.NextEntryId;
         var sum = new SumAlone(this, list);
         int count = HeadRanking.Score(head, end, wanted, ids, scores, scorer, term.Boost, sum, out bool isFinal);
+        Debug.Assert(count <= ListHead.MaxEntries, "a head is bounded");
         _context.Meter.Count.CandidatesScored += count;
         bool isFiltered = _plan.Filters.Count > 0 || (_plan.IsAll && _plan.TermCount > 1);
         for (; place < count && passing < wanted; place++)
@@ -260,6 +263,7 @@ internal sealed class BlockMaxSearch
     /// <summary>Ranks the entries that all of the given lists have. Returns the number of hits, or of hits seen.</summary>
     private long RankAll(ReadOnlySpan<int> lists, bool counts, out bool isExact)
     {
+        Debug.Assert(lists.Length > 0, "a plan that is not empty has lists");
         long windows = _context.View.WindowCount, least = Terms[lists[0]].Entries;
         if (!HasFew(least, windows) || least > ListIntersection.MostEntries)
         {
@@ -337,6 +341,7 @@ internal sealed class BlockMaxSearch
     /// </summary>
     private void RaiseFloor(ReadOnlySpan<int> lists)
     {
+        Debug.Assert(lists.Length is > 1 and <= MostPaired, "pairs are of few lists");
         for (int i = 0; i < lists.Length; i++)
         {
             for (int other = i + 1; other < lists.Length; other++)
@@ -397,6 +402,7 @@ internal sealed class BlockMaxSearch
     /// </summary>
     private void Open(ReadOnlySpan<int> lists, int leading)
     {
+        Debug.Assert(lists.Length > 0 && leading > 0, "a list leads");
         long windows = _context.View.WindowCount, asked = Math.Min(Terms[lists[0]].Entries, windows);
         for (int i = 0; i < lists.Length; i++)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
@@ -89,6 +90,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// </summary>
     private void Weigh()
     {
+        Debug.Assert(_terms.Length > 0 && _weights.Length == _terms.Length, "each list has a weight");
         double sum = 0;
         foreach (TopKTerm term in _terms)
             sum += term.Unit * (double)(1 << LevelKernels.FractionBits);
@@ -169,6 +171,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
             if (next == PostingList.End)
                 return 0;
             window = next;
+            Debug.Assert(next >= window, "lists move forward only");
             if ((_windowCount & 63) == 0)
                 _context.Check();
             if (here > 1 || !needsTwo)
@@ -178,6 +181,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
 
     private void AddLevels(long window)
     {
+        Debug.Assert(_windowCount < _windows.Length, "there is room for the window");
         Span<ushort> mine = LevelsOf(_windowCount);
         mine.Clear();
         ushort largest = 0;
@@ -196,6 +200,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private void RankLevels(ReadOnlySpan<ushort> all)
     {
         int level = FirstLevel(all);
+        Debug.Assert(level is > 0 and <= ushort.MaxValue, "a level of 0 is of blocks that are done");
         for (int pass = 1; ; pass++)
         {
             level = Math.Max(pass == MostLevels ? 1 : level, Needed);
@@ -243,6 +248,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// <summary>Offers the best hits in the blocks of a window that reach a level.</summary>
     private void Visit(int place, ushort level)
     {
+        Debug.Assert((uint)place < (uint)_windowCount && level > 0, "the window may have hits");
         _context.Check();
         long window = (long)_windows[place];
         for (int i = 0; i < _terms.Length; i++)

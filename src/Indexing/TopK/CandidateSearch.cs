@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
@@ -75,6 +76,8 @@ internal sealed class CandidateSearch : IReusable
     /// best.</param>
     public long Run(TopKHits hits, ReadOnlySpan<int> order, int leading, bool isAll, ReadOnlySpan<bool> countsAlone)
     {
+        Debug.Assert(leading > 0 && leading <= order.Length, "a list leads");
+        Debug.Assert(_known == 0, "no candidate is left from a search before");
         _hits = hits;
         _leadCount = leading;
         Open(order);
@@ -119,6 +122,7 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Adds the next windows of the only leading list to the batch; false after the last.</summary>
     private bool FillFromLead()
     {
+        Debug.Assert(_leadCount == 1, "one list leads");
         PostingList lead = _terms[0].List;
         while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
         {
@@ -189,6 +193,8 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Completes a window of the batch and prefetches what its entries are looked up in.</summary>
     private void Keep(ReadOnlySpan<ushort> found)
     {
+        Debug.Assert(_batchCount < WindowsTogether, "a batch has room for the window");
+        Debug.Assert(_batch[_batchCount].Count <= _entries.Length - _batchEntries, "the entries of the window are in the buffer");
         if (_listCount > _leadCount && _held[(_batchCount * _listCount) + _leadCount] is { Count: > 0 } first)
             first.PrefetchWithImpacts(found);
         _batchEntries += _batch[_batchCount].Count;
@@ -211,6 +217,7 @@ internal sealed class CandidateSearch : IReusable
 
     private bool TryHold(int place, long window, out HeldWindow found)
     {
+        Debug.Assert(place >= _leadCount && place < _listCount, "only lists that do not lead are looked up");
         PostingList list = _terms[place].List;
         if (!list.IsUnrolled)
             return _terms[place].TryHold(Context, window, out found);
@@ -261,6 +268,7 @@ internal sealed class CandidateSearch : IReusable
             if (here.InPlace && (!isAll || _listCount == _leadCount))
                 left.CopyTo(mine);
             here.Count = _hits.Filter(here.Window, mine[..left.Length]).Length;
+            Debug.Assert(here.Count <= left.Length, "a filter only removes entries");
             total += here.Count;
             if (here.Count == 0 || factors is null)
                 continue;
@@ -300,6 +308,8 @@ internal sealed class CandidateSearch : IReusable
 
     private void Bound(int window, ReadOnlySpan<ushort> candidates)
     {
+        Debug.Assert(_known + candidates.Length <= Room, "the candidates have room");
+        Debug.Assert((uint)window < (uint)_batchCount, "the window is of the batch");
         Span<float> bounds = _most.AsSpan(_known, candidates.Length);
         bounds.Clear();
         for (int i = 0; i < _leadCount; i++)
@@ -355,6 +365,8 @@ internal sealed class CandidateSearch : IReusable
     /// </summary>
     private void WriteParts(int window, int list, ReadOnlySpan<ushort> candidates, Span<float> mine)
     {
+        Debug.Assert(list >= 0 && list < _leadCount, "only leading lists have contributions at once");
+        Debug.Assert(mine.Length == candidates.Length, "each candidate gets a contribution");
         TopKTerm term = _terms[list];
         ref readonly HeldWindow found = ref _held[(window * _listCount) + list];
         if (found.Count == 0)
@@ -382,6 +394,7 @@ internal sealed class CandidateSearch : IReusable
     /// </summary>
     private void OfferKnown()
     {
+        Debug.Assert(_known <= Room, "the candidates are in their buffers");
         Span<float> bounds = _most.AsSpan(0, _known);
         Span<int> first = stackalloc int[BoundKernels.Lanes];
         first = first[..BoundKernels.BestOfLanes(bounds, first)];
@@ -419,6 +432,7 @@ internal sealed class CandidateSearch : IReusable
 
     private void Offer(int hit)
     {
+        Debug.Assert((uint)hit < Room, "the candidate is known");
         Context.Meter.Count.CandidatesScored++;
         Span<float> each = _hits.Parts;
         long id = (long)_ids[hit];

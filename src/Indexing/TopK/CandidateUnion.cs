@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 
@@ -28,6 +29,7 @@ internal sealed class CandidateUnion
         TopKHits hits, ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> here, int leadCount, ReadOnlySpan<bool> countsAlone,
         ReadOnlySpan<int> termOf, Span<ushort> output)
     {
+        Debug.Assert(leadCount > 0 && leadCount <= here.Length && terms.Length >= here.Length, "each list has a window or none");
         int listCount = here.Length;
         Span<float> bounds = stackalloc float[listCount];
         float leading = 0, others = 0;
@@ -65,6 +67,7 @@ internal sealed class CandidateUnion
     /// <summary>Writes the entries that at least two leading lists have; returns how many.</summary>
     private int Common(ReadOnlySpan<HeldWindow> leading, int present, Span<ushort> output)
     {
+        Debug.Assert(present > 1, "entries are common to two lists at least");
         if (present == 2)
         {
             int one = 0;
@@ -123,6 +126,7 @@ internal sealed class CandidateUnion
     private Span<ushort> Known(
         ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> others, ReadOnlySpan<ushort> entries, float least)
     {
+        Debug.Assert(terms.Length == others.Length, "each list has a window or none");
         int count = 0;
         for (int i = 0; i < others.Length; i++)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Plans;
@@ -48,6 +49,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
     /// </summary>
     private long CountAny()
     {
+        Debug.Assert(order.Length == Terms.Length && !_plan.IsAll, "each list of a disjunction is counted");
         PostingList longest = Terms[order[^1]].List;
         ReadOnlySpan<int> others = order.AsSpan(..^1);
         Span<int> at = stackalloc int[Terms.Length];
@@ -119,6 +121,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
 
     private void Fill(long window, ReadOnlySpan<int> at, WindowSet set)
     {
+        Debug.Assert(at.Length == Terms.Length, "each list has a place");
         const int Ahead = 2;
         bool isFirst = true;
         foreach (int i in order)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
@@ -65,6 +66,7 @@ internal sealed class TopKTerm
     /// </summary>
     public void AddBounds(in HeldWindow window, ReadOnlySpan<ushort> candidates, Span<float> bounds)
     {
+        Debug.Assert(bounds.Length >= candidates.Length, "each candidate has a bound");
         ReadOnlySpan<byte> impacts = Unit == 0 ? default : window.Postings.Impacts;
         if (impacts.Length == PostingWindow.Blocks)
         {
@@ -120,6 +122,7 @@ internal sealed class TopKTerm
     /// <summary>Decodes the short list.</summary>
     public ReadOnlySpan<Posting> Read(QueryContext context)
     {
+        Debug.Assert(IsShort, "only a short list is read at once");
         Posting[] room = context.RentPostings((int)Entries);
         int count = Payload.Flat.CopyTo(room.AsSpan(0, (int)Entries));
         context.Meter.Count.BlocksDecoded++;

@@ -140,6 +140,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private void Connect(uint number, VectorNode vector, int top, CancellationToken cancellationToken)
     {
+        Debug.Assert(
+            State.Entry != VectorState.NoNode && top is >= 0 and <= MaxLayer, "a node is connected to a graph that has an entry");
         var start = new Neighbour(DistanceTo(vector, State.Entry), State.Entry);
         for (int layer = State.TopLayer; layer > top; layer--)
             start = Descend(vector, start, layer);
@@ -263,6 +265,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
                     next = i;
             }
 
+            Debug.Assert(next >= 0 && isIn[nearest[next].To], "each step links a node to the tree");
             Link(nodes[nearest[next].To], nodes[next], layer);
             added = next;
         }
@@ -274,6 +277,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// </summary>
     private void ChooseEntry(uint[][] neighbours)
     {
+        Debug.Assert(!_edited.ContainsKey(State.Entry), "another entry is chosen once the old one is removed");
         uint[]? highest = Array.FindLast(neighbours, static layer => layer.Length > 0);
         State.Entry = highest is not null ? highest[0] : FirstNode();
         State.TopLayer = State.Entry == VectorState.NoNode ? 0 : Layers(State.Entry) - 1;

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Schema;
+using Treepie.Storage;
 
 namespace Treepie.Indexing.Vectors;
 
@@ -57,9 +58,16 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
     }
 
     /// <summary>The distance of two nodes; less is nearer.</summary>
+    /// <exception cref="CorruptionException">The nodes have different numbers of dimensions.</exception>
     public static float Distance(VectorNode left, VectorNode right, VectorMetric metric)
     {
-        float product = left.Scale * right.Scale * VectorKernels.Dot(left.Numbers, right.Numbers);
+        ReadOnlySpan<sbyte> mine = left.Numbers, others = right.Numbers;
+        if (mine.Length != others.Length)
+            throw new CorruptionException(
+                $"A vector field of the index has a node of {mine.Length} dimensions and one of {others.Length}. Reset the index "
+                    + $"to build it again.");
+
+        float product = left.Scale * right.Scale * VectorKernels.Dot(mine, others);
         return metric switch
         {
             VectorMetric.Cosine => 1 - product,

@@ -146,9 +146,10 @@ internal sealed class VectorReader
     {
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
         return _full!.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers) // such a field has the tree
+            && numbers.Length == Dimensions * sizeof(float)
             ? MemoryMarshal.Cast<byte, float>(numbers)
             : throw new CorruptionException(
-                $"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
+                $"The index misses numbers of node {node} of a vector field. Reset the index to build it again.");
     }
 }
 

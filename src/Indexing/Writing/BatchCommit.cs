@@ -116,6 +116,7 @@ internal sealed class BatchCommit
 
     private void FindIds()
     {
+        Debug.Assert(_isBackfill, "only a backfill adds to entries that have ids");
         var keys = new TermTree(_transaction.GetOrCreateTree(TreeNames.Keys));
         Span<long> idOf = IdOf;
         long last = -1;
@@ -136,6 +137,7 @@ internal sealed class BatchCommit
 
     private void ExtendEntries()
     {
+        Debug.Assert(_isBackfill, "only a backfill extends the records of entries");
         var entries = new EntryBlockWriter(_transaction.GetOrCreateTree(TreeNames.Entries));
         RecordEncoder records = _memory.Records;
         Span<long> idOf = IdOf;
@@ -157,6 +159,7 @@ internal sealed class BatchCommit
     /// <summary>Assigns ids, in order of appearance, to the entries that are not replaced within the batch.</summary>
     private void AssignIds()
     {
+        Debug.Assert(!_isBackfill && _firstId < 0, "1: a batch assigns ids once");
         Span<long> idOf = IdOf;
         long first = _state.NextEntryId;
         for (int i = 0; i < idOf.Length; i++)
@@ -174,6 +177,7 @@ internal sealed class BatchCommit
     /// <summary>Sets the entry of each key to its new entry and collects the old ones for removal.</summary>
     private void ApplyKeys()
     {
+        Debug.Assert(!_isBackfill, "a backfill leaves the keys as they are");
         TermTreeWriter keys = _memory.Keys;
         keys.Begin(_transaction.GetOrCreateTree(TreeNames.Keys));
         Span<long> idOf = IdOf;
@@ -206,6 +210,7 @@ internal sealed class BatchCommit
 
     private void AppendEntries()
     {
+        Debug.Assert(!_isBackfill, "a backfill adds no entries");
         var entries = new EntryBlockWriter(_transaction.GetOrCreateTree(TreeNames.Entries));
         RecordEncoder records = _memory.Records;
         Span<long> idOf = IdOf;
@@ -253,6 +258,7 @@ internal sealed class BatchCommit
 
     private ReadOnlySpan<Posting> NewEntries()
     {
+        Debug.Assert(!_isBackfill, "a backfill adds no entries");
         Span<Posting> postings = _memory.Postings(_batch.Entries.Count);
         int count = 0;
         foreach (long id in IdOf)

@@ -96,6 +96,7 @@ internal sealed class EntryBlockWriter(Tree entries)
     /// <summary>Writes as many records as fit into a block; returns the index of the first record after them.</summary>
     private int WriteBlock(int from, long first)
     {
+        Debug.Assert((uint)from < (uint)_records.Count, "a block has records");
         int to = from, length = 0;
         for (; to < _records.Count; to++)
         {
@@ -106,6 +107,7 @@ internal sealed class EntryBlockWriter(Tree entries)
                 break;
         }
 
+        Debug.Assert(to > from, "a block has records");
         if (_output.Length < length)
             Array.Resize(ref _output, Math.Max(length, _output.Length * 2));
         int restarts = (to - from - 1) / EntryBlock.RestartEvery, headsAt = 0;
@@ -231,6 +233,7 @@ internal sealed class EntryBlockWriter(Tree entries)
     /// <summary>Reads the block that covers an id.</summary>
     private void Load(long id)
     {
+        Debug.Assert(!_isChanged, "3: changes are written before another block is loaded");
         Forget();
         EntryKey.Write(_key, id + 1);
         if (!_cursor.SeekBefore(_key))

@@ -3,6 +3,7 @@ using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Vectors;
+using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -118,6 +119,26 @@ public sealed class VectorIndexTests : IDisposable
             CheckGraph();
             Assert.Empty(Search(new VectorQuery("v", Draw(random, 5), 3)));
         }
+    }
+
+    [Theory]
+    [InlineData(4)]
+    [InlineData(1)]
+    public void A_vector_that_lost_dimensions_is_reported(int lost)
+    {
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions());
+        Fill(random, 0, 30, 33);
+        _store.Environment.Write(transaction =>
+        {
+            Tree vectors = transaction.GetOrCreateTree("fullvectors.0");
+            using Cursor cursor = vectors.OpenCursor();
+            Assert.True(cursor.MoveFirst());
+            byte[] key = cursor.Key.ToArray(), value = cursor.Value.ToArray();
+            vectors.Put(key, value[..^lost]);
+            return 0;
+        }, TestContext.Current.CancellationToken);
+        Assert.Throws<CorruptionException>(() => Search(new VectorQuery("v", Draw(random, 33), 30, IsExact: true)));
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Matching.Compiling;
@@ -41,6 +42,7 @@ internal sealed class MergedRange
     /// <summary>Intersects with another range.</summary>
     public void Narrow(RangeQuery other, KeyRange keys)
     {
+        Debug.Assert(keys.Dictionary == Dictionary, "only ranges over one dictionary are merged");
         if (other.Low is not null
             && (_low is null || IsTighter(keys.Low.AsSpan().SequenceCompareTo(_low), _range.LowInclusive, other.LowInclusive)))
             (_low, _range) = (keys.Low, _range with { Low = other.Low, LowInclusive = other.LowInclusive });

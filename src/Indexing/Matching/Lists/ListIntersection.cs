@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Storage.Kernels;
@@ -56,6 +57,7 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
     /// <param name="found">The common entries, ascending; valid until the next call.</param>
     public bool MoveNext(out Span<ushort> found)
     {
+        Debug.Assert(_lists.Length > 0, "a list leads");
         PostingList lead = _lists[0];
         while (true)
         {
@@ -93,6 +95,7 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
 
     private void Leave()
     {
+        Debug.Assert(_lists[0].IsOnWindow, "the list is on the window it leaves");
         _hasFound = false;
         _lists[0].At++;
         if (_lists.Length > 1)
@@ -102,6 +105,7 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
     /// <summary>Writes the entries that all lists share in the window; returns how many.</summary>
     private readonly int Intersect()
     {
+        Debug.Assert(_lists.Length == 1 || _lists[1].Window == Window, "both leading lists are on the window");
         int count = _lists.Length > 1 ? Meet(_lists[0], _lists[1]) : Copy(_lists[0]);
         for (int i = 2; i < _lists.Length && count > 0; i++)
             count = _lists[i].MoveTo(Window) && _lists[i].Window == Window ? Keep(_lists[i], count) : 0;
@@ -126,6 +130,7 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
 
     private readonly int Keep(PostingList list, int count)
     {
+        Debug.Assert(count >= 0 && count <= _hits.Length, "the common entries are in the buffer");
         ReadOnlySpan<ushort> mine = list.Offsets;
         Span<ushort> common = _hits.AsSpan(0, count);
         return mine.IsEmpty ? list.Held.Postings.Keep(common, wanted: true) : SortedSets.Intersect(common, mine[..list.Count]);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
 using Treepie.Storage.Trees;
@@ -152,6 +153,7 @@ internal sealed class LongListOperator(
 
     public override void Parts(long window, Span<float> parts)
     {
+        Debug.Assert(parts.Length == PostingWindow.Blocks, "each block gets a part");
         parts.Clear();
         if (!TryGet(window, out PostingWindow mine))
             return;
@@ -253,6 +255,7 @@ internal sealed class LongListOperator(
 
     private WindowsAhead OpenAhead()
     {
+        Debug.Assert(_ahead is null, "windows are located for the list once");
         WindowsAhead room = Context.Rent<WindowsAhead>();
         room.Open(
             listId, positions ?? throw new InvalidOperationException("The term was opened without positions."),
@@ -263,6 +266,7 @@ internal sealed class LongListOperator(
 
     private PostingCursor Open()
     {
+        Debug.Assert(_opened is null, "the list is opened once");
         Announce();
         AnnounceLengths();
         return Context.OpenPostings(postings, listId);

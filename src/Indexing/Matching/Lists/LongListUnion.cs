@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Postings;
 using Treepie.Storage.Memory;
 using Treepie.Storage.Trees;
@@ -27,6 +28,7 @@ internal sealed class LongListUnion(QueryContext context)
     /// <summary>Sets the bits of all entries of the lists.</summary>
     public void CopyTo(Span<ulong> bits)
     {
+        Debug.Assert(_read == _found, "lists are copied once all are known");
         Span<byte> key = stackalloc byte[sizeof(long)];
         Cursor? cursor = null;
         Tree? tree = null;
@@ -59,6 +61,7 @@ internal sealed class LongListUnion(QueryContext context)
 
     private void ReadNext(Span<ulong> bits)
     {
+        Debug.Assert(_read < _found && _found - _read <= Ahead, "a prefetched segment is left");
         var segment = new PostingSegment(_expected[_read++ % Ahead].Span);
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += segment.Payloads.Length;

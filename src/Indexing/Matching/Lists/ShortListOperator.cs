@@ -69,6 +69,7 @@ internal sealed class ShortListOperator : TermOperator
     /// <summary>Writes the ids of all entries, ascending; returns how many.</summary>
     public int CopyIds(Span<ulong> ids)
     {
+        Debug.Assert(ids.Length >= _count, "each entry gets an id");
         for (int i = 0; i < _count; i++)
             ids[i] = (ulong)_room[i].EntryId;
         return _count;
@@ -132,6 +133,7 @@ internal sealed class ShortListOperator : TermOperator
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
+        Debug.Assert(scores.Length >= hits.Length, "each hit has a score");
         ReadOnlySpan<Posting> mine = In(window);
         int j = 0;
         for (int i = 0; i < hits.Length && j < mine.Length; i++)
@@ -145,6 +147,7 @@ internal sealed class ShortListOperator : TermOperator
 
     public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
     {
+        Debug.Assert(ids.Length >= _count && scores.Length >= _count, "each entry gets an id and a score");
         ReadOnlySpan<Posting> postings = Postings;
         for (int i = 0; i < postings.Length; i++)
             ids[i] = postings[i].EntryId;
@@ -223,6 +226,7 @@ internal sealed class ShortListOperator : TermOperator
     /// <summary>Moves to the first posting in the window or after it.</summary>
     private void Seek(long window)
     {
+        Debug.Assert(_position >= 0 && _position <= _count, "a position is of a posting, or past the last");
         ReadOnlySpan<Posting> postings = Postings;
         if (_position > 0 && postings[_position - 1].Window >= window)
             _position = 0;
@@ -281,6 +285,7 @@ internal sealed class ShortListOperator : TermOperator
 
     public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
     {
+        Debug.Assert(masks.Length >= _locatedCount && isLong.Length >= _locatedCount, "each located entry gets a mask");
         // Located postings ascend; the positions between them are skipped.
         ReadOnlySpan<byte> rest = _encoded.AsSpan(0, _encodedBytes);
         for (int i = 0, next = 0; i < _locatedCount; i++)
@@ -323,6 +328,7 @@ internal sealed class ShortListOperator : TermOperator
 
     private void Decode()
     {
+        Debug.Assert(_positionStarts.Length == 0, "positions are decoded once");
         int[] starts = new int[_count + 1];
         for (int i = 0; i < _count; i++)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
@@ -87,6 +88,7 @@ internal sealed class UnionOperator : Operator
     /// <summary>Ends gathering. Must be called before the operator is evaluated.</summary>
     public void Seal()
     {
+        Debug.Assert(_count == 0 && _windows.Count == 0, "gathering ends once");
         if (_flat is null)
         {
             _windows.AddRange(_sets.Keys.Order());
@@ -225,6 +227,7 @@ internal sealed class UnionOperator : Operator
 
     private void AddLong(Tree postings, long listId)
     {
+        Debug.Assert(_flat is null, "long lists are deferred once there is one bitmap");
         using var cursor = new PostingCursor(postings, listId, Context.Meter);
         foreach (PostingSegment segment in cursor.Segments())
         {
@@ -260,6 +263,7 @@ internal sealed class UnionOperator : Operator
 
     private WindowSet Set(long window)
     {
+        Debug.Assert(_flat is null, "windows have sets of their own until there is one bitmap");
         if (window == _lastWindow)
             return _lastSet!; // set together with _lastWindow
 

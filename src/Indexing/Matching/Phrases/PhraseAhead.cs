@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
@@ -60,6 +61,8 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     /// <param name="entries">Number of candidate entries.</param>
     public void Add(long window, int entries)
     {
+        Debug.Assert(_count == masks.WindowCount && _count < PhraseMasks.MaxWindows, "each window has masks");
+        Debug.Assert(_count == 0 || _windows[_count - 1] < window, "windows ascend");
         if (_isWhole && entries == 0)
             return;
         _windows[_count] = window;
@@ -71,6 +74,8 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     /// <summary>Adds a window, after those added before, that has to be tested separately.</summary>
     public void AddOpen(long window)
     {
+        Debug.Assert(_count == masks.WindowCount && _count < PhraseMasks.MaxWindows, "each window has masks");
+        Debug.Assert(_count == 0 || _windows[_count - 1] < window, "windows ascend");
         _windows[_count] = window;
         _areOpen[_count] = true;
         masks.Add(window, 0);
@@ -81,6 +86,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     /// <param name="end">The first window after those covered.</param>
     public void Find(long end)
     {
+        Debug.Assert(end > _from && _count == masks.WindowCount, "the windows looked at end after their first");
         _end = end;
         context.Meter.Count.EntriesScanned += masks.EntryCount;
         masks.Run();
@@ -100,6 +106,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             }
 
             _ends[i + 1] = kept;
+            Debug.Assert(kept >= _ends[i] && kept <= _found.Length, "the found entries follow those of the windows before");
             if (kept > _ends[i])
                 factors?.Prefetch(_windows[i], _found.AsSpan(_ends[i]..kept));
         }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
@@ -77,6 +78,7 @@ internal sealed class PhraseFinder
     /// <param name="asked">Bitmap of the entries; its contents are undefined afterwards.</param>
     public void Look(long window, Span<ulong> asked)
     {
+        Debug.Assert(asked.Length == BitmapKernels.Words, "each block has a word");
         Enter(window);
         int count = 0;
         for (int i = 0; i < asked.Length; i++)
@@ -172,6 +174,7 @@ internal sealed class PhraseFinder
 
     private void FindMany(long window, Span<ulong> asked, int count)
     {
+        Debug.Assert(_current == window && asked.Length == BitmapKernels.Words, "the finder is on the window");
         if (_matcher.Slop > 0
             || !TryFindPairs(window, asked, count)
             || _terms.Length > 2
@@ -188,6 +191,7 @@ internal sealed class PhraseFinder
 
     private void Find(long window, Span<ushort> asked)
     {
+        Debug.Assert(_current == window, "the finder is on the window");
         if (_matcher.Slop == 0 || (_matcher.Slop <= MostSlop && asked.Length >= ManyNear))
             asked = asked[..FindByMasks(window, asked)];
         if (asked.Length > 0)
@@ -200,6 +204,7 @@ internal sealed class PhraseFinder
     /// </summary>
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
+        Debug.Assert(_matcher.Slop == 0, "pairs are of exact distance");
         if (_terms.Length < 2)
             return false;
         TermOperator one = _terms[_order[0]], other = _terms[_order[1]];
@@ -240,12 +245,14 @@ internal sealed class PhraseFinder
                 Add(left[i], BitOperations.PopCount(begins[i]));
         }
 
+        Debug.Assert(unsure <= asked.Length, "the masks only remove entries");
         return unsure;
     }
 
     /// <summary>Tests entries by all their positions, reading those of each term in one pass.</summary>
     private void FindByPositions(long window, ReadOnlySpan<ushort> asked)
     {
+        Debug.Assert(_current == window && !asked.IsEmpty, "the finder is on the window, with entries to look at");
         MakeLists();
         _tables ??= [.. _terms.Select(static _ => new PositionTable())];
         for (int i = 0; i < _terms.Length; i++)
@@ -262,6 +269,7 @@ internal sealed class PhraseFinder
 
     private void Add(ushort entry, float frequency)
     {
+        Debug.Assert(frequency > 0, "a match occurs at least once");
         _matched[entry >> PostingWindow.BlockBits] |= 1UL << entry;
         _frequencies[entry] = frequency;
     }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Postings;
@@ -67,6 +68,9 @@ internal sealed class PhraseMasks
     /// </summary>
     public void Add(long window, int count)
     {
+        Debug.Assert(WindowCount < MaxWindows, "a batch has room for the window");
+        Debug.Assert(count >= 0 && count <= _entries.Length - EntryCount, "the entries of the window are in the buffer");
+        Debug.Assert(WindowCount == 0 || _windows[WindowCount - 1] < window, "windows ascend");
         _windows[WindowCount] = window;
         _ends[WindowCount + 1] = EntryCount + count;
         WindowCount++;
@@ -144,6 +148,7 @@ internal sealed class PhraseMasks
 
     private void Narrow(int term, int count)
     {
+        Debug.Assert(count == EntryCount, "all entries of the batch are narrowed together");
         Span<ulong> left = _begins.AsSpan(0, count), mine = _masks.AsSpan(0, count);
         Span<byte> areLong = _areLong.AsSpan(0, count), isLong = _isLong.AsSpan(0, count);
         _terms[term].ReadMasks(mine, isLong);

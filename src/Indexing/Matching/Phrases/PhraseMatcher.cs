@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
@@ -39,6 +41,8 @@ internal sealed class PhraseMatcher
         _context = context;
         _terms = terms;
         _offsets = offsets;
+        Debug.Assert(terms.Length > 0 && terms.Length == offsets.Length, "each word has an offset");
+        Debug.Assert(slop >= 0, "a distance is not negative");
         _slop = slop;
         _ordered = ordered;
         _lastOfTerm = new int[terms.Max() + 1];
@@ -61,6 +65,7 @@ internal sealed class PhraseMatcher
     /// </summary>
     public float Match(ReadOnlySpan<PositionList> positions)
     {
+        Debug.Assert(positions.Length >= _lastOfTerm.Length, "each term has positions");
         if (_slop == 0)
             return _terms.Length == 2 && _terms[0] != _terms[1]
                 ? CountPairs(positions[_terms[0]].Span, positions[_terms[1]].Span)
@@ -81,6 +86,7 @@ internal sealed class PhraseMatcher
     /// <summary>Counts an exact phrase of two different words by advancing through both lists.</summary>
     private int CountPairs(ReadOnlySpan<int> first, ReadOnlySpan<int> second)
     {
+        Debug.Assert(_offsets.Length == 2 && _slop == 0, "a pair has two words at an exact distance");
         int apart = _offsets[1] - _offsets[0], found = 0, last = -1;
         for (int i = 0, j = 0; i < first.Length && j < second.Length;)
         {
@@ -184,6 +190,7 @@ internal sealed class PhraseMatcher
     /// </summary>
     private int DistanceAt(ReadOnlySpan<PositionList> positions, int start)
     {
+        Debug.Assert(_slop > 0, "only an inexact phrase has distances");
         int farthest = 0;
         int last = -1;
         Array.Fill(_lastOfTerm, -1);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
@@ -45,6 +46,7 @@ internal sealed class PhraseOperator : Operator
         _idf = (float)idf;
         _isExact = isExact;
         _byCost = ByCost(terms);
+        Debug.Assert(_byCost.Length > 0, "a phrase has words");
         _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
     }
 
@@ -199,6 +201,7 @@ internal sealed class PhraseOperator : Operator
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
+        Debug.Assert(bounds.Length == PostingWindow.Blocks, "each block gets a bound");
         if (_ahead is not null && _ahead.TryFind(window, wantsAll: false) && _ahead.Found.Length <= FewFound)
         {
             AddFound(window, bounds, boost);
@@ -337,6 +340,7 @@ internal sealed class PhraseOperator : Operator
 
     private void LookAhead(long window, float threshold, float margin)
     {
+        Debug.Assert(_ahead is not null && _words is not null, "windows are looked at ahead only for a phrase of exact distance");
         (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // checked by the caller
         bool isWhole = threshold <= 0;
         ahead.Begin(window, isWhole);
@@ -391,6 +395,7 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Adds the exact scores of the known matches to the bounds.</summary>
     private void AddFound(long window, Span<float> bounds, float boost)
     {
+        Debug.Assert(_ahead is not null && _ahead.Found.Length <= FewFound, "few entries are scored one by one");
         ReadOnlySpan<ushort> found = _ahead!.Found; // checked by the caller
         Span<float> scores = stackalloc float[FewFound];
         scores.Clear();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
@@ -147,6 +148,7 @@ internal sealed class PhraseWords
     /// <param name="room">Room for all entries of a window.</param>
     public int Meet(long window, Span<ushort> room)
     {
+        Debug.Assert(room.Length >= PostingWindow.Size || AreKnown, "the buffer holds the entries of a window");
         if (AreKnown)
         {
             int left = 0;
@@ -171,6 +173,7 @@ internal sealed class PhraseWords
     /// <summary>Finds the entries of the rarest word, which has a short list, that all other words have.</summary>
     private void FindFew()
     {
+        Debug.Assert(IsShort && _fewCount < 0, "common entries of short lists are found once");
         _fewCount = ((ShortListOperator)_words[0]).CopyIds(_bits);
         for (int i = 1; i < _words.Length && _fewCount > 0; i++)
             _fewCount = _words[i] is ShortListOperator other ? other.KeepIds(_bits.AsSpan(0, _fewCount)) : KeepFew(i);
@@ -179,6 +182,7 @@ internal sealed class PhraseWords
     /// <summary>Finds the entries that all words with merged lists share.</summary>
     private void Merge()
     {
+        Debug.Assert(_merged > 1 && _fewCount < 0, "at least two lists are merged, once");
         var lists = new PostingList[_merged];
         for (int i = 0; i < lists.Length; i++)
         {
@@ -205,6 +209,7 @@ internal sealed class PhraseWords
 
     private void Grow(int least)
     {
+        Debug.Assert(least > _bits.Length, "the buffer is too short");
         ulong[] before = _bits;
         _bits = _context.RentWords(Math.Max(least, 2 * before.Length));
         before.AsSpan(0, _fewCount).CopyTo(_bits);
@@ -216,6 +221,7 @@ internal sealed class PhraseWords
     /// </summary>
     private int KeepFew(int word)
     {
+        Debug.Assert(_fewCount is >= 0 and <= FlatPostings.MaxEntries, "few entries are looked up");
         TermOperator term = _words[word];
         if (_areWhole[word])
             term.ExpectAll();
@@ -260,6 +266,7 @@ internal sealed class PhraseWords
 
     private long NextOf(int word, long window)
     {
+        Debug.Assert((uint)word < (uint)FirstCount, "only leading words are asked for their windows");
         ReadOnlySpan<HeldWindow> mine = _words[word].Windows;
         ref int place = ref _places[word];
         while (place < mine.Length && mine[place].Window < window)
@@ -272,6 +279,7 @@ internal sealed class PhraseWords
     /// </summary>
     private int MeetLists(int rarest, Span<ushort> room)
     {
+        Debug.Assert((uint)rarest < (uint)FirstCount, "the rarest word is a leading one");
         HeldWindow lead = _words[rarest].Windows[_places[rarest]];
         int count = lead.Count;
         bool isCopied = false;
@@ -320,6 +328,7 @@ internal sealed class PhraseWords
 
     private int MeetBits(int rarest, Span<ushort> room)
     {
+        Debug.Assert((uint)rarest < (uint)FirstCount, "the rarest word is a leading one");
         _words[rarest].Windows[_places[rarest]].Postings.CopyWords(_bits);
         for (int i = 0; i < FirstCount; i++)
         {
@@ -376,6 +385,7 @@ internal sealed class PhraseWords
             count++;
         }
 
+        Debug.Assert(count <= _words.Length && together <= ListIntersection.MostEntries, "only bounded lists are merged");
         return count > 1 ? count : 0;
     }
 
