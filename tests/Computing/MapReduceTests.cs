@@ -86,6 +86,19 @@ public sealed class MapReduceTests : IDisposable
     }
 
     [Fact]
+    public async Task Of_a_document_in_many_large_groups_only_some_are_shown()
+    {
+        Define(
+            "Large", ["from o in docs.Orders from i in Enumerable.Range(0, 300) select new { City = i, Text = \"\" }"],
+            "from r in results group r by r.City into g select new { City = g.Key, Text = \"\".PadLeft(100000) }");
+        await _run.PutAsync("orders/1", "{}", "Orders");
+        await _run.WaitAsync();
+        IReadOnlyList<ReducedGroup> groups = _run.Database.LookInto("Large").GroupsOf("orders/1");
+        Assert.InRange(groups.Sum(static group => group.Root.Results.Sum(static one => (long)one.Length)), 1, 17 << 20);
+        Assert.Equal(groups.Select(group => group == groups[^1]), groups.Select(static group => group.IsCut));
+    }
+
+    [Fact]
     public async Task Several_maps_are_reduced_together()
     {
         Define(

@@ -15,7 +15,7 @@ public sealed class IndexContent
     /// <summary>The maximum number of terms returned by one call.</summary>
     public const int MaxTerms = 10_000;
 
-    /// <summary>The maximum number of nodes that <see cref="GroupsOf"/> returns.</summary>
+    /// <summary>The maximum number of nodes that <see cref="GroupsOf"/> returns; a large node counts several times.</summary>
     private const int MaxPartialResults = 1_024;
 
     private readonly DocumentIndex _index;
@@ -147,7 +147,8 @@ public sealed class IndexContent
         try
         {
             using (searcher)
-                return GroupsOfFolded(CollectionName.Fold(Encoding.UTF8.GetBytes(id)), ReduceState.Over(searcher.FindTree), reduction);
+                return GroupsOfFolded(
+                    CollectionName.Fold(Encoding.UTF8.GetBytes(id)), ReduceState.Over(searcher.FindTree), reduction);
         }
         finally
         {
@@ -162,10 +163,14 @@ public sealed class IndexContent
         int most = MaxPartialResults;
         foreach (byte[] group in Reducer.Sources(state, ResultWriter.KeyOf(foldedId)).Groups.DistinctBy(Convert.ToHexString))
         {
-            if (--most <= 0)
+            if (most <= 0)
+            {
+                groups[^1] = groups[^1] with { IsCut = true }; // the first group is always described
                 break;
+            }
+
             PartialResult root = tree.Describe(group, ref most);
-            groups.Add(new ReducedGroup(Reducer.Label(group), root, IsCut: most <= 0));
+            groups.Add(new ReducedGroup(Reducer.Label(group), root, IsCut: most < 0));
         }
 
         return groups;

@@ -23,6 +23,9 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     /// <summary>The maximum number of mapped results in a leaf.</summary>
     public const int MostOfLeaf = 128;
 
+    /// <summary>A described node counts once more for each so many bytes of its results.</summary>
+    private const int BytesOfDescribed = 16 * 1024;
+
     private const int Children = 4, BitsOfLevel = 2, MaxLevel = 64 / BitsOfLevel;
 
     private readonly MapOutput _output = new();
@@ -46,6 +49,9 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     }
 
     /// <summary>Returns the tree of a group as it is stored, at most so many nodes of it.</summary>
+    /// <param name="group">The key of the group.</param>
+    /// <param name="most">How many nodes are returned at most, at least 1; afterwards how many are left, or -1 if some were left
+    /// out. A node with large results counts several times.</param>
     public PartialResult Describe(byte[] group, ref int most)
     {
         _group = group;
@@ -55,13 +61,22 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
     private PartialResult Describe(int level, ulong first, ref int most)
     {
         GroupNode node = Read(level, first);
+        long bytes = node.Objects.Sum(static one => (long)one.Length);
+        most = (int)Math.Max(0, most - 1 - (bytes / BytesOfDescribed));
         var children = new List<PartialResult>();
         bool isBranch = node.Count > MostOfLeaf && level < MaxLevel;
         for (int child = 0; isBranch && child < Children; child++)
         {
             ulong start = ChildStart(level, first, child);
-            if (Read(level + 1, start).Count > 0 && --most > 0)
-                children.Add(Describe(level + 1, start, ref most));
+            if (Read(level + 1, start).Count == 0)
+                continue;
+            if (most <= 0)
+            {
+                most = -1;
+                break;
+            }
+
+            children.Add(Describe(level + 1, start, ref most));
         }
 
         return new PartialResult(
