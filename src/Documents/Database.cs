@@ -33,14 +33,17 @@ public sealed class Database : IDocumentStore, ISessionHost
     private readonly ChangeSignal _changes = new();
     private readonly QueryExecutor _queries;
     private readonly DatabaseWrites _writes;
+    private readonly SharedDefinitions? _shared;
     private readonly ConditionalWeakTable<SessionOptions, EntityTypes> _entityTypes = [];
     private SessionOptions? _reflectionOptions;
     private TemporaryPlace? _place;
     private int _disposed;
 
     /// <summary>Opens the database in an environment, which it disposes.</summary>
-    internal Database(string directory, StorageEnvironment environment, DatabaseOptions options)
+    internal Database(
+        string directory, StorageEnvironment environment, DatabaseOptions options, SharedDefinitions? shared = null)
     {
+        _shared = shared;
         DataDirectory = directory;
         Options = options with { EncryptionKey = null, IsEncrypted = environment.IsEncrypted };
         Name = options.Name ?? Path.GetFileName(directory);
@@ -71,7 +74,7 @@ public sealed class Database : IDocumentStore, ISessionHost
                     (batch, stop) => WriteAsync(batch, wantsResults: false, stop))
                 {
                     WriteSetting = WriteSetting,
-                    SharedAnalyzers = () => Options.Shared?.Analyzers ?? [],
+                    SharedAnalyzers = () => shared?.Analyzers ?? [],
                 },
                 new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions,
                 new IndexSettingsStore(environment));
@@ -82,14 +85,14 @@ public sealed class Database : IDocumentStore, ISessionHost
             throw;
         }
 
-        Sorters = new DatabaseSorters(BeginRead, WriteSetting, () => Options.Shared?.Sorters ?? [], Options.CustomOrders);
+        Sorters = new DatabaseSorters(BeginRead, WriteSetting, () => shared?.Sorters ?? [], Options.CustomOrders);
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Sorters.Orders, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
         TimeSeriesPolicies = new TimeSeriesPolicies(this);
         Settings = new DatabaseSettings(this);
-        if (Options.Shared is not { } shared)
+        if (shared is null)
             return;
         shared.AnalyzersChanged += RefreshAnalyzers;
         // Analyzers may have changed since the indexes were opened. If this fails, they keep those they were built with.
@@ -172,7 +175,10 @@ public sealed class Database : IDocumentStore, ISessionHost
     /// <exception cref="EncryptionKeyException">The database is encrypted and the key is missing or wrong, or it is not encrypted
     /// and a key was given; nothing was changed.</exception>
     /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
-    public static Database Open(string path, DatabaseOptions? options = null)
+    public static Database Open(string path, DatabaseOptions? options = null) => Open(path, options, shared: null);
+
+    /// <summary>Opens a database that shares definitions with others.</summary>
+    internal static Database Open(string path, DatabaseOptions? options, SharedDefinitions? shared)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         options ??= new DatabaseOptions();
@@ -182,7 +188,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             directory, options.EncryptionKey, options.DecryptedBudgetBytes);
         try
         {
-            return new Database(directory, environment, options);
+            return new Database(directory, environment, options, shared);
         }
         catch
         {
@@ -508,8 +514,8 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return false;
-        if (Options.Shared is { } shared)
-            shared.AnalyzersChanged -= RefreshAnalyzers;
+        if (_shared is not null)
+            _shared.AnalyzersChanged -= RefreshAnalyzers;
         Lifecycle.Dispose(); // before closing the rest, because it writes
         TimeSeriesPolicies.Dispose();
         Compression.Dispose();
@@ -543,7 +549,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         try
         {
-            if (Options.Shared is { Analyzers.Count: > 0 })
+            if (_shared is { Analyzers.Count: > 0 })
                 Indexes.Analyzers.Refresh();
         }
         catch (ObjectDisposedException)

@@ -50,10 +50,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         _folder = new CatalogFolder(DataDirectory, _options.TimeProvider);
         try
         {
-            Shared = new SharedDefinitions(DataDirectory, _options);
-            _options = _options with { Shared = Shared };
+            Shared = new SharedDefinitions(_folder.SharedPath, () => _folder.HasShared, _options);
             _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);
-            _opener = new EntryOpener(_options, _keys);
+            _opener = new EntryOpener(_options, _keys, Shared);
             foreach (CatalogEntry entry in _folder.Scan())
                 _entries.Add(entry.Name, entry);
         }
@@ -526,7 +525,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         Database.Open(unfinished, options).Dispose();
         _folder.Finish(unfinished, entry.Name);
         entry.IsCreated = true;
-        return entry.Database = Database.Open(entry.Path, options);
+        return entry.Database = Database.Open(entry.Path, options, Shared);
     }
 
     private void Forget(CatalogEntry entry)

@@ -112,9 +112,6 @@ public sealed record DatabaseOptions
     /// </summary>
     internal bool IsEncrypted { get; init; }
 
-    /// <summary>What the database shares with the others of its catalogue; null: nothing.</summary>
-    internal SharedDefinitions? Shared { get; init; }
-
     internal void Validate()
     {
         Range(MaxDocumentBytes, LeastDocumentBytes, MostDocumentBytes, nameof(MaxDocumentBytes));

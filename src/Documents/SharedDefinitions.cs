@@ -12,20 +12,22 @@ namespace Treepie;
 /// </summary>
 public sealed class SharedDefinitions
 {
-    private const string FolderName = "shared";
-
     private readonly Lock _lock = new();
     private readonly string _directory;
+    private readonly Func<bool> _exists;
     private readonly DatabaseOptions _options;
     private volatile Definitions? _definitions;
     private volatile Database? _database;
     private volatile bool _isMissing; // avoids a file system access for every request
     private bool _disposed;
 
-    internal SharedDefinitions(string catalogDirectory, DatabaseOptions options)
+    /// <param name="directory">The folder of their database.</param>
+    /// <param name="exists">Whether the folder exists.</param>
+    /// <param name="options">The options of all databases of the catalogue.</param>
+    internal SharedDefinitions(string directory, Func<bool> exists, DatabaseOptions options)
     {
-        _directory = Path.Combine(catalogDirectory, FolderName);
-        _options = options with { Name = FolderName };
+        (_directory, _exists) = (directory, exists);
+        _options = options with { Name = "shared" };
     }
 
     /// <summary>Raised after analyzers have changed. A handler does not throw, but adds what went wrong to the list.</summary>
@@ -93,7 +95,9 @@ public sealed class SharedDefinitions
         return isGone;
     }
 
-    /// <summary>Returns the JSON object stored under a name, and the etag of its last change; null and 0 if there is none.</summary>
+    /// <summary>
+    /// Returns the JSON object stored under a name, and the etag of its last change; null and 0 if there is none.
+    /// </summary>
     public (ReadOnlyMemory<byte>? Json, long Etag) Setting(string name)
     {
         if (_isMissing)
@@ -140,7 +144,7 @@ public sealed class SharedDefinitions
     private Database? Open(bool mustExist)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        if (_database is null && (!mustExist || Directory.Exists(_directory)))
+        if (_database is null && (!mustExist || _exists()))
             _database = Database.Open(_directory, _options);
         _isMissing = _database is null;
         return _database;

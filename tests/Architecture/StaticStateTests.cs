@@ -17,6 +17,9 @@ public sealed class StaticStateTests
         "ConditionalWeakTable`2", "ThreadLocal`1", "AsyncLocal`1"
     ];
 
+    /// <summary>Counters of a thread, which begin anew with each run on it: no two databases meet in them.</summary>
+    private static readonly string[] _ofThread = ["Treepie.Computing.Values.Comparisons._parts"];
+
     public static TheoryData<string> Ours => [.. Assemblies.Ours];
 
     [Theory]
@@ -37,6 +40,8 @@ public sealed class StaticStateTests
                 continue;
             looked++;
             string name = $"{type}.{metadata.GetString(field.Name)}";
+            if (_ofThread.Contains(name))
+                continue;
             if (!field.Attributes.HasFlag(FieldAttributes.InitOnly))
                 found.Add($"{name} can be set: give it to an object that a database has");
             else if (GenericOf(metadata, field) is { } generic && _growing.Contains(generic))

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Text;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Queries;
@@ -99,7 +98,7 @@ public sealed class ResultNotesTests : IAsyncLifetime
     {
         var output = new ArrayBufferWriter<byte>();
         write(output);
-        return JsonSerializer.Deserialize<JsonElement>(
-            Encoding.UTF8.GetString(output.WrittenSpan), new JsonSerializerOptions { AllowDuplicateProperties = false });
+        using var json = JsonDocument.Parse(output.WrittenMemory, new JsonDocumentOptions { AllowDuplicateProperties = false });
+        return json.RootElement.Clone();
     }
 }

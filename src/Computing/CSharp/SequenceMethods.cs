@@ -217,6 +217,8 @@ internal static class SequenceMethods
     private static Value Only(IEnumerable<Value> items, string method)
     {
         List<Value> two = [.. items.Take(2)];
-        return two.Count < 2 ? two.FirstOrDefault(Value.Missing) : throw new ComputingException($"'{method}' finds more than one.");
+        return two.Count < 2
+            ? two.FirstOrDefault(Value.Missing)
+            : throw new ComputingException($"'{method}' finds more than one.");
     }
 }

@@ -10,6 +10,7 @@ namespace Treepie.Catalogs;
 internal sealed class CatalogFolder : IDisposable
 {
     private const string DatabasesFolder = "databases";
+    private const string SharedFolder = "shared";
     private const string LockFile = "catalog.lock";
     private const char UnfinishedMark = '~';
 
@@ -29,6 +30,12 @@ internal sealed class CatalogFolder : IDisposable
     }
 
     public string Path { get; }
+
+    /// <summary>The folder of the definitions that all databases share.</summary>
+    public string SharedPath => System.IO.Path.Combine(Path, SharedFolder);
+
+    /// <summary>Whether there are shared definitions.</summary>
+    public bool HasShared => Directory.Exists(SharedPath);
 
     /// <summary>
     /// Lists all databases. Deletes folders left half created or half deleted by a crash, and ignores other folders. Folders

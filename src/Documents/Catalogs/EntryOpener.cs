@@ -4,7 +4,7 @@ using Treepie.Storage;
 namespace Treepie.Catalogs;
 
 /// <summary>Opens the databases of a catalogue with the known keys. Callers must hold the entry's gate.</summary>
-internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
+internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys, SharedDefinitions shared)
 {
     /// <summary>
     /// After a key failed to open its database, its source is not used again for this long: it may run a program, and
@@ -37,7 +37,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         try
         {
             Database opened = !entry.IsEncrypted && !keys.TryGetSource(entry.Name, out _)
-                ? Database.Open(entry.Path, options with { Name = entry.Name })
+                ? Database.Open(entry.Path, options with { Name = entry.Name }, shared)
                 : OpenWithKey(entry);
             entry.Opened();
             return opened;
@@ -91,7 +91,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
             try
             {
                 Database database = Database.Open(
-                    entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] });
+                    entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] }, shared);
                 entry.KeyIndex = index;
                 return database;
             }

@@ -96,8 +96,8 @@ internal static class ComputedDefinition
         if (map.HasDynamicFields && !reduce.HasDynamicFields)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Reduce",
-                "its map makes fields with CreateField and its reduce does not: only fields of the reduce are indexed. Let the map "
-                    + "give names and values as ordinary members, and call CreateField in the reduce.");
+                "its map makes fields with CreateField and its reduce does not: only fields of the reduce are indexed. Let the "
+                    + "map give names and values as ordinary members, and call CreateField in the reduce.");
         if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
             mapped.Remove(PlaceOfDynamicFields); // present only so that map and reduce return objects of the same type
         if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))

@@ -361,7 +361,8 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Resumes the index of a definition, and the previous one until the former has caught up.</summary>
     private void OpenStatic(IndexMapping wanted, List<(IndexDirectory Place, StaticIndexMapping Definition)> versions)
     {
-        (IndexDirectory Place, StaticIndexMapping Definition) current = versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
+        (IndexDirectory Place, StaticIndexMapping Definition) current =
+            versions.LastOrDefault(v => v.Definition.IsSameAs(wanted));
         (IndexDirectory Place, StaticIndexMapping Definition) before = versions.LastOrDefault(v => v.Place != current.Place);
         foreach ((IndexDirectory place, _) in versions)
             if (place != current.Place && place != before.Place)

@@ -48,8 +48,8 @@ internal sealed class IndexState
         if (version is not (FormatVersion or WithoutRestarts))
         {
             throw new IndexSchemaException(
-                $"The index has format {version}; this version reads formats {WithoutRestarts} and {FormatVersion}. Reset the index "
-                    + "to build it again.");
+                $"The index has format {version}; this version reads formats {WithoutRestarts} and {FormatVersion}. Reset the "
+                    + "index to build it again.");
         }
 
         return new IndexState

@@ -146,7 +146,8 @@ internal static class AnalyzersEndpoints
         request.Server.Databases.Shared ?? throw new WireException(
             StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
             $"{what} for all databases are not available here, as this server has one database, given by the program it is part "
-                + $"of. Put them in that database: PUT /databases/{{name}}/admin/{what.ToLowerInvariant()}. Nothing was changed.");
+                + $"of. Put them in that database: PUT /databases/{{name}}/admin/{what.ToLowerInvariant()}. Nothing was "
+                + "changed.");
 
     private static async Task<IReadOnlyList<(string Name, string Code)>> ReadAsync(HttpServerRequest request, string member)
     {

@@ -104,7 +104,8 @@ internal static class ConfigurationEndpoints
     private static bool IsDisabled(ReadOnlyMemory<byte> configuration)
     {
         using var json = JsonDocument.Parse(configuration);
-        return json.RootElement.TryGetProperty("Disabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True;
+        return json.RootElement.TryGetProperty("Disabled"u8, out JsonElement disabled)
+            && disabled.ValueKind == JsonValueKind.True;
     }
 
     private static async Task PutSharedClient(HttpServerRequest request)

@@ -1,5 +1,4 @@
 using Treepie.Documents.Tests.Queries;
-using Treepie.Linq;
 using Treepie.Sessions;
 
 namespace Treepie.Documents.Tests.Sessions;

@@ -4,7 +4,6 @@ using Treepie.Storage.Maps;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Snapshots;
 using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using LongMap = Treepie.Storage.Maps.TransactionMap<
     long, byte[], Treepie.Storage.Maps.PrimitiveSerializer<long>, Treepie.Storage.Maps.BytesSerializer>;
 
