@@ -423,7 +423,12 @@ public sealed class DynamicFieldTests : IDisposable
         _run.Database.Indexes.Put(
             new IndexDefinition
             {
-                Name = "Sums", Maps = [map], Reduce = reduce, OutputReduceToCollection = outputTo, Fields = [], Computes = true
+                Name = "Sums",
+                Maps = [map],
+                Reduce = reduce,
+                OutputReduceToCollection = outputTo,
+                Fields = [],
+                Computes = true
             });
 
     private static (string Name, string Json) Json((string Name, int Value) attribute) =>

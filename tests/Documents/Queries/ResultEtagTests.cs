@@ -89,7 +89,8 @@ public sealed class ResultEtagTests : IAsyncLifetime
         long Etag(long started) => ResultEtags.Of(
             new QueryContext(
                 request, QueryBinder.Bind(RqlParser.Parse(Query), default, TimeProvider.System), TimeProvider.System, started,
-                TestContext.Current.CancellationToken) { Phases = new QueryPhases(TimeProvider.System, started) },
+                TestContext.Current.CancellationToken)
+            { Phases = new QueryPhases(TimeProvider.System, started) },
             snapshot, answer);
         Assert.Equal(isWhole, Etag(1) == Etag(2));
     }
