@@ -4,7 +4,6 @@ namespace Treepie.Server.Tests.Security;
 internal static class AccessLevels
 {
     public const string Table = """
-        * /admin/analyzers Operator
         * /admin/backup-task/{**rest} Operator
         * /admin/certificates/replace-cluster-cert ClusterAdmin
         * /admin/certificates/{**rest} Operator
@@ -16,7 +15,6 @@ internal static class AccessLevels
         * /admin/replication/{**rest} Operator
         * /admin/restore/{**rest} Operator
         * /admin/secrets Operator
-        * /admin/sorters Operator
         * /admin/{**rest} ValidUser
         * /certificates/{**rest} ValidUser
         * /cluster/{**rest} ValidUser
@@ -139,6 +137,7 @@ internal static class AccessLevels
         GET /periodic-backup/status DatabaseRead of name=
         GET /readyz Anyone
         GET /setup/alive Anyone
+        GET /sorters ValidUser
         GET /topology DatabaseRead of name=
         HEAD /databases/{database}/attachments DatabaseRead
         HEAD /databases/{database}/docs DatabaseRead
