@@ -74,11 +74,9 @@ internal static class ConfigurationEndpoints
         return WriteClient(request, isShared ? shared : own, etag);
     }
 
-    private static Task GetSharedClient(HttpServerRequest request)
-    {
-        (ReadOnlyMemory<byte>? json, long etag) = SharedClient(request);
-        return WriteClient(request, json, etag);
-    }
+    /// <summary>The shared configuration itself, which clients read without an etag around it.</summary>
+    private static Task GetSharedClient(HttpServerRequest request) => request.JsonAsync(
+        SharedClient(request).Json, static (json, given) => json.WriteRawValue(given is { } own ? own.Span : "{}"u8));
 
     // Clients read the etag with a regular expression that does not allow a space after the colon.
     private static Task WriteClient(HttpServerRequest request, ReadOnlyMemory<byte>? configuration, long etag) =>
