@@ -163,7 +163,7 @@ internal sealed class MapScriptShape
     }
 
     /// <summary>Returns whether a value contains dynamic fields.</summary>
-    private static bool NamesFields(Node value) =>
+    public static bool NamesFields(Node value) =>
         value is CallExpression { Callee: Identifier { Name: "createField" } }
             || value.ChildNodes.Any(static child => child is not null && NamesFields(child));
 

@@ -48,7 +48,7 @@ internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyLi
             _ => [Member(index, by)],
         };
         return new ReduceScriptShape(
-            keys, MapScriptShape.ResultsOf(index, aggregate), MapScriptShape.Of(index, [script]).HasDynamicFields);
+            keys, MapScriptShape.ResultsOf(index, aggregate), MapScriptShape.NamesFields(script));
     }
 
     private static string Member(IndexTexts index, Node node) =>
