@@ -75,12 +75,7 @@ public sealed class SharedDefinitions
     /// <summary>
     /// Deletes an analyzer; returns false if it does not exist. Indexes that use it keep it until they are defined anew.
     /// </summary>
-    public bool DeleteAnalyzer(string name)
-    {
-        bool isGone = false;
-        Change(database => isGone = database.Indexes.Analyzers.Delete(name));
-        return isGone;
-    }
+    public bool DeleteAnalyzer(string name) => Change(database => database.Indexes.Analyzers.Delete(name));
 
     /// <summary>Stores sorters, replacing those of the same name; durable when the method returns.</summary>
     /// <exception cref="InvalidSorterException">A definition is not valid; nothing was changed.</exception>
@@ -88,12 +83,7 @@ public sealed class SharedDefinitions
         Change(database => database.Sorters.Put(definitions));
 
     /// <summary>Deletes a sorter; returns false if it does not exist. Queries that name it fail from then on.</summary>
-    public bool DeleteSorter(string name)
-    {
-        bool isGone = false;
-        Change(database => isGone = database.Sorters.Delete(name));
-        return isGone;
-    }
+    public bool DeleteSorter(string name) => Change(database => database.Sorters.Delete(name));
 
     /// <summary>
     /// Returns the JSON object stored under a name, and the etag of its last change; null and 0 if there is none.
@@ -130,13 +120,20 @@ public sealed class SharedDefinitions
         }
     }
 
-    private void Change(Action<Database> change)
+    private void Change(Action<Database> change) => Change(database =>
+    {
+        change(database);
+        return true;
+    });
+
+    private bool Change(Func<Database, bool> change)
     {
         lock (_lock)
         {
             Database database = Open(mustExist: false)!;
-            change(database);
+            bool result = change(database);
             _definitions = Definitions.Of(database);
+            return result;
         }
     }
 

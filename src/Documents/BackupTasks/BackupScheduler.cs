@@ -78,19 +78,10 @@ public sealed class BackupScheduler : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(task);
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
-        long id;
-        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            id = await BackupTaskStore.Of(lease.Database)
-                .PutAsync(task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task, cancellationToken)
-                .ConfigureAwait(false);
-        }
-        finally
-        {
-            _changing.Release();
-        }
-
+        BackupTask stored = task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task;
+        long id = await InTurnAsync(
+            () => BackupTaskStore.Of(lease.Database).PutAsync(stored, cancellationToken), cancellationToken)
+            .ConfigureAwait(false);
         lease.Database.Log.Apply();
         Wake();
         return id;
@@ -120,17 +111,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     public async Task<bool> DeleteAsync(string database, long id, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
-        bool found;
-        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
-        try
-        {
-            found = await BackupTaskStore.Of(lease.Database).DeleteAsync(id, cancellationToken).ConfigureAwait(false);
-        }
-        finally
-        {
-            _changing.Release();
-        }
-
+        bool found = await InTurnAsync(
+            () => BackupTaskStore.Of(lease.Database).DeleteAsync(id, cancellationToken), cancellationToken)
+            .ConfigureAwait(false);
         lease.Database.Log.Apply();
         return found;
     }
@@ -334,6 +317,19 @@ public sealed class BackupScheduler : IAsyncDisposable
         _room.Dispose();
         _changed.Dispose();
         _changing.Dispose();
+    }
+
+    private async Task<T> InTurnAsync<T>(Func<Task<T>> change, CancellationToken cancellationToken)
+    {
+        await _changing.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            return await change().ConfigureAwait(false);
+        }
+        finally
+        {
+            _changing.Release();
+        }
     }
 
     private static BackupTaskState After(

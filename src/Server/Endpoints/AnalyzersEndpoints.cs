@@ -143,11 +143,7 @@ internal static class AnalyzersEndpoints
     }
 
     private static SharedDefinitions SharedOf(HttpServerRequest request, string what) =>
-        request.Server.Databases.Shared ?? throw new WireException(
-            StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
-            $"{what} for all databases are not available here, as this server has one database, given by the program it is part "
-                + $"of. Put them in that database: PUT /databases/{{name}}/admin/{what.ToLowerInvariant()}. Nothing was "
-                + "changed.");
+        request.RequireShared(what, what.ToLowerInvariant());
 
     private static async Task<IReadOnlyList<(string Name, string Code)>> ReadAsync(HttpServerRequest request, string member)
     {

@@ -108,14 +108,8 @@ internal static class ConfigurationEndpoints
 
     private static async Task PutSharedClient(HttpServerRequest request)
     {
-        SharedDefinitions shared = request.Server.Databases.Shared ?? throw new WireException(
-            StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
-            "A configuration of clients for all databases is not available here, as this server has one database, given by the "
-                + "program it is part of. Put it in that database. Nothing was changed.");
-        using RequestBody body = await request.ReadBodyAsync(DatabaseSettings.MaxBytes).ConfigureAwait(false);
-        using (JsonDocument json = WireJson.ParseObject(body, "a configuration"))
-            _ = json;
-        await shared.SetSettingAsync(Client, body.Memory, request.Aborted).ConfigureAwait(false);
+        SharedDefinitions shared = request.RequireShared("Configurations of clients", "configuration/client");
+        await SetAsync(request, json => shared.SetSettingAsync(Client, json, request.Aborted)).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
@@ -168,12 +162,16 @@ internal static class ConfigurationEndpoints
         }).ConfigureAwait(false);
     }
 
+    private static Task SetAsync(
+        HttpServerRequest request, Database database, string name, Action<JsonElement>? check = null) =>
+        SetAsync(request, json => database.Settings.SetAsync(name, json, request.Aborted), check);
+
     private static async Task SetAsync(
-        HttpServerRequest request, Database database, string name, Action<JsonElement>? check = null)
+        HttpServerRequest request, Func<ReadOnlyMemory<byte>, Task> store, Action<JsonElement>? check = null)
     {
         using RequestBody body = await request.ReadBodyAsync(DatabaseSettings.MaxBytes).ConfigureAwait(false);
         using (JsonDocument json = WireJson.ParseObject(body, "a configuration"))
             check?.Invoke(json.RootElement);
-        await database.Settings.SetAsync(name, body.Memory, request.Aborted).ConfigureAwait(false);
+        await store(body.Memory).ConfigureAwait(false);
     }
 }
