@@ -17,7 +17,7 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>The name of the count as a field.</summary>
     public const string Count = "count()";
 
-    /// <summary>The member of the objects with all keys together, if there are several.</summary>
+    /// <summary>The member of a result that holds all keys, if there is more than one.</summary>
     public const string WholeKey = "key()";
 
     /// <summary>The maximum number of keys.</summary>

@@ -24,7 +24,7 @@ internal sealed class FieldTexts : IDisposable
     /// <summary>The current text in its stored form, valid until the cursor moves.</summary>
     public ReadOnlySpan<byte> Key => _numbers is null ? _terms!.Key : _numbers.Key; // exactly one cursor is set
 
-    /// <summary>The entries that have the current text.</summary>
+    /// <summary>The entries that contain the current text.</summary>
     public TermPayload Payload => new(_numbers is null ? _terms!.Value : _numbers.Value); // as above
 
     /// <summary>The postings tree of the dictionary, which holds long lists.</summary>
