@@ -25,11 +25,9 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
         if (!lifetime.TryEnter())
             return false;
 
-        for (int left = _unarmed.Count; left > 0 && _unarmed.TryDequeue(out Action? arm); left--)
-            arm();
-
         try
         {
+            ArmWaiting();
             scheduler.Queue(() =>
             {
                 try
@@ -86,4 +84,20 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
 
     /// <summary>Disposes the owned timers, so that no background work starts by itself any more.</summary>
     public void Stop() => _owned.ForEach(static work => work.Dispose());
+
+    /// <summary>Tries to create the timers that could not be created before. Never throws.</summary>
+    private void ArmWaiting()
+    {
+        for (int left = _unarmed.Count; left > 0 && _unarmed.TryDequeue(out Action? arm); left--)
+        {
+            try
+            {
+                arm();
+            }
+            catch (Exception)
+            {
+                _unarmed.Enqueue(arm); // the next work tries again
+            }
+        }
+    }
 }

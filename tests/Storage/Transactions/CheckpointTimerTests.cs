@@ -98,6 +98,34 @@ public sealed class CheckpointTimerTests
         }
     }
 
+    [Fact]
+    public async Task What_fails_while_it_asks_for_a_timer_again_delays_no_work_and_no_close()
+    {
+        var clock = new BrokenClock { RefusesTimers = true };
+        using var lifetime = new Lifetime(new ThreadPoolScheduler());
+        var background = new Background(new ThreadPoolScheduler(), lifetime, isAllowed: true);
+        int armed = 0;
+        background.TryCreateTimer(clock, static () => { }, Timeout.InfiniteTimeSpan, Arm);
+
+        using var isDone = new ManualResetEventSlim();
+        Assert.True(background.Run(isDone.Set));
+        Assert.True(isDone.Wait(Eventually.Patience, Token), "the work runs");
+        Assert.Equal(1, armed);
+        Assert.True(background.Run(static () => { }));
+        Assert.Equal(2, armed); // it is tried again
+        Assert.True(background.Run(static () => { }));
+        Assert.Equal(2, armed);
+
+        lifetime.BeginClose();
+        await Task.Run(lifetime.Drain, Token).WaitAsync(Eventually.Patience, Token);
+
+        void Arm()
+        {
+            if (armed++ == 0)
+                throw new InvalidOperationException("The clock is broken.");
+        }
+    }
+
     private static void Put(StorageEnvironment environment, int key) =>
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[1500]));
 }
