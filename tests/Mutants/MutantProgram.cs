@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using Treepie.Mutants.Interleavings;
 using Treepie.Torture.Modes;
 using Treepie.Torture.Runs;
 
@@ -10,7 +11,7 @@ namespace Treepie.Mutants;
 /// <see cref="Mutant.Variable"/>: ends with 1, saying how, as soon as it is noticed, and with 0 where it survives; seconds are of
 /// the processor's, so that a busy machine spares no mutant. A process that dies noticed it too. Pieces come in an order that
 /// depends on nothing but <c>--first</c>, and each is told before it runs (<c>at MODE:N</c>), so that <c>--pieces N</c>, which
-/// bounds their number, gives the same result on any machine, and <c>--again MODE:N …</c>, by which the engine without a mutant
+/// bounds their number, and <c>--modes A,B</c>, which bounds their kind, gives the same result on any machine, and <c>--again MODE:N …</c>, by which the engine without a mutant
 /// shows that it passes them, is about the very same runs.
 /// </summary>
 internal static class MutantProgram
@@ -34,7 +35,8 @@ internal static class MutantProgram
             var time = TimeSpan.FromSeconds(double.Parse(Value(arguments, "--seconds") ?? "60", CultureInfo.InvariantCulture));
             return Hunt(
                 time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture),
-                long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
+                long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture),
+                Value(arguments, "--modes"));
         }
         catch (Exception error)
         {
@@ -48,17 +50,18 @@ internal static class MutantProgram
     /// The modes the mutant names get half of time and pieces, with encrypted environments for mutants of the encryption and
     /// plain ones for the others; all modes get the rest, with whatever comes.
     /// </summary>
-    private static int Hunt(TimeSpan time, long first, long pieces)
+    private static int Hunt(TimeSpan time, long first, long pieces, string? modesAsked)
     {
         (_, _, bool isOfEncryption, string modesOf) = Mutant.On > 0 ? Mutant.All[Mutant.On - 1] : default;
         string[] named = modesOf?.Split(',', StringSplitOptions.RemoveEmptyEntries) ?? [];
+        string[] all = modesAsked?.Split(',') ?? [];
         pieces = pieces < 0 ? long.MaxValue : pieces;
-        foreach (string[] only in (string[][])[named, []])
+        foreach (string[] only in modesAsked is null ? (string[][])[named, all] : [all])
         {
-            bool isHalf = only.Length > 0;
+            bool isHalf = only != all;
             TimeSpan until = isHalf ? time / 2 : time;
             long most = isHalf && pieces < long.MaxValue ? pieces / 2 : pieces;
-            IReadOnlyList<IMode> modes = Battery.Modes(only);
+            IReadOnlyList<IMode> modes = Modes(only);
             long taken = 0;
             for (long number = 0; taken < most && Spent() < until; number++)
             {
@@ -77,7 +80,7 @@ internal static class MutantProgram
                 return Killed;
             }
 
-            if (only.Length == 0)
+            if (!isHalf)
                 Console.WriteLine(Spent() < time ? "all pieces done" : "the time is over");
         }
 
@@ -88,7 +91,7 @@ internal static class MutantProgram
     private static int Repeat(string[] pieces)
     {
         int result = 0;
-        IReadOnlyList<IMode> modes = Battery.Modes([]);
+        IReadOnlyList<IMode> modes = Modes([]);
         foreach (string piece in pieces)
         {
             string[] parts = piece.Split(':');
@@ -102,6 +105,15 @@ internal static class MutantProgram
         }
 
         return result;
+    }
+
+    /// <summary>The modes on the simulated disk and the one that only this program has, or only those named.</summary>
+    private static List<IMode> Modes(string[] only)
+    {
+        List<IMode> modes = [.. Battery.Modes(only)];
+        if (only.Length == 0 || only.Contains(InterleavingsMode.ModeName))
+            modes.Add(new InterleavingsMode());
+        return modes;
     }
 
     private static string? Run(IMode mode, long piece)

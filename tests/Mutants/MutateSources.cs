@@ -8,8 +8,8 @@ using Microsoft.Build.Framework;
 using Microsoft.Build.Utilities;
 
 /// <summary>
-/// Writes the sources of the storage engine with every mutant in them behind a switch. Run by the build; see the head of
-/// mutants.txt for the format of the list. Text that is not found exactly once fails the build, naming the mutant.
+/// Writes the sources of the storage engine with every mutant in them behind a switch, and with threads that can be interrupted
+/// at every step at which they meet. Run by the build; see the head of mutants.txt for the format of the list. Text that is not found exactly once fails the build, naming the mutant.
 /// </summary>
 public class MutateSources : Task
 {
@@ -94,7 +94,7 @@ public class MutateSources : Task
             return false;
 
         foreach (KeyValuePair<string, string> source in sources)
-            Write(source.Key, source.Value);
+            Write(source.Key, Stepped(source.Value));
         Write("Mutant.g.cs", Switch(names));
         foreach (string old in Directory.GetFiles(OutputFolder, "*.cs", SearchOption.AllDirectories))
         {
@@ -140,6 +140,13 @@ public class MutateSources : Task
         find = replace = "";
         return true;
     }
+
+    /// <summary>
+    /// The source with locks that a logical thread can be interrupted in. Other steps at which threads meet (interlocked and
+    /// volatile ones) need no change: their names stand for other types in this project.
+    /// </summary>
+    private static string Stepped(string source) =>
+        Regex.Replace(source, @"\block \(([^()]+)\)", "using (global::Treepie.Mutants.Steps.Locked.Enter($1))");
 
     /// <summary>MUTANT(name) is the switch of another mutant, further up, whose text this one changes again.</summary>
     private static string Named(string text, List<string> names) => Regex.Replace(

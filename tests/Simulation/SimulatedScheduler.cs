@@ -4,17 +4,26 @@ namespace Treepie.Storage.Simulation;
 
 /// <summary>
 /// Runs logical threads one at a time. The seed determines which one continues at each switch. A switch happens where a thread
-/// waits, ends, or yields; between switches nothing is concurrent, so a run repeats exactly.
+/// waits, ends, or yields; between switches nothing is concurrent, so a run repeats exactly. Where the engine is compiled with
+/// <see cref="Step"/> at each interlocked or volatile operation and lock, a thread can also be interrupted there, briefly or for
+/// long.
 /// </summary>
 /// <remarks>
 /// Each logical thread has a real one, because the engine blocks; passing a baton ensures that only its holder runs. A
-/// thread that yields must not hold a lock that another could want.
+/// thread that yields must not hold a lock that another could want, unless that one tries it and passes (<see cref="TryPass"/>).
 /// </remarks>
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
     private const int MaxIdleRounds = 50;
+
+    /// <summary>Now and then an interrupted thread stays away for up to this many switches, mostly for few.</summary>
+    private const int LongestInterruption = 400;
+
     // Many times the duration of any run, even on a busy machine.
     private static readonly TimeSpan _maxRun = TimeSpan.FromSeconds(60);
+
+    [ThreadStatic]
+    private static SimulatedScheduler? _current;
 
     private readonly ManualResetEventSlim _ended = new();
 
@@ -22,7 +31,11 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
     private readonly Lock _lock = new();
     private Fiber? _running;
     private int _idle;
+    private int _stepsLeft;
     private bool _isDeadlocked;
+
+    /// <summary>Mean number of steps after which a thread is interrupted, or 0 for never.</summary>
+    public int StepsPerInterruption { get; init; }
 
     /// <summary>Number of switches so far.</summary>
     public int Switches { get; private set; }
@@ -32,6 +45,23 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
 
     /// <summary>Whether the caller is one of the logical threads.</summary>
     public bool IsInside => _running?.Thread == Thread.CurrentThread;
+
+    /// <summary>A step at which the calling logical thread may be interrupted. Other threads may call it as well.</summary>
+    public static void Step()
+    {
+        if (_current is { StepsPerInterruption: > 0 } scheduler && --scheduler._stepsLeft < 0)
+            scheduler.Interrupt();
+    }
+
+    /// <summary>Lets other threads run, if the caller is a logical thread.</summary>
+    public static bool TryPass()
+    {
+        if (_current is not { } scheduler)
+            return false;
+
+        scheduler.Switch();
+        return true;
+    }
 
     /// <summary>Runs logical threads, and those they start, until all have ended.</summary>
     public void Run(params ReadOnlySpan<Action> threads)
@@ -80,7 +110,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
             depth++;
         }
 
-        if (++_idle > MaxIdleRounds * (_fibers.Count + 1))
+        if (++_idle > (MaxIdleRounds * (_fibers.Count + 1)) + (StepsPerInterruption > 0 ? LongestInterruption : 0))
             _isDeadlocked = true;
         try
         {
@@ -89,7 +119,8 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
         finally
         {
             for (; depth > 0; depth--)
-                Monitor.Enter(monitor);
+                while (!Monitor.TryEnter(monitor))
+                    Switch(); // its holder was interrupted
         }
 
         if (_isDeadlocked)
@@ -97,6 +128,14 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
     }
 
     public void Dispose() => _ended.Dispose();
+
+    private void Interrupt()
+    {
+        _stepsLeft = random.Next(2 * StepsPerInterruption);
+        if (random.Next(4) == 0)
+            _running!.AwayUntil = Switches + (int)Math.Pow(LongestInterruption, random.NextDouble()); // it is the calling one
+        Switch();
+    }
 
     private void Switch()
     {
@@ -115,6 +154,8 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
         {
             _fibers.RemoveAll(fiber => fiber == without);
             _running = _fibers.Count == 0 ? null : _fibers[random.Next(_fibers.Count)];
+            for (int tries = _fibers.Count; tries > 0 && _running!.AwayUntil > Switches; tries--) // there is one
+                _running = _fibers[random.Next(_fibers.Count)];
         }
 
         Switches++;
@@ -147,6 +188,9 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
 
         public Thread? Thread { get; private set; }
 
+        /// <summary>The number of switches before which others are preferred.</summary>
+        public int AwayUntil { get; set; }
+
         public void Go()
         {
             lock (_start)
@@ -169,6 +213,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
         private void Main()
         {
             Exception? error = null;
+            _current = _scheduler;
             try
             {
                 _work();
