@@ -155,8 +155,8 @@ public sealed class TimeSeriesPolicies : IDisposable
             from = await _host.WriteAsync(
                 writer =>
                 {
-                    var progress = RollUpProgress.Read(writer.Due.RollUps);
-                    byte[] before = progress.ToJson();
+                    byte[] before = writer.Due.RollUps.ToArray();
+                    var progress = RollUpProgress.Read(before);
                     (long? next, long due) = new SeriesRollUp(
                         writer, one.FoldedId, one.Series, one.Etag, configuration, progress)
                         .Run(at, Math.Max(at, one.To));
@@ -164,8 +164,9 @@ public sealed class TimeSeriesPolicies : IDisposable
                         writer.Due.Put(DueAction.RollUp, due, one.FoldedId);
                     if (next is null)
                         done(progress);
-                    if (!progress.ToJson().AsSpan().SequenceEqual(before))
-                        writer.Due.SetRollUps(progress.ToJson());
+                    byte[] after = progress.ToJson();
+                    if (!after.AsSpan().SequenceEqual(before))
+                        writer.Due.SetRollUps(after);
                     writer.Save();
                     return next;
                 },
