@@ -571,6 +571,9 @@ public sealed class Database : IDocumentStore, ISessionHost
         _writes.Run((writer, _) => writer.Apply(batch));
     }
 
+    /// <summary>Runs a command in a transaction; durable when the method returns.</summary>
+    internal TResult Write<TResult>(Func<DocumentWriter, TResult> command) => _writes.Run((writer, _) => command(writer));
+
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(batch);
