@@ -99,7 +99,7 @@ public sealed class DatabaseRecordTests : IDisposable
                 {
                     DatabaseRecord record = database.GetRecord();
                     int count = record.Settings.TryGetValue("count", out ReadOnlyMemory<byte> json)
-                        ? JsonDocument.Parse(json).RootElement.GetProperty("n").GetInt32()
+                        ? JsonSerializer.Deserialize<Dictionary<string, int>>(json.Span)!["n"] // written below
                         : 0;
                     var settings = new Dictionary<string, ReadOnlyMemory<byte>>
                     {
