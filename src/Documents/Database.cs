@@ -56,8 +56,8 @@ public sealed class Database : IDocumentStore, ISessionHost
         _changeVectors = new ChangeVectors(Id);
         _dictionaries = new BodyDictionaries(isSecret: environment.IsEncrypted);
         _writes = new DatabaseWrites(
-            environment, _changeVectors, _dictionaries, _changes, BeginRead, () => Imports.KeepsUnused, Name,
-            options.TimeProvider);
+            environment, _changeVectors, _dictionaries, _changes, BeginRead, () => Imports.KeepsUnused,
+            () => Lifecycle?.ScheduleValues(), Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted
@@ -570,6 +570,9 @@ public sealed class Database : IDocumentStore, ISessionHost
         batch.BeginWrite(Options);
         _writes.Run((writer, _) => writer.Apply(batch));
     }
+
+    /// <summary>Runs a command in a transaction; durable when the method returns.</summary>
+    internal TResult Write<TResult>(Func<DocumentWriter, TResult> command) => _writes.Run((writer, _) => command(writer));
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)
     {

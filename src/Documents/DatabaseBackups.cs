@@ -132,10 +132,7 @@ public static class DatabaseBackups
             ArgumentNullException.ThrowIfNull(source);
             BackupReport report = await DatabaseBackup.ImportAsync(
                 database, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
-            database.Lifecycle.Apply(); // the import may have changed settings
-            database.TimeSeriesPolicies.Apply();
-            database.Compression.Apply();
-            database.Settings.Forget();
+            database.ApplySettings();
             return report;
         }
     }

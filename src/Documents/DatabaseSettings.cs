@@ -16,7 +16,7 @@ public sealed class DatabaseSettings
     public const int MaxBytes = 256 * 1024;
 
     /// <summary>The prefix that separates these settings from those of the database itself.</summary>
-    private const string Prefix = "of-programs/";
+    internal const string Prefix = "of-programs/";
 
     private readonly Database _database;
     private readonly Lock _reading = new();
@@ -54,7 +54,7 @@ public sealed class DatabaseSettings
             _known.Clear();
     }
 
-    private static void Check(string name, ReadOnlyMemory<byte> json)
+    internal static void Check(string name, ReadOnlyMemory<byte> json)
     {
         if (json.Length > MaxBytes)
             throw new InvalidDocumentException(

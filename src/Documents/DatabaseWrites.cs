@@ -16,6 +16,7 @@ internal sealed class DatabaseWrites(
     ChangeSignal changes,
     Func<DatabaseSnapshot> beginRead,
     Func<bool> keepsUnused,
+    Action expiringValueStored,
     string name,
     TimeProvider timeProvider)
 {
@@ -26,7 +27,7 @@ internal sealed class DatabaseWrites(
         try
         {
             long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
-            (TResult result, long etag) = DatabaseTelemetry.IsTraced
+            Written<TResult> written = DatabaseTelemetry.IsTraced
                 ? await DatabaseTelemetry.TraceWriteAsync(
                     environment, name, transaction => Run(transaction, command, wantsResults),
                     cancellationToken).ConfigureAwait(false)
@@ -34,8 +35,7 @@ internal sealed class DatabaseWrites(
                     .ConfigureAwait(false);
             if (began != 0)
                 DatabaseTelemetry.Written(name, timeProvider.GetElapsedTime(began));
-            changes.Publish(etag);
-            return result;
+            return Publish(written);
         }
         catch (OperationCanceledException)
         {
@@ -47,18 +47,24 @@ internal sealed class DatabaseWrites(
     /// <summary>Executes a command synchronously.</summary>
     public TResult Run<TResult>(Func<DocumentWriter, DateTime, TResult> command)
     {
-        (TResult result, long etag) = environment.Write(transaction => Run(transaction, command, wantsResults: true));
-        changes.Publish(etag);
-        return result;
+        return Publish(environment.Write(transaction => Run(transaction, command, wantsResults: true)));
     }
 
-    private (TResult Result, long Etag) Run<TResult>(
+    private TResult Publish<TResult>(Written<TResult> written)
+    {
+        changes.Publish(written.LastEtag);
+        if (written.HasExpiringValues)
+            expiringValueStored();
+        return written.Result;
+    }
+
+    private Written<TResult> Run<TResult>(
         WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults)
     {
         DateTime now = timeProvider.GetUtcNow().UtcDateTime;
         var writer = new DocumentWriter(transaction, changeVectors, dictionaries, now, wantsResults, keepsUnused());
         TResult result = command(writer, now);
-        return (result, writer.LastEtag);
+        return new Written<TResult>(result, writer.LastEtag, writer.Kinds.HasExpiringValues);
     }
 
     private void PublishWhatIsDurable()
@@ -73,4 +79,6 @@ internal sealed class DatabaseWrites(
             // Closed meanwhile: nobody waits for changes any more.
         }
     }
+
+    private readonly record struct Written<TResult>(TResult Result, long LastEtag, bool HasExpiringValues);
 }

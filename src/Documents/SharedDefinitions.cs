@@ -75,7 +75,8 @@ public sealed class SharedDefinitions
     /// <summary>
     /// Deletes an analyzer; returns false if it does not exist. Indexes that use it keep it until they are defined anew.
     /// </summary>
-    public bool DeleteAnalyzer(string name) => Change(database => database.Indexes.Analyzers.Delete(name));
+    public bool DeleteAnalyzer(string name) =>
+        Change(database => database.Indexes.Analyzers.Delete(name), mustExist: true);
 
     /// <summary>Stores sorters, replacing those of the same name; durable when the method returns.</summary>
     /// <exception cref="InvalidSorterException">A definition is not valid; nothing was changed.</exception>
@@ -83,7 +84,7 @@ public sealed class SharedDefinitions
         Change(database => database.Sorters.Put(definitions));
 
     /// <summary>Deletes a sorter; returns false if it does not exist. Queries that name it fail from then on.</summary>
-    public bool DeleteSorter(string name) => Change(database => database.Sorters.Delete(name));
+    public bool DeleteSorter(string name) => Change(database => database.Sorters.Delete(name), mustExist: true);
 
     /// <summary>
     /// Returns the JSON object stored under a name, and the etag of its last change; null and 0 if there is none.
@@ -107,7 +108,7 @@ public sealed class SharedDefinitions
     public Task SetSettingAsync(string name, ReadOnlyMemory<byte>? json, CancellationToken cancellationToken = default)
     {
         lock (_lock)
-            return Open(mustExist: false)!.Settings.SetAsync(name, json, cancellationToken);
+            return Open(mustExist: json is null)?.Settings.SetAsync(name, json, cancellationToken) ?? Task.CompletedTask;
     }
 
     internal void Dispose()
@@ -120,17 +121,20 @@ public sealed class SharedDefinitions
         }
     }
 
-    private void Change(Action<Database> change) => Change(database =>
-    {
-        change(database);
-        return true;
-    });
+    private void Change(Action<Database> change) => Change(
+        database =>
+        {
+            change(database);
+            return true;
+        },
+        mustExist: false);
 
-    private bool Change(Func<Database, bool> change)
+    private bool Change(Func<Database, bool> change, bool mustExist)
     {
         lock (_lock)
         {
-            Database database = Open(mustExist: false)!;
+            if (Open(mustExist) is not { } database)
+                return false;
             bool result = change(database);
             _definitions = Definitions.Of(database);
             return result;

@@ -77,20 +77,40 @@ public sealed class IndexAnalyzers
             CustomAnalyzers kept = Kept();
             if (kept.Without(name) is not { } others)
                 return false;
-            string[] users =
-            [
-                .. _indexes().OfType<StaticIndexMapping>()
-                    .Where(index => kept.UsedBy(index.Definition, _context.Analyzers).ContainsKey(name))
-                    .Select(static index => $"'{index.Name}'")
-            ];
-            if (users.Length > 0)
-                throw new InvalidAnalyzerException(
-                    name,
-                    $"it cannot be deleted, as {(users.Length == 1 ? "the index uses" : "these indexes use")} it: "
-                        + $"{string.Join(", ", users)}. Delete or redefine {(users.Length == 1 ? "it" : "them")} first.");
+            RequireUnused(kept, name);
             Set(others);
             return true;
         }
+    }
+
+    /// <summary>Replaces all analyzers by others, which an action stores. The others have been checked.</summary>
+    /// <exception cref="InvalidAnalyzerException">An index uses one that would be removed; nothing was changed.</exception>
+    internal void Replace(IReadOnlyList<AnalyzerDefinition> others, Action store)
+    {
+        lock (_definitionsLock)
+        {
+            CustomAnalyzers kept = Kept();
+            foreach (string name in kept.All.Select(static one => one.Name))
+                if (!others.Any(one => string.Equals(one.Name, name, StringComparison.OrdinalIgnoreCase)))
+                    RequireUnused(kept, name);
+            store();
+            Rebuild();
+        }
+    }
+
+    private void RequireUnused(CustomAnalyzers kept, string name)
+    {
+        string[] users =
+        [
+            .. _indexes().OfType<StaticIndexMapping>()
+                .Where(index => kept.UsedBy(index.Definition, _context.Analyzers).ContainsKey(name))
+                .Select(static index => $"'{index.Name}'")
+        ];
+        if (users.Length > 0)
+            throw new InvalidAnalyzerException(
+                name,
+                $"it cannot be deleted, as {(users.Length == 1 ? "the index uses" : "these indexes use")} it: "
+                    + $"{string.Join(", ", users)}. Delete or redefine {(users.Length == 1 ? "it" : "them")} first.");
     }
 
     /// <summary>Merges imported analyzers; skips those that cannot be used here.</summary>

@@ -22,6 +22,9 @@ internal sealed class KindWriter(
     private Tree? _byEtag;
     private Tree? _deleted;
 
+    /// <summary>Whether a compare-exchange value was stored that expires.</summary>
+    public bool HasExpiringValues { get; private set; }
+
     /// <summary>Contents of attachments.</summary>
     public ContentStore Contents { get; } = new(transaction, keepsUnusedContents);
 
@@ -62,6 +65,7 @@ internal sealed class KindWriter(
     {
         bool isNew = true;
         List<byte[]> released = [];
+        long expired = 0;
         foreach (byte[] hash in HashesOf(key, value))
             Contents.Acquire(hash); // before releasing the old contents, which may be the same
         if (ItemTree.TryGet(key, out ReadOnlySpan<byte> found))
@@ -71,7 +75,11 @@ internal sealed class KindWriter(
             if (!isNew && !existing.Name.SequenceEqual(name))
                 name = existing.Name.ToArray();
             if (!isNew)
+            {
                 released = HashesOf(key, existing.Value);
+                expired = ExpiresOf(key, existing.Value);
+            }
+
             RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         }
 
@@ -81,6 +89,7 @@ internal sealed class KindWriter(
             KindRecord.Write(
                 ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
         AddToLog(ByEtag, etag, key);
+        MoveExpiry(key, expired, ExpiresOf(key, value));
         foreach (byte[] hash in released)
             Contents.Release(hash);
         return isNew;
@@ -93,15 +102,27 @@ internal sealed class KindWriter(
             return false;
         byte[] name = existing.Name.ToArray();
         List<byte[]> released = HashesOf(key, existing.Value);
+        long expired = ExpiresOf(key, existing.Value);
         if (KindKey.KindOf(key) == Kind.Revision)
             HandOnBody(key, new RevisionRecord(existing.Value).IsShared);
         TryGet(key, out existing); // read again: the body may have been moved
         RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         Count((byte)KindKey.KindOf(key), -1);
         PutDeletion(key, name, etag, ticks);
+        MoveExpiry(key, expired, 0);
         foreach (byte[] hash in released)
             Contents.Release(hash);
         return true;
+    }
+
+    private static long ExpiresOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
+        KindKey.KindOf(key) == Kind.CompareExchange ? CompareExchangeValue.ExpiresOf(value) : 0;
+
+    private void MoveExpiry(ReadOnlySpan<byte> key, long before, long after)
+    {
+        HasExpiringValues |= after != 0;
+        if (before != after)
+            DueIndex.Of(transaction).Move(DueAction.ExpireValue, KindKey.FoldedNameOfShared(key), before, after);
     }
 
     /// <summary>

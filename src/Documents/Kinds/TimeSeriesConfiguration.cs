@@ -168,6 +168,13 @@ public sealed record TimeSeriesConfiguration
 
     internal byte[] ToJson() => JsonBytes.Of(WriteTo);
 
+    /// <summary>Throws if policies contradict each other.</summary>
+    internal void Check()
+    {
+        foreach ((string collection, TimeSeriesRules rules) in Collections)
+            rules.Check(collection);
+    }
+
     internal static TimeSeriesConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {
         using var json = JsonDocument.Parse(bytes);

@@ -17,9 +17,9 @@ public sealed record TimeSeriesPoint(DateTime Timestamp, IReadOnlyList<double> V
     {
         if (Values.Count is 0 or > MaxValues)
             throw Invalid(documentId, name, $"{Values.Count} values; 1 to {MaxValues} are allowed");
-        foreach (double value in Values)
-            if (!double.IsFinite(value))
-                throw Invalid(documentId, name, $"the value {value}; only finite numbers are allowed");
+        for (int i = 0; i < Values.Count; i++) // no enumerator: a bulk insert checks millions
+            if (!double.IsFinite(Values[i]))
+                throw Invalid(documentId, name, $"the value {Values[i]}; only finite numbers are allowed");
         if (Tag is not null && System.Text.Encoding.UTF8.GetByteCount(Tag) > MaxTagBytes)
             throw Invalid(documentId, name, $"a tag of more than {MaxTagBytes} bytes");
     }

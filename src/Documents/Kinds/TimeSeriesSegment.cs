@@ -37,9 +37,15 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
     private const int HeaderBytes = 24, AggregateBytes = 44;
 
+    /// <summary>The most entries of a segment: each takes at least 4 bits, for its time, width, value and tag.</summary>
+    private const int MostEntries = PackedBytesOfPage * 8 / 4;
+
     private static readonly long[] _units = [1, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerSecond];
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
+
+    /// <summary>The sizes in bits of differences between times; each has a prefix with one more 1.</summary>
+    private static ReadOnlySpan<int> TimeSizes => [7, 9, 16];
 
     public int Count => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
 
@@ -64,7 +70,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     public static byte[] Pack(IReadOnlyList<TimeSeriesPoint> points, int from, out int taken)
     {
         int unit = UnitOf(points, from), width = 0;
-        for (int i = from; i < points.Count && i < from + (PackedBytesOfPage * 8); i++)
+        for (int i = from; i < points.Count && i < from + MostEntries; i++)
             width = Math.Max(width, points[i].Values.Count);
         var bits = new BitWriter();
         var tags = new List<string>();
@@ -219,7 +225,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     private static int UnitOf(IReadOnlyList<TimeSeriesPoint> points, int from)
     {
         int unit = _units.Length - 1;
-        for (int i = from; i < points.Count && i < from + (PackedBytesOfPage * 8); i++)
+        for (int i = from; i < points.Count && i < from + MostEntries; i++)
             while (points[i].Timestamp.Ticks % _units[unit] != 0)
                 unit--;
         return unit;
@@ -233,19 +239,21 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
             return;
         }
 
-        foreach ((
-            ulong prefix, int prefixBits,
-            int size) in (ReadOnlySpan<(ulong, int, int)>)[(0b10, 2, 7), (0b110, 3, 9), (0b1110, 4, 16)])
+        ulong ones = 0b1; // one more for each size that is too small
+        foreach (int size in TimeSizes)
         {
             long half = 1L << (size - 1);
-            if (difference < -half || difference >= half)
-                continue;
-            bits.Write(prefix, prefixBits);
-            bits.Write((ulong)(difference + half), size);
-            return;
+            int prefixBits = BitOperations.PopCount(ones) + 1;
+            if (difference >= -half && difference < half)
+            {
+                bits.Write((ones << (size + 1)) | (ulong)(difference + half), prefixBits + size);
+                return;
+            }
+
+            ones = (ones << 1) | 1;
         }
 
-        bits.Write(0b1111, 4);
+        bits.Write(ones, BitOperations.PopCount(ones));
         bits.Write((ulong)difference, 64);
     }
 
@@ -253,7 +261,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     {
         if (!bits.ReadFlag())
             return 0;
-        foreach (int size in (ReadOnlySpan<int>)[7, 9, 16])
+        foreach (int size in TimeSizes)
             if (!bits.ReadFlag())
                 return (long)bits.Read(size) - (1L << (size - 1));
         return (long)bits.Read(64);
@@ -290,9 +298,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
             else
             {
                 (_leading, _length) = (leading, 64 - leading - trailing);
-                bits.Write(0b11, 2);
-                bits.Write((ulong)leading, 5);
-                bits.Write((ulong)(_length - 1), 6);
+                bits.Write((0b11UL << 11) | ((uint)leading << 6) | (uint)(_length - 1), 2 + 5 + 6);
             }
 
             bits.Write(xor >> (64 - _leading - _length), _length);

@@ -6,7 +6,8 @@ namespace Treepie.Lifecycle;
 
 /// <summary>
 /// Expires, refreshes and archives documents at the times specified in their metadata, in the background and in small durable
-/// steps. Thread-safe.
+/// steps. Compare-exchange values with <c>@expires</c> in their metadata are deleted whether or not a task is enabled.
+/// Thread-safe.
 /// </summary>
 /// <remarks>
 /// Invariant: each action is committed together with the removal of its entry from the index of times, so a run can be stopped or
@@ -18,6 +19,9 @@ public sealed class DocumentLifecycle : IDisposable
 
     private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
+    private readonly Lock _scheduling = new();
+    private volatile bool _expiresValues;
+    private TimeSpan? _frequency;
 
     internal DocumentLifecycle(IWriteHost host)
     {
@@ -29,7 +33,7 @@ public sealed class DocumentLifecycle : IDisposable
     /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
     public Exception? LastError => _runs.LastError;
 
-    /// <summary>Whether a task is enabled.</summary>
+    /// <summary>Whether a task is enabled, or values expire.</summary>
     internal bool IsScheduled => _runs.IsScheduled;
 
     /// <summary>Returns the settings of a task; null if it has none and so is disabled.</summary>
@@ -50,7 +54,9 @@ public sealed class DocumentLifecycle : IDisposable
         Apply();
     }
 
-    /// <summary>Processes all documents that are due for every enabled task, and returns their number.</summary>
+    /// <summary>
+    /// Processes all documents that are due for every enabled task, and all values that are due; returns their number.
+    /// </summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunTasksAsync, cancellationToken);
 
     /// <summary>Sets the timer according to the settings.</summary>
@@ -60,7 +66,33 @@ public sealed class DocumentLifecycle : IDisposable
         foreach (LifecycleTask task in _tasks)
             if (Get(task) is { IsDisabled: false } settings && (frequency is null || settings.Frequency < frequency))
                 frequency = settings.Frequency;
-        _runs.Schedule(frequency);
+        bool expiresValues;
+        using (DatabaseSnapshot snapshot = _host.BeginRead())
+            expiresValues = snapshot.Due.HasDue(DueAction.ExpireValue, long.MaxValue);
+        lock (_scheduling)
+        {
+            _frequency = frequency;
+            _expiresValues |= expiresValues; // a value may have been stored since the snapshot
+            Schedule();
+        }
+    }
+
+    /// <summary>Begins runs if there was no compare-exchange value that expires, and now is.</summary>
+    internal void ScheduleValues()
+    {
+        if (_expiresValues)
+            return;
+        lock (_scheduling)
+        {
+            _expiresValues = true;
+            Schedule();
+        }
+    }
+
+    private void Schedule()
+    {
+        TimeSpan? values = _expiresValues ? new LifecycleSettings().Frequency : null;
+        _runs.Schedule(_frequency < values || values is null ? _frequency : values);
     }
 
     /// <summary>Stops background runs after their current step.</summary>
@@ -74,11 +106,20 @@ public sealed class DocumentLifecycle : IDisposable
             if (Get(task) is not { IsDisabled: false } settings)
                 continue;
             await new DocumentScan(_host).RunAsync(cancellationToken).ConfigureAwait(false);
-            done += await new DueRun(_host, task)
+            done += await new DueRun(_host, ActionOf(task))
                 .RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, cancellationToken)
                 .ConfigureAwait(false);
         }
 
-        return done;
+        return done + await new DueRun(_host, DueAction.ExpireValue).RunAsync(long.MaxValue, cancellationToken)
+            .ConfigureAwait(false);
     }
+
+    /// <summary>Returns what a task does.</summary>
+    internal static DueAction ActionOf(LifecycleTask task) => task switch
+    {
+        LifecycleTask.Expiration => DueAction.Expire,
+        LifecycleTask.Refresh => DueAction.Refresh,
+        _ => DueAction.Archive,
+    };
 }

@@ -1,12 +1,16 @@
 using System.Text;
 using Treepie.Json;
+using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 
 namespace Treepie.Lifecycle;
 
-/// <summary>Processes the documents due for one task, oldest first, in steps that block writers for a few milliseconds.</summary>
-internal sealed class DueRun(IWriteHost host, LifecycleTask task)
+/// <summary>
+/// Processes the documents, or compare-exchange values, that are due for an action, oldest first, in steps that block writers
+/// for a few milliseconds.
+/// </summary>
+internal sealed class DueRun(IWriteHost host, DueAction action)
 {
     /// <summary>
     /// The number of documents per step: about 20 µs each, so that a step normally ends long before <see cref="_stepTime"/>.
@@ -18,13 +22,6 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
     /// data.
     /// </summary>
     private static readonly TimeSpan _stepTime = TimeSpan.FromMilliseconds(5);
-
-    private readonly DueAction _action = task switch
-    {
-        LifecycleTask.Expiration => DueAction.Expire,
-        LifecycleTask.Refresh => DueAction.Refresh,
-        _ => DueAction.Archive,
-    };
 
     /// <summary>Processes at most the specified number of documents; returns their number.</summary>
     public async Task<long> RunAsync(long most, CancellationToken cancellationToken)
@@ -43,14 +40,14 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
     private bool IsAnythingDue()
     {
         using DatabaseSnapshot snapshot = host.BeginRead();
-        return snapshot.Due.HasDue(_action, host.Options.TimeProvider.GetUtcNow().UtcTicks);
+        return snapshot.Due.HasDue(action, host.Options.TimeProvider.GetUtcNow().UtcTicks);
     }
 
     private int Step(DocumentWriter writer, int limit)
     {
         long began = host.Options.TimeProvider.GetTimestamp();
         int done = 0;
-        foreach (byte[] key in writer.Due.Due(_action, writer.NowTicks, limit))
+        foreach (byte[] key in writer.Due.Due(action, writer.NowTicks, limit))
         {
             Act(writer, key);
             done++;
@@ -65,21 +62,37 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
     private void Act(DocumentWriter writer, byte[] key)
     {
         byte[] folded = DueIndex.IdOf(key).ToArray();
+        if (action == DueAction.ExpireValue)
+        {
+            ExpireValue(writer, key, KindKey.Of(Kind.CompareExchange, default, folded));
+            return;
+        }
+
         bool isTrue = writer.TryGet(folded, out DocumentRecord record)
-            && DueTimes.Of(record.Metadata)[_action] == DueIndex.TicksOf(key);
+            && DueTimes.Of(record.Metadata)[action] == DueIndex.TicksOf(key);
         if (!isTrue)
             writer.Due.Delete(key); // the document was changed by another version of the program
-        else if (_action == DueAction.Expire)
+        else if (action == DueAction.Expire)
             writer.Remove(folded);
         else
             writer.Rewrite(folded, Done);
     }
 
-    /// <summary>Returns the metadata of a document after the task.</summary>
+    private static void ExpireValue(DocumentWriter writer, byte[] key, byte[] value)
+    {
+        bool isTrue = writer.Kinds.TryGet(value, out KindRecord record)
+            && CompareExchangeValue.ExpiresOf(record.Value) == DueIndex.TicksOf(key);
+        if (!isTrue)
+            writer.Due.Delete(key); // the value was changed by another version of the program
+        else
+            writer.Kinds.Delete(value, writer.NextEtag(), writer.NowTicks);
+    }
+
+    /// <summary>Returns the metadata of a document after the action.</summary>
     private byte[] Done(byte[] metadata)
     {
-        byte[] rest = MetadataMember.Without(metadata, DueTimes.MemberOf(_action)).ToArray();
-        if (_action != DueAction.Archive)
+        byte[] rest = MetadataMember.Without(metadata, DueTimes.MemberOf(action)).ToArray();
+        if (action != DueAction.Archive)
             return rest;
         rest = MetadataMember.Without(rest, "@archived"u8).ToArray();
         return rest.Length <= 2

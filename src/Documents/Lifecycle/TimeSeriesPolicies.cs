@@ -57,26 +57,33 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <exception cref="InvalidDocumentException">The policies contradict each other.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {
-        if (configuration is not null)
-            foreach ((string collection, TimeSeriesRules rules) in configuration.Collections)
-                rules.Check(collection);
+        configuration?.Check();
         await _runs.NowAsync(
-            async stop =>
-            {
-                // Existing series are processed again, since they may have new rules. After a crash between the two commits, they
-                // are processed unnecessarily.
-                await _host.WriteAsync(
-                    static writer => SetProgress(writer, static progress => (progress.Etag, progress.Part) = (0, null)), stop)
-                    .ConfigureAwait(false);
-                using var batch = new WriteBatch();
-                await _host.WriteWithoutResultsAsync(
-                    batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), stop)
-                    .ConfigureAwait(false);
-                return true;
-            },
+            stop => _host.WriteAsync(
+                writer =>
+                {
+                    Restart(writer);
+                    new SettingCommand(TimeSeriesConfiguration.SettingName, configuration?.ToJson()).Apply(writer);
+                    writer.Save();
+                    return true;
+                },
+                stop),
             cancellationToken).ConfigureAwait(false);
         Apply();
     }
+
+    /// <summary>Runs an action while no roll-up does.</summary>
+    internal Task BetweenRunsAsync(Action action, CancellationToken cancellationToken) => _runs.NowAsync(
+        _ =>
+        {
+            action();
+            return Task.FromResult(true);
+        },
+        cancellationToken);
+
+    /// <summary>Lets all series be processed again, since they may have new rules.</summary>
+    internal static void Restart(DocumentWriter writer) =>
+        SetProgress(writer, static progress => (progress.Etag, progress.Part) = (0, null));
 
     /// <summary>Applies all policies now, and returns the number of steps.</summary>
     public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunAllAsync, cancellationToken);
@@ -155,8 +162,8 @@ public sealed class TimeSeriesPolicies : IDisposable
             from = await _host.WriteAsync(
                 writer =>
                 {
-                    var progress = RollUpProgress.Read(writer.Due.RollUps);
-                    byte[] before = progress.ToJson();
+                    byte[] before = writer.Due.RollUps.ToArray();
+                    var progress = RollUpProgress.Read(before);
                     (long? next, long due) = new SeriesRollUp(
                         writer, one.FoldedId, one.Series, one.Etag, configuration, progress)
                         .Run(at, Math.Max(at, one.To));
@@ -164,8 +171,9 @@ public sealed class TimeSeriesPolicies : IDisposable
                         writer.Due.Put(DueAction.RollUp, due, one.FoldedId);
                     if (next is null)
                         done(progress);
-                    if (!progress.ToJson().AsSpan().SequenceEqual(before))
-                        writer.Due.SetRollUps(progress.ToJson());
+                    byte[] after = progress.ToJson();
+                    if (!after.AsSpan().SequenceEqual(before))
+                        writer.Due.SetRollUps(after);
                     writer.Save();
                     return next;
                 },

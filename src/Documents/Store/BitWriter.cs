@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Treepie.Store;
 
 /// <summary>Writes bits, most significant first, to a growing buffer.</summary>
@@ -11,17 +13,17 @@ internal sealed class BitWriter
 
     public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, LengthBytes);
 
+    /// <summary>Writes the lowest bits of a value, 1 to 64 of them.</summary>
     public void Write(ulong value, int count)
     {
-        if (_bits + count > _bytes.Length * 8)
+        int at = _bits >> 3, used = _bits & 7;
+        if (at + sizeof(ulong) + 1 > _bytes.Length)
             Array.Resize(ref _bytes, _bytes.Length * 2);
-        for (int left = count; left > 0;)
-        {
-            int free = 8 - (_bits & 7), taken = Math.Min(free, left);
-            ulong part = (value >> (left - taken)) & ((1UL << taken) - 1);
-            _bytes[_bits >> 3] |= (byte)(part << (free - taken));
-            _bits += taken;
-            left -= taken;
-        }
+        ulong bits = value << (64 - count); // the lowest ones, moved to the top
+        Span<byte> word = _bytes.AsSpan(at, sizeof(ulong) + 1);
+        BinaryPrimitives.WriteUInt64BigEndian(word, ((ulong)word[0] << 56) | (bits >> used));
+        if (used + count > 64)
+            word[sizeof(ulong)] = (byte)(bits << (64 - used) >> 56);
+        _bits += count;
     }
 }

@@ -67,15 +67,18 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
         if (before == after)
             return;
         foreach (DueAction action in (ReadOnlySpan<DueAction>)[DueAction.Expire, DueAction.Refresh, DueAction.Archive])
-        {
-            (long old, long now) = (before[action], after[action]);
-            if (old == now)
-                continue;
-            if (old != 0)
-                Tree.Delete(Key(action, old, foldedId));
-            if (now != 0)
-                Tree.Put(Key(action, now, foldedId), default);
-        }
+            Move(action, foldedId, before[action], after[action]);
+    }
+
+    /// <summary>Updates the entry of an action whose time has changed; 0 stands for none.</summary>
+    public void Move(DueAction action, ReadOnlySpan<byte> foldedId, long before, long after)
+    {
+        if (before == after)
+            return;
+        if (before != 0)
+            Tree.Delete(Key(action, before, foldedId));
+        if (after != 0)
+            Tree.Put(Key(action, after, foldedId), default);
     }
 
     /// <summary>Removes an entry.</summary>

@@ -35,9 +35,9 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
 
     /// <summary>Rejects metadata with invalid times.</summary>
     /// <exception cref="InvalidDocumentException">A time is not valid; the message names it.</exception>
-    public static void Check(string id, ReadOnlySpan<byte> metadata) => Read(metadata, id);
+    public static void Check(string id, ReadOnlySpan<byte> metadata, string what = "document") => Read(metadata, id, what);
 
-    private static DueTimes Read(ReadOnlySpan<byte> metadata, string? strictId)
+    private static DueTimes Read(ReadOnlySpan<byte> metadata, string? strictId, string what = "")
     {
         if (metadata.IsEmpty
             || (metadata.IndexOf("\"@expires\""u8) < 0
@@ -51,11 +51,11 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             if (reader.ValueTextEquals(MemberOf(DueAction.Expire)))
-                expires = ReadTime(ref reader, strictId, "@expires");
+                expires = ReadTime(ref reader, strictId, what, "@expires");
             else if (reader.ValueTextEquals(MemberOf(DueAction.Refresh)))
-                refresh = ReadTime(ref reader, strictId, "@refresh");
+                refresh = ReadTime(ref reader, strictId, what, "@refresh");
             else if (reader.ValueTextEquals(MemberOf(DueAction.Archive)))
-                archive = ReadTime(ref reader, strictId, "@archive-at");
+                archive = ReadTime(ref reader, strictId, what, "@archive-at");
             else
                 reader.Skip();
         }
@@ -63,7 +63,7 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
         return new DueTimes(expires, refresh, archive);
     }
 
-    private static long ReadTime(ref Utf8JsonReader reader, string? strictId, string member)
+    private static long ReadTime(ref Utf8JsonReader reader, string? strictId, string what, string member)
     {
         reader.Read();
         if (reader.TokenType == JsonTokenType.Null)
@@ -78,7 +78,7 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
         return strictId is null
             ? 0
             : throw new InvalidDocumentException(
-                $"'{member}' in the metadata of document '{strictId}' is not a time. Nothing was changed. Write it like "
+                $"'{member}' in the metadata of {what} '{strictId}' is not a time. Nothing was changed. Write it like "
                     + $"2030-01-31T12:00:00.0000000Z.");
     }
 }

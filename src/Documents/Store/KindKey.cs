@@ -71,6 +71,9 @@ internal static class KindKey
     /// <summary>Returns the common prefix of the keys of a kind and document.</summary>
     public static byte[] Prefix(Kind kind, ReadOnlySpan<byte> foldedId) => Of(kind, foldedId, default);
 
+    /// <summary>Returns the folded name in the key of an item that belongs to no document.</summary>
+    public static ReadOnlySpan<byte> FoldedNameOfShared(ReadOnlySpan<byte> key) => key[2..];
+
     public static Kind KindOf(ReadOnlySpan<byte> key) => (Kind)key[0];
 
     /// <summary>Returns the folded id of the document; empty if there is none.</summary>

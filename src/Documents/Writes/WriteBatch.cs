@@ -210,10 +210,10 @@ public sealed class WriteBatch : IDisposable
             throw new InvalidDocumentException(
                 $"The compare-exchange value '{key}' lacks 'Object' at its beginning. Nothing was changed. Send "
                     + $"{{\"Object\":…}}.");
+        ReadOnlySpan<byte> metadata = room.AsSpan(parsed.BodyLength, parsed.MetadataLength);
+        DueTimes.Check(key, metadata, "the compare-exchange value");
         return Beside(
-            new CompareExchangeCommand(
-                key, utf8, expectedIndex,
-                CompareExchangeValue.Encode(body, room.AsSpan(parsed.BodyLength, parsed.MetadataLength))));
+            new CompareExchangeCommand(key, utf8, expectedIndex, CompareExchangeValue.Encode(body, metadata)));
     }
 
     /// <summary>
@@ -317,21 +317,17 @@ public sealed class WriteBatch : IDisposable
         IReadOnlyList<(DateTime From, DateTime To)>? deletes = null)
     {
         ArgumentNullException.ThrowIfNull(points);
-        byte[] folded = CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes)),
-            utf8 = KindNames.Encode("a time series", name);
-        if (name.Contains('\0', StringComparison.Ordinal))
-            throw new InvalidDocumentException(
-                $"The name of a time series of document '{id}' holds a character of value 0. Nothing was changed. Remove it.");
+        (byte[] folded, byte[] utf8) = SeriesOf(id, name);
         foreach (TimeSeriesPoint point in points)
             point.Check(id, name);
         foreach ((DateTime from, DateTime to) in deletes ?? [])
-            if (from > to)
-                throw new InvalidDocumentException(
-                    $"The range from {from:O} to {to:O} of the time series '{name}' of document '{id}' ends before it begins. "
-                        + $"Nothing was changed. Turn it round.");
+            RequireRange(id, name, from, to);
         bool isIncrement = name.StartsWith("INC:", StringComparison.OrdinalIgnoreCase);
         var sorted = new List<TimeSeriesPoint>(points.Count);
-        foreach (TimeSeriesPoint point in points.OrderBy(static point => point.Timestamp)) // stable
+        IEnumerable<TimeSeriesPoint> ordered = points;
+        if (!IsInOrder(points))
+            ordered = points.OrderBy(static point => point.Timestamp); // stable
+        foreach (TimeSeriesPoint point in ordered)
         {
             if (!isIncrement && sorted.Count > 0 && sorted[^1].Timestamp == point.Timestamp)
                 sorted.RemoveAt(sorted.Count - 1);
@@ -340,6 +336,53 @@ public sealed class WriteBatch : IDisposable
         }
 
         return Beside(new TimeSeriesCommand(id, folded, utf8, sorted, isIncrement, deletes ?? []));
+    }
+
+    /// <summary>
+    /// Copies the entries of a time series within a range, both ends included, to another series, of the same or of another
+    /// document, where they replace those at the same times. The result is a <see cref="TimeSeriesResult"/>.
+    /// </summary>
+    /// <param name="id">The id of the document.</param>
+    /// <param name="name">The name of the series. If there is none, nothing is copied.</param>
+    /// <param name="destinationId">The id of the other document.</param>
+    /// <param name="destinationName">The name of the other series, which is created if it does not exist.</param>
+    /// <param name="from">The first time; null: from the start.</param>
+    /// <param name="to">The last time; null: to the end.</param>
+    /// <exception cref="InvalidDocumentException">An id, a name or the range is not valid.</exception>
+    public WriteBatch CopyTimeSeries(
+        string id, string name, string destinationId, string destinationName, DateTime? from = null, DateTime? to = null)
+    {
+        (byte[] folded, _) = SeriesOf(id, name);
+        (byte[] destination, byte[] utf8) = SeriesOf(destinationId, destinationName);
+        (DateTime begin, DateTime end) = (from ?? DateTime.MinValue, to ?? DateTime.MaxValue);
+        RequireRange(id, name, begin, end);
+        return Beside(new TimeSeriesCopyCommand((id, folded, name), (destinationId, destination, utf8), begin, end));
+    }
+
+    private (byte[] FoldedId, byte[] Name) SeriesOf(string id, string name)
+    {
+        byte[] folded = CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes)),
+            utf8 = KindNames.Encode("a time series", name);
+        return name.Contains('\0', StringComparison.Ordinal)
+            ? throw new InvalidDocumentException(
+                $"The name of a time series of document '{id}' holds a character of value 0. Nothing was changed. Remove it.")
+            : (folded, utf8);
+    }
+
+    private static bool IsInOrder(IReadOnlyList<TimeSeriesPoint> points)
+    {
+        for (int i = 1; i < points.Count; i++)
+            if (points[i].Timestamp < points[i - 1].Timestamp)
+                return false;
+        return true;
+    }
+
+    private static void RequireRange(string id, string name, DateTime from, DateTime to)
+    {
+        if (from > to)
+            throw new InvalidDocumentException(
+                $"The range from {from:O} to {to:O} of the time series '{name}' of document '{id}' ends before it begins. "
+                    + $"Nothing was changed. Turn it round.");
     }
 
     /// <summary>

@@ -9,7 +9,8 @@ namespace Treepie.Server.Databases;
 /// <param name="Lock">Whether it can be deleted.</param>
 internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
 {
-    private const string SettingName = "state";
+    /// <summary>The name of the setting that holds it.</summary>
+    public const string SettingName = "state";
 
     /// <summary>Returns the state of a database.</summary>
     public static DatabaseState Of(Database database)
@@ -23,8 +24,10 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
     }
 
     /// <summary>Stores the state; durable on completion.</summary>
-    public Task SaveAsync(Database database, CancellationToken cancellationToken) => database.Settings.SetAsync(
-        SettingName,
-        System.Text.Encoding.UTF8.GetBytes($"{{\"Disabled\":{(IsDisabled ? "true" : "false")},\"LockMode\":\"{Lock}\"}}"),
-        cancellationToken);
+    public Task SaveAsync(Database database, CancellationToken cancellationToken) =>
+        database.Settings.SetAsync(SettingName, ToJson(), cancellationToken);
+
+    /// <summary>Returns the JSON of the setting.</summary>
+    public byte[] ToJson() => System.Text.Encoding.UTF8.GetBytes(
+        $"{{\"Disabled\":{(IsDisabled ? "true" : "false")},\"LockMode\":\"{Lock}\"}}");
 }

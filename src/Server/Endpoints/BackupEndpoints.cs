@@ -101,11 +101,7 @@ internal static class BackupEndpoints
     private static Task One(HttpServerRequest request, Database database)
     {
         RequireBackup(request);
-        BackupScheduler scheduler = request.Server.Backups.Scheduler;
-        BackupTaskInfo? info = request.Parameter("taskName") is { Length: > 0 } name
-            ? scheduler.List(database.Name)
-                .FirstOrDefault(info => string.Equals(info.Task.Name, name, StringComparison.OrdinalIgnoreCase))
-            : scheduler.Find(database.Name, request.Number("key", 0));
+        BackupTaskInfo? info = Find(request, database);
         return info is null
             ? request.EmptyAsync(StatusCodes.Status404NotFound)
             : request.JsonAsync(
@@ -139,7 +135,7 @@ internal static class BackupEndpoints
     private static async Task SetState(HttpServerRequest request, Database database)
     {
         RequireBackup(request);
-        long id = request.Number("key", 0);
+        long id = Find(request, database)?.Task.Id ?? request.Number("key", 0);
         if (!await request.Server.Backups.Scheduler
             .SetDisabledAsync(database.Name, id, request.Flag("disable"))
             .ConfigureAwait(false))
@@ -161,6 +157,16 @@ internal static class BackupEndpoints
     {
         if (request.Parameter("type") is { Length: > 0 } type && !type.Equals("Backup", StringComparison.OrdinalIgnoreCase))
             throw WireException.NotBuilt($"Ongoing tasks of type '{type}'");
+    }
+
+    /// <summary>Returns the task that a request is about, by name or id; null if there is none.</summary>
+    private static BackupTaskInfo? Find(HttpServerRequest request, Database database)
+    {
+        BackupScheduler scheduler = request.Server.Backups.Scheduler;
+        return request.Parameter("taskName") is { Length: > 0 } name
+            ? scheduler.List(database.Name)
+                .FirstOrDefault(info => string.Equals(info.Task.Name, name, StringComparison.OrdinalIgnoreCase))
+            : scheduler.Find(database.Name, request.Number("key", 0));
     }
 
     private static BackupTaskInfo Require(BackupTaskInfo? info, long id, string database) => info ?? throw NoTask(id, database);

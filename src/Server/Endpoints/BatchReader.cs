@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Server.BulkInsert;
+using Treepie.Server.Http;
 using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
@@ -122,6 +123,10 @@ internal static class BatchReader
                 command.DestinationId = ReadText(ref reader, number, "DestinationId");
             else if (reader.ValueTextEquals("DestinationName"u8))
                 command.DestinationName = ReadText(ref reader, number, "DestinationName");
+            else if (reader.ValueTextEquals("From"u8))
+                command.From = ReadTime(ref reader, number, "From");
+            else if (reader.ValueTextEquals("To"u8))
+                command.To = ReadTime(ref reader, number, "To");
             else if (reader.ValueTextEquals("Index"u8))
                 command.Index = ReadNumber(ref reader, number, "Index");
             else if (reader.ValueTextEquals("Counters"u8) || reader.ValueTextEquals("TimeSeries"u8))
@@ -185,6 +190,17 @@ internal static class BatchReader
                 $"'{name}' of command {number} is not valid UTF-8, or escapes half a surrogate pair. Nothing was changed.",
                 exception);
         }
+    }
+
+    private static DateTime? ReadTime(ref Utf8JsonReader reader, int number, string name)
+    {
+        if (ReadText(ref reader, number, name) is not { } text)
+            return null;
+        return WireTime.TryParseTime(text, out DateTime time)
+            ? time
+            : throw WireException.BadRequest(
+                $"'{name}' of command {number} is '{text}'; expected is a time like 2030-01-31T12:00:00.0000000Z. Nothing was "
+                    + "changed.");
     }
 
     private static long ReadNumber(ref Utf8JsonReader reader, int number, string name)
@@ -255,6 +271,12 @@ internal static class BatchReader
                 TimeSeriesReader.Add(batch, id, body[command.Detail]);
                 break;
 
+            case "TimeSeriesCopy":
+                string series = Required(command.Name, "Name", command, id),
+                    copy = Required(command.DestinationId, "DestinationId", command, id);
+                batch.CopyTimeSeries(id, series, copy, command.DestinationName ?? series, command.From, command.To);
+                break;
+
             case "Counters":
                 CounterReader.Add(batch, id, body[command.Detail]);
                 break;
@@ -279,8 +301,7 @@ internal static class BatchReader
 
     private static void AddAttachment(WriteBatch batch, in Command command, string id, Queue<AttachmentUpload> contents)
     {
-        string name = command.Name
-            ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'Name'. Nothing was changed.");
+        string name = Required(command.Name, "Name", command, id);
         switch (command.Type)
         {
             case "AttachmentPUT":
@@ -296,9 +317,7 @@ internal static class BatchReader
                 break;
 
             default:
-                string destinationId = command.DestinationId
-                    ?? throw WireException.BadRequest(
-                        $"The {command.Type} of document '{id}' lacks 'DestinationId'. Nothing was changed.");
+                string destinationId = Required(command.DestinationId, "DestinationId", command, id);
                 string destinationName = command.DestinationName ?? name;
                 _ = command.Type == "AttachmentCOPY"
                     ? batch.CopyAttachment(id, name, destinationId, destinationName, command.ChangeVector)
@@ -306,6 +325,9 @@ internal static class BatchReader
                 break;
         }
     }
+
+    private static string Required(string? value, string member, in Command command, string id) => value
+        ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks '{member}'. Nothing was changed.");
 
     /// <summary>One command, whose properties may come in any order.</summary>
     private record struct Command
@@ -320,6 +342,8 @@ internal static class BatchReader
         public string? DestinationId;
         public string? DestinationName;
         public string? Revision;
+        public DateTime? From;
+        public DateTime? To;
         public long Index;
         public Range Detail;
         public Range Patch;

@@ -13,6 +13,12 @@ internal static class ConfigurationEndpoints
     private const string Client = "client-configuration", Studio = "studio", Settings = "settings",
         RevisionsForConflicts = "revisions-for-conflicts", Solver = "conflict-solver";
 
+    private static readonly (string Member, string Name)[] _members =
+    [
+        ("Settings", Settings), ("Client", Client), ("Studio", Studio), ("RevisionsForConflicts", RevisionsForConflicts),
+        ("ConflictSolverConfig", Solver),
+    ];
+
     public static void Map(Routes routes)
     {
         routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, GetSharedClient);
@@ -49,17 +55,30 @@ internal static class ConfigurationEndpoints
     /// <summary>Writes the configuration as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database? database)
     {
-        foreach ((string member, string name) in (ReadOnlySpan<(string, string)>)
-        [
-            ("Settings", Settings), ("Client", Client), ("Studio", Studio), ("RevisionsForConflicts", RevisionsForConflicts),
-            ("ConflictSolverConfig", Solver),
-        ])
+        foreach ((string member, string name) in _members)
         {
             ReadOnlyMemory<byte>? value = database?.Settings.Get(name);
             if (value is null && name != Settings)
                 continue;
             json.WritePropertyName(member);
             json.WriteRawValue(value is { } given ? given.Span : "{}"u8);
+        }
+    }
+
+    /// <summary>Replaces the configuration among the settings of programs by that of a database record.</summary>
+    public static void ReadRecord(JsonElement record, Dictionary<string, ReadOnlyMemory<byte>> settings)
+    {
+        foreach ((string member, string name) in _members)
+        {
+            settings.Remove(name);
+            if (!record.TryGetProperty(member, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
+                continue;
+            if (given.ValueKind != JsonValueKind.Object)
+                throw WireException.BadRequest($"'{member}' of the database record is no object. Nothing was changed.");
+            if (name == Settings)
+                RequireTexts(given);
+            if (name != Settings || given.EnumerateObject().MoveNext())
+                settings[name] = System.Text.Encoding.UTF8.GetBytes(given.GetRawText());
         }
     }
 
@@ -125,14 +144,16 @@ internal static class ConfigurationEndpoints
 
     private static async Task PutSettings(HttpServerRequest request, Database database)
     {
-        await SetAsync(request, database, Settings, static root =>
-        {
-            foreach (JsonProperty setting in root.EnumerateObject())
-                if (setting.Value.ValueKind is not (JsonValueKind.String or JsonValueKind.Null))
-                    throw WireException.BadRequest(
-                        $"The setting '{setting.Name}' is no text. Nothing was changed. Send it as a string.");
-        }).ConfigureAwait(false);
+        await SetAsync(request, database, Settings, RequireTexts).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static void RequireTexts(JsonElement settings)
+    {
+        foreach (JsonProperty setting in settings.EnumerateObject())
+            if (setting.Value.ValueKind is not (JsonValueKind.String or JsonValueKind.Null))
+                throw WireException.BadRequest(
+                    $"The setting '{setting.Name}' is no text. Nothing was changed. Send it as a string.");
     }
 
     private static async Task PutRevisionsForConflicts(HttpServerRequest request, Database database)

@@ -73,19 +73,22 @@ internal static class DatabaseStateEndpoints
 
     private static async Task SetLock(HttpServerRequest request)
     {
-        (List<string> names, DatabaseLock mode) = await ReadAsync(request, static (root, names) =>
-        {
-            string? text = WireJson.Text(root, "Mode", required: true);
-            return Enum.TryParse(text, out DatabaseLock mode)
-                && Enum.IsDefined(mode)
-                && !char.IsAsciiDigit(text![0]) // it was parsed, so it is not null
-                ? (names, mode)
-                : throw WireException.BadRequest(
-                    $"'Mode' is '{text}'; expected is Unlock, PreventDeletesIgnore or PreventDeletesError. Nothing was changed.");
-        }).ConfigureAwait(false);
+        (List<string> names, DatabaseLock mode) = await ReadAsync(
+            request, static (root, names) => (names, LockOf(root, "Mode", required: true))).ConfigureAwait(false);
         foreach (string name in names)
             await ChangeAsync(request, name, state => state with { Lock = mode }).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>Reads a lock.</summary>
+    public static DatabaseLock LockOf(JsonElement json, string member, bool required)
+    {
+        if (WireJson.Text(json, member, required) is not { } text)
+            return DatabaseLock.Unlock;
+        return Enum.GetNames<DatabaseLock>().Contains(text, StringComparer.Ordinal)
+            ? Enum.Parse<DatabaseLock>(text)
+            : throw WireException.BadRequest(
+                $"'{member}' is '{text}'; expected is Unlock, PreventDeletesIgnore or PreventDeletesError. Nothing was changed.");
     }
 
     private static async Task ChangeAsync(HttpServerRequest request, string name, Func<DatabaseState, DatabaseState> change)
@@ -122,7 +125,8 @@ internal static class DatabaseStateEndpoints
             throw WireException.DatabaseDoesNotExist(name);
     }
 
-    private static WireException OneNode(string what) => WireException.BadRequest(
+    /// <summary>Returns the error of a request that needs more than one node.</summary>
+    public static WireException OneNode(string what) => WireException.BadRequest(
         $"{what} is asked for, and this server is one node alone ('{TopologyEndpoints.NodeTag}'). Nothing was changed.");
 
     private static async Task<T> ReadAsync<T>(HttpServerRequest request, Func<JsonElement, List<string>, T> read)

@@ -1,16 +1,13 @@
-using System.Collections.Frozen;
+using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes;
-using Treepie.Kinds;
-using Treepie.Lifecycle;
-using Treepie.Queries;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Creating, deleting and listing databases.</summary>
+/// <summary>Creating, changing, deleting and listing databases.</summary>
 internal static class DatabasesEndpoints
 {
     /// <summary>Much more than a list of names or a database record with its settings needs.</summary>
@@ -18,10 +15,6 @@ internal static class DatabasesEndpoints
 
     // Clients only require a number other than 0: without a cluster there is no log of commands.
     private const int CommandIndex = 1;
-
-    private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
-        StringComparer.Ordinal,
-        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications");
 
     public static void Map(Routes routes)
     {
@@ -41,28 +34,18 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(
                 $"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
 
-        using JsonDocument? record = await ReadRecordAsync(request).ConfigureAwait(false);
-        bool encrypted = record is not null && WireJson.Flag(record.RootElement, "Encrypted");
-        IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> lifecycle = record is null
-            ? []
-            : LifecycleEndpoints.ReadRecord(record.RootElement);
-        RevisionsConfiguration? revisions = record is not null
-            && record.RootElement.TryGetProperty("Revisions", out JsonElement given)
-            && given.ValueKind == JsonValueKind.Object
-            ? RevisionsConfiguration.Read(given)
-            : null;
-        TimeSeriesConfiguration? series = record is not null
-            && record.RootElement.TryGetProperty("TimeSeries", out JsonElement configured)
-            && configured.ValueKind == JsonValueKind.Object
-            ? TimeSeriesConfiguration.Read(configured)
-            : null;
-        DocumentCompressionConfiguration? compression = record is null
-            ? null
-            : DocumentCompressionEndpoints.ReadRecord(record.RootElement);
-        IReadOnlyList<AnalyzerDefinition> analyzers = record is null ? [] : AnalyzersEndpoints.ReadAnalyzers(record.RootElement);
-        IReadOnlyList<SorterDefinition> sorters = record is null ? [] : AnalyzersEndpoints.ReadSorters(record.RootElement);
-        IndexAnalyzers.Check(analyzers, request.Server.Options.Database);
-        DatabaseSorters.Check(sorters);
+        using JsonDocument? given = await ReadRecordAsync(request).ConfigureAwait(false);
+        if (ExpectedEtag(request) is { } etag)
+        {
+            await UpdateAsync(request, name, given, etag).ConfigureAwait(false);
+            return;
+        }
+
+        bool encrypted = given is not null && WireJson.Flag(given.RootElement, "Encrypted");
+        DatabaseRecord record = given is null
+            ? new DatabaseRecord()
+            : DatabaseRecordReader.Read(given.RootElement, name, new DatabaseRecord());
+        record.Check(request.Server.Options.Database);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -72,26 +55,52 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count + analyzers.Count + sorters.Count > 0
-            || revisions is not null
-            || series is not null
-            || compression is not null)
+        if (given is not null)
         {
-            using DatabaseLease lease = request.Server.Databases.Enter(name);
-            foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
-                await lease.Database.Lifecycle.SetAsync(task, settings, request.Aborted).ConfigureAwait(false);
-            if (revisions is not null)
-                await lease.Database.Revisions.ConfigureAsync(revisions, request.Aborted).ConfigureAwait(false);
-            if (series is not null)
-                await lease.Database.TimeSeriesPolicies.ConfigureAsync(series, request.Aborted).ConfigureAwait(false);
-            if (compression is not null)
-                await lease.Database.Compression.ConfigureAsync(compression, request.Aborted).ConfigureAwait(false);
-            if (analyzers.Count > 0)
-                lease.Database.Indexes.Analyzers.Put(analyzers);
-            if (sorters.Count > 0)
-                lease.Database.Sorters.Put(sorters);
+            using (DatabaseLease lease = request.Server.Databases.Enter(name))
+                await lease.Database.SetRecordAsync(record, lease.Database.GetRecord().Etag, request.Aborted)
+                    .ConfigureAwait(false);
+            request.Server.Databases.StateChanged(name);
         }
 
+        await WriteChangedAsync(request, name).ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Returns the etag of the record that a request replaces; null if it creates a database. Clients that create one send the
+    /// text <c>"undefined"</c>, or 0.
+    /// </summary>
+    private static long? ExpectedEtag(HttpServerRequest request) =>
+        long.TryParse(
+            request.Header("ETag")?.Trim('"'), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+        && etag > 0
+            ? etag
+            : null;
+
+    private static async Task UpdateAsync(HttpServerRequest request, string name, JsonDocument? given, long etag)
+    {
+        if (!request.Server.Databases.Exists(name))
+            throw WireException.DatabaseDoesNotExist(name);
+        if (given is null)
+            throw WireException.BadRequest($"The new record of database '{name}' is missing. Nothing was changed.");
+        using (DatabaseLease lease = request.Server.Databases.EnterByItself(name))
+        {
+            Database database = lease.Database;
+            if (given.RootElement.TryGetProperty("Encrypted"u8, out _)
+                && WireJson.Flag(given.RootElement, "Encrypted") != database.IsEncrypted)
+                throw WireException.BadRequest(
+                    $"The record says that database '{name}' is {(database.IsEncrypted ? "not " : "")}encrypted, which a record "
+                        + "cannot change. Nothing was changed.");
+            DatabaseRecord record = DatabaseRecordReader.Read(given.RootElement, name, database.GetRecord());
+            await database.SetRecordAsync(record, etag, request.Aborted).ConfigureAwait(false);
+        }
+
+        request.Server.Databases.StateChanged(name);
+        await WriteChangedAsync(request, name).ConfigureAwait(false);
+    }
+
+    private static async Task WriteChangedAsync(HttpServerRequest request, string name)
+    {
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
         {
             json.WriteStartObject();
@@ -107,7 +116,6 @@ internal static class DatabasesEndpoints
         }, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    // Parts of the record that are not supported are rejected instead of ignored.
     private static async Task<JsonDocument?> ReadRecordAsync(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
@@ -119,21 +127,8 @@ internal static class DatabasesEndpoints
             // only validated: the result must not refer to the body, which is released here
         }
 
-        var record = JsonDocument.Parse(body.Memory.ToArray());
-        foreach (JsonProperty property in record.RootElement.EnumerateObject())
-            if (_unbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
-                throw WireException.NotBuilt($"'{property.Name}' of a database record");
-
-        return record;
+        return JsonDocument.Parse(body.Memory.ToArray());
     }
-
-    private static bool AsksForSomething(JsonElement value) => value.ValueKind switch
-    {
-        JsonValueKind.Object => value.EnumerateObject().MoveNext(),
-        JsonValueKind.Array => value.GetArrayLength() > 0,
-        JsonValueKind.True => true,
-        _ => false,
-    };
 
     private static async Task Delete(HttpServerRequest request)
     {
@@ -233,7 +228,9 @@ internal static class DatabasesEndpoints
     }
 
     private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) =>
-        request.JsonAsync((name, isEncrypted, database), static (json, state) =>
+        request.JsonAsync(
+            // read before the values, so that no change is missed
+            (name, isEncrypted, database, etag: database?.GetRecord().Etag ?? 0), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteString("DatabaseName", state.name);
@@ -241,7 +238,7 @@ internal static class DatabasesEndpoints
             json.WriteBoolean("Disabled", set?.IsDisabled == true);
             json.WriteString("LockMode", (set?.Lock ?? DatabaseLock.Unlock).ToString());
             json.WriteBoolean("Encrypted", state.isEncrypted);
-            json.WriteNumber("Etag", CommandIndex);
+            json.WriteNumber("Etag", state.etag);
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
             foreach (string empty in (ReadOnlySpan<string>)[

@@ -30,9 +30,7 @@ internal static class DocumentCompressionEndpoints
 
     /// <summary>Reads the configuration from a database record; null if there is none.</summary>
     public static DocumentCompressionConfiguration? ReadRecord(JsonElement record) =>
-        record.TryGetProperty(Member, out JsonElement given) && given.ValueKind == JsonValueKind.Object
-            ? DocumentCompressionConfiguration.Read(given)
-            : null;
+        record.TryGetProperty(Member, out JsonElement given) && given.ValueKind == JsonValueKind.Object ? Read(given) : null;
 
     private static Task Get(HttpServerRequest request, Database database) =>
         database.Compression.Configuration is { } configuration
@@ -41,17 +39,22 @@ internal static class DocumentCompressionEndpoints
 
     private static async Task Set(HttpServerRequest request, Database database)
     {
-        DocumentCompressionConfiguration configuration;
+        DocumentCompressionConfiguration? configuration;
         using (RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Collections\":[…],\"CompressAllCollections\":false}"))
-            configuration = DocumentCompressionConfiguration.Read(json.RootElement);
-        bool isSomething = configuration.AllCollections || configuration.Collections.Count > 0;
-        await database.Compression.ConfigureAsync(isSomething ? configuration : null, request.Aborted).ConfigureAwait(false);
+            configuration = Read(json.RootElement);
+        await database.Compression.ConfigureAsync(configuration, request.Aborted).ConfigureAwait(false);
         await request.JsonAsync(database.LastEtag, static (json, etag) =>
         {
             json.WriteStartObject();
             json.WriteNumber("RaftCommandIndex", etag);
             json.WriteEndObject();
         }).ConfigureAwait(false);
+    }
+
+    private static DocumentCompressionConfiguration? Read(JsonElement json)
+    {
+        var configuration = DocumentCompressionConfiguration.Read(json);
+        return configuration.AllCollections || configuration.Collections.Count > 0 ? configuration : null;
     }
 }

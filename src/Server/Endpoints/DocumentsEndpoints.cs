@@ -16,8 +16,22 @@ internal static class DocumentsEndpoints
         routes.Database("HEAD", "/docs", AccessLevel.DatabaseRead, Head);
         routes.Database("PUT", "/docs", AccessLevel.DatabaseReadWrite, Put);
         routes.Database("DELETE", "/docs", AccessLevel.DatabaseReadWrite, Delete);
+        routes.Database("GET", "/replication/conflicts", AccessLevel.DatabaseRead, Conflicts);
         PatchEndpoints.Map(routes);
     }
+
+    /// <summary>Lists the conflicts of a document, or of all: a single node has none.</summary>
+    private static Task Conflicts(HttpServerRequest request, Database database) => request.JsonAsync(
+        request.Parameter("docId"), static (json, id) =>
+        {
+            json.WriteStartObject();
+            if (id is not null)
+                json.WriteString("Id", id);
+            json.WriteNumber(id is not null ? "LargestEtag" : "TotalResults", 0);
+            json.WriteStartArray("Results");
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
 
     /// <summary>Loads by id, lists by prefix, or lists the newest documents.</summary>
     public static Task Get(ServerRequest request, Database database)

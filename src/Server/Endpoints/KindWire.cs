@@ -26,7 +26,7 @@ internal static class KindWire
             case TimeSeriesResult series:
                 json.WriteString("Id", series.DocumentId);
                 json.WriteString("ChangeVector", result.ChangeVector);
-                json.WriteString("Type", "TimeSeries");
+                json.WriteString("Type", series.IsCopy ? "TimeSeriesCopy" : "TimeSeries");
                 if (series.DocumentChangeVector is not null)
                     json.WriteString("DocumentChangeVector", series.DocumentChangeVector);
                 break;

@@ -1,4 +1,5 @@
 using System.Net.Http.Json;
+using System.Security.Cryptography;
 using System.Text.Json;
 using Treepie.Tests.Support;
 
@@ -9,6 +10,34 @@ public sealed class LittleMemoryTests
 {
     private const string LimitedHeap = "DOTNET_GCHeapHardLimit=0x4000000";
     private const string Films = "/databases/films";
+
+    [Fact]
+    public async Task An_attachment_far_longer_than_the_heap_goes_in_and_comes_out_as_it_was()
+    {
+        const int Blocks = 300, BlockBytes = 1024 * 1024;
+        CancellationToken token = TestContext.Current.CancellationToken;
+        await using ServerProcess server = await ServerProcess.StartUnderAsync(["env", LimitedHeap]);
+        using (HttpResponseMessage made = await server.Http.PutAsync("/admin/databases?name=long", null, token))
+            made.EnsureSuccessStatusCode();
+        using (HttpResponseMessage put = await server.Http.PutAsJsonAsync("/databases/long/docs?id=d/1", new { A = 1 }, token))
+            put.EnsureSuccessStatusCode();
+        const string Url = "/databases/long/attachments?id=d/1&name=film";
+        using var content = new MadeContent(Blocks, BlockBytes);
+        using (HttpResponseMessage sent = await server.Http.PutAsync(Url, content, token))
+            sent.EnsureSuccessStatusCode();
+        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        long length = 0;
+        await using (Stream read = await server.Http.GetStreamAsync(Url, token))
+        {
+            byte[] buffer = new byte[BlockBytes];
+            for (int count; (count = await read.ReadAsync(buffer, token)) > 0; length += count)
+                hash.AppendData(buffer, 0, count);
+        }
+
+        Assert.Equal((long)Blocks * BlockBytes, length);
+        Assert.Equal(content.Hash, Convert.ToBase64String(hash.GetHashAndReset()));
+        Assert.Equal(0, await server.StopAsync());
+    }
 
     [Fact]
     public async Task Films_are_imported_asked_for_streamed_backed_up_and_restored_in_64_MB_of_heap()

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-    DeleteDatabasesOperation, GetPeriodicBackupStatusOperation, GetStatisticsOperation, RestoreBackupOperation, StartBackupOperation, UpdatePeriodicBackupOperation,
+    DelayBackupOperation, DeleteDatabasesOperation, DeleteOngoingTaskOperation, GetOngoingTaskInfoOperation, GetPeriodicBackupStatusOperation, GetStatisticsOperation, RestoreBackupOperation,
+    StartBackupOperation, ToggleOngoingTaskStateOperation, UpdatePeriodicBackupOperation,
 } from "ravendb";
 import { openStore, seed, url, User, withDatabase } from "./support.mjs";
 
@@ -108,6 +109,21 @@ for (const backupType of ["Backup", "Snapshot"]) {
         assert.equal(status.error, null);
     })));
 }
+
+test("a task is looked at, switched off and on, delayed and deleted", () => inFolder(folder => withDatabase(async (store, name) => {
+    const send = operation => store.maintenance.send(operation);
+    const { taskId } = await send(new UpdatePeriodicBackupOperation({ name: "nightly", backupType: "Backup", fullBackupFrequency: seldom, localSettings: { folderPath: folder } }));
+    const task = await send(new GetOngoingTaskInfoOperation(taskId, "Backup"));
+    assert.deepEqual([task.taskName, task.taskType, task.taskState, task.responsibleNode.nodeTag], ["nightly", "Backup", "Enabled", "A"]);
+    assert.equal((await send(new ToggleOngoingTaskStateOperation(taskId, "Backup", true))).taskId, taskId);
+    assert.equal((await send(new GetOngoingTaskInfoOperation("nightly", "Backup"))).taskState, "Disabled");
+    await send(new ToggleOngoingTaskStateOperation("nightly", "Backup", false));
+    assert.equal((await send(new GetOngoingTaskInfoOperation(taskId, "Backup"))).taskState, "Enabled");
+    await send(new DelayBackupOperation(taskId, 3_600_000));
+    await assert.rejects(send(new DelayBackupOperation(taskId + 1, 3_600_000)), /no backup task/);
+    assert.equal((await send(new DeleteOngoingTaskOperation(taskId, "Backup"))).taskId, taskId);
+    assert.deepEqual((await (await fetch(`${url}/databases/${name}/tasks`)).json()).OngoingTasks, []);
+})));
 
 test("what cannot be is refused with the reason, and nothing is kept", () => withDatabase(async (store, name) => {
     const put = configuration => store.maintenance.send(new UpdatePeriodicBackupOperation({ name: "bad", backupType: "Backup", localSettings: { folderPath: "/tmp/nowhere" }, ...configuration }));

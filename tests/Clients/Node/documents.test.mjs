@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
-import { DeleteDocumentCommand, GetDocumentsCommand, PutDocumentCommand } from "ravendb";
+import { DeleteDocumentCommand, GetConflictsCommand, GetDocumentsCommand, PutDocumentCommand } from "ravendb";
 import { Company, seed, User, withDatabase } from "./support.mjs";
 
 test("what was stored is loaded, with its id, metadata and type", () => withDatabase(async store => {
@@ -234,4 +234,11 @@ test("a session's changes are saved after the indexes have seen them, if asked",
     await session.saveChanges();
     const [user] = await store.openSession().query({ collection: "Users" }).whereEquals("name", "Ada").all();
     assert.equal(user.name, "Ada");
+}));
+
+test("one node has no conflicts, and says so", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const command = new GetConflictsCommand("users/1", store.conventions);
+    await store.getRequestExecutor().execute(command);
+    assert.deepEqual([command.result.id, command.result.results], ["users/1", []]);
 }));

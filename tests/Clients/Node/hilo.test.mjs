@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { GetIdentitiesOperation, NextIdentityForOperation, SeedIdentityForOperation } from "ravendb";
 import { openStore, User, withDatabase } from "./support.mjs";
 
 test("ids made by two stores at once are all different and of the known form", () => withDatabase(async (store, name) => {
@@ -42,4 +43,15 @@ test("the state of the ranges is a document that clients can read", () => withDa
     await session.saveChanges();
     const state = await store.openSession().load("Raven/Hilo/users");
     assert.equal(state.Max, 32);
+}));
+
+test("identities are taken, set and listed", () => withDatabase(async store => {
+    const send = operation => store.maintenance.send(operation);
+    assert.equal(await send(new NextIdentityForOperation("users|")), 1);
+    assert.equal(await send(new NextIdentityForOperation("users|")), 2);
+    assert.equal(await send(new SeedIdentityForOperation("users|", 40)), 40);
+    assert.equal(await send(new SeedIdentityForOperation("users|", 7)), 40); // only up
+    assert.equal(await send(new SeedIdentityForOperation("users|", 7, true)), 7);
+    await send(new NextIdentityForOperation("orders|"));
+    assert.deepEqual({ ...await send(new GetIdentitiesOperation()) }, { "orders|": 1, "users|": 7 });
 }));

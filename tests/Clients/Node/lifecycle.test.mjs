@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-    ConfigureDataArchivalOperation, ConfigureExpirationOperation, ConfigureRefreshOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetDatabaseRecordOperation, GetIndexOperation, IndexDefinition, PutIndexesOperation,
+    ConfigureDataArchivalOperation, ConfigureExpirationOperation, ConfigureRefreshOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetCompareExchangeValueOperation, GetDatabaseRecordOperation, GetIndexOperation, IndexDefinition, PutCompareExchangeValueOperation, PutIndexesOperation,
 } from "ravendb";
 import { User, openStore, withDatabase } from "./support.mjs";
 
@@ -21,6 +21,15 @@ async function until(condition) {
     while (!await condition())
         await pause(50);
 }
+
+test("a compare-exchange value that has expired goes", () => withDatabase(async store => {
+    await store.maintenance.send(new ConfigureExpirationOperation({ disabled: false, deleteFrequencyInSec: 1 }));
+    const put = (key, expires) => store.operations.send(new PutCompareExchangeValueOperation(key, "1", 0, { "@expires": expires }));
+    assert.ok((await put("stays", "2999-01-01T00:00:00.0000000Z")).successful && (await put("goes", past)).successful);
+    const get = key => store.operations.send(new GetCompareExchangeValueOperation(key, String));
+    await until(async () => !await get("goes"));
+    assert.equal((await get("stays")).value, "1");
+}));
 
 test("documents expire, are refreshed and archived", () => withDatabase(async store => {
     await storeWith(store, "users/1", "@expires", past);

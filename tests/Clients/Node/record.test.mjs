@@ -5,7 +5,7 @@ import {
     ConfigureRevisionsForConflictsOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, GetServerWideClientConfigurationOperation, ModifyConflictSolverOperation,
     PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, PutServerWideClientConfigurationOperation, ReorderDatabaseMembersOperation,
     SetDatabaseDynamicDistributionOperation,
-    SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateUnusedDatabasesOperation,
+    SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateDatabaseOperation, UpdateUnusedDatabasesOperation,
 } from "ravendb";
 import { User, openStore, seed, url, withDatabase } from "./support.mjs";
 
@@ -88,6 +88,34 @@ test("what one node can do it does, and what needs several is refused", () => wi
     await store.maintenance.server.send(new SetDatabaseDynamicDistributionOperation(name, true));
     await store.maintenance.server.send(new UpdateUnusedDatabasesOperation(name, { databaseIds: ["UZLFFnVNzUmsuxR0XYrOfg"] }));
     await assert.rejects(store.maintenance.server.send(new PromoteDatabaseNodeOperation(name, "B")), /one node/);
+}));
+
+test("a record is changed as a whole, by who knows its state", () => withDatabase(async (store, name) => {
+    const server = store.maintenance.server, read = () => server.send(new GetDatabaseRecordOperation(name));
+    await store.maintenance.send(new PutDatabaseSettingsOperation(name, { "Indexing.MapTimeoutInSec": "7" }));
+    const record = await read(), stale = record.etag;
+    record.client = { maxNumberOfRequestsPerSession: 3 };
+    record.expiration = { disabled: false, deleteFrequencyInSec: 77 };
+    record.revisions = { collections: { Orders: { minimumRevisionsToKeep: 7 } } };
+    record.documentsCompression = { collections: ["Orders"] };
+    record.lockMode = "PreventDeletesIgnore";
+    assert.equal((await server.send(new UpdateDatabaseOperation(record, stale, 1))).name, name);
+    const changed = await read();
+    assert.notEqual(changed.etag, stale);
+    assert.deepEqual(
+        [changed.client.maxNumberOfRequestsPerSession, changed.expiration.deleteFrequencyInSec, changed.lockMode],
+        [3, 77, "PreventDeletesIgnore"]);
+    assert.deepEqual((await store.maintenance.send(new GetDatabaseSettingsOperation(name))).settings, { "Indexing.MapTimeoutInSec": "7" });
+    assert.equal((await store.maintenance.send(new GetClientConfigurationOperation())).configuration.maxNumberOfRequestsPerSession, 3);
+    await seed(store, { "orders/1": Object.assign(new User({ name: "Ada" }), { "@metadata": { "@collection": "Orders" } }) });
+    assert.equal((await store.openSession().advanced.revisions.getFor("orders/1")).length, 1);
+
+    await assert.rejects(server.send(new UpdateDatabaseOperation({ ...changed, client: null }, stale, 1)), { name: "ConcurrencyException" });
+    await assert.rejects(server.send(new UpdateDatabaseOperation({ ...changed, lockMode: "Never" }, changed.etag, 1)), /PreventDeletesIgnore/);
+    await assert.rejects(server.send(new UpdateDatabaseOperation(changed, changed.etag, 2)), /one node/);
+    assert.equal((await read()).etag, changed.etag);
+    await server.send(new UpdateDatabaseOperation({ databaseName: name }, changed.etag, 1));
+    assert.equal((await read()).client, undefined);
 }));
 
 test("sample data fills an empty database", () => withDatabase(async (store, name) => {

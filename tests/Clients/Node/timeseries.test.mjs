@@ -6,7 +6,7 @@ import {
     ConfigureRawTimeSeriesPolicyOperation, ConfigureTimeSeriesOperation, ConfigureTimeSeriesPolicyOperation, ConfigureTimeSeriesValueNamesOperation, GetDatabaseRecordOperation,
     RawTimeSeriesPolicy, RemoveTimeSeriesPolicyOperation, TimeSeriesCollectionConfiguration, TimeSeriesConfiguration, TimeSeriesPolicy, TimeValue,
 } from "ravendb";
-import { User, seed, withDatabase } from "./support.mjs";
+import { User, seed, url, withDatabase } from "./support.mjs";
 
 const start = Date.UTC(2026, 0, 31, 12);
 const at = minutes => new Date(start + minutes * 60_000);
@@ -50,6 +50,27 @@ test("operations read, count and change", () => withDatabase(async store => {
     const statistics = await store.operations.send(new GetTimeSeriesStatisticsOperation("users/1"));
     assert.deepEqual(statistics.timeSeries.map(series => [series.name, series.numberOfEntries]), [["A", 10], ["B", 10]]);
     assert.equal(await store.openSession().timeSeriesFor("users/1", "none").get(), null);
+}));
+
+test("a series is copied in a batch", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }), "users/2": new User({ name: "Bob" }) });
+    const session = store.openSession();
+    for (let i = 0; i < 10; i++)
+        session.timeSeriesFor("users/1", "A").append(at(i), [i], "tag");
+    await session.saveChanges();
+    // The client has this command, but does not export it.
+    const send = async command => {
+        const answer = await fetch(`${url}/databases/${name}/bulk_docs`, { method: "POST", body: JSON.stringify({ Commands: [command] }) });
+        return { status: answer.status, ...await answer.json() };
+    };
+    const copy = { Type: "TimeSeriesCopy", Id: "users/1", Name: "A", DestinationId: "users/2", DestinationName: "B" };
+    const answer = await send({ ...copy, From: at(2).toISOString(), To: at(4).toISOString() });
+    assert.deepEqual([answer.status, answer.Results[0].Type, answer.Results[0].Id], [201, "TimeSeriesCopy", "users/2"]);
+    const entries = await store.openSession().timeSeriesFor("users/2", "B").get();
+    assert.deepEqual(entries.map(entry => [entry.values[0], entry.tag]), [[2, "tag"], [3, "tag"], [4, "tag"]]);
+    await send({ ...copy, From: null, To: null });
+    assert.equal((await store.openSession().timeSeriesFor("users/2", "B").get()).length, 10);
+    assert.equal((await send({ ...copy, From: "soon" })).status, 400);
 }));
 
 test("increments add up", () => withDatabase(async store => {

@@ -95,7 +95,7 @@ public sealed class KindsCrashTests
         string name = Invariant($"n{random.Next(3)}");
         bool isThere = Holds(twin, id), isOtherThere = Holds(twin, other), hasAttachment = HasAttachment(twin, id, name);
         int number = random.Next(1, 1000);
-        switch (random.Next(21))
+        switch (random.Next(23))
         {
             case 0 when isThere:
                 return Of(batch => batch.Delete(id));
@@ -124,9 +124,12 @@ public sealed class KindsCrashTests
                 return Of(batch => batch.TimeSeries(id, "Heart", points, deletes));
             case 8:
                 long index = CompareExchangeIndex(twin, name);
+                string end = clock.Now.UtcDateTime.AddMinutes(random.Next(100)).ToString("O", CultureInfo.InvariantCulture);
+                string expiry = random.Next(2) == 0 ? $",\"@metadata\":{{\"@expires\":\"{end}\"}}" : "";
                 return random.Next(3) == 0
                     ? Of(batch => batch.DeleteCompareExchange(name, index))
-                    : Of(batch => batch.PutCompareExchange(name, Encoding.UTF8.GetBytes($"{{\"Object\":{number}}}"), index));
+                    : Of(batch => batch.PutCompareExchange(
+                        name, Encoding.UTF8.GetBytes($"{{\"Object\":{number}{expiry}}}"), index));
             case 9:
                 return new Change(database => database.NextIdentityAsync(name, Cancel), false);
             case 10 when isThere:
@@ -149,6 +152,18 @@ public sealed class KindsCrashTests
                         return Task.CompletedTask;
                     },
                     HasSteps: true);
+            case 21 when isThere && isOtherThere:
+                DateTime copied = clock.Now.UtcDateTime.AddMinutes(-random.Next(3000));
+                return Of(batch => batch.CopyTimeSeries(id, "Heart", other, name, copied, copied.AddMinutes(number)));
+            case 22:
+                DatabaseRecord record = twin.GetRecord() with
+                {
+                    Settings = new Dictionary<string, ReadOnlyMemory<byte>>
+                    {
+                        [name] = Encoding.UTF8.GetBytes($"{{\"n\":{number}}}"),
+                    },
+                };
+                return new Change(database => database.SetRecordAsync(record, record.Etag, Cancel), HasSteps: false);
             case 11:
                 return new Change(database => database.Lifecycle.RunAsync(Cancel), HasSteps: true);
             case 12:

@@ -43,6 +43,42 @@ public sealed class TimeSeriesTests : IDisposable
     }
 
     [Fact]
+    public async Task A_range_is_copied_to_another_series_whatever_its_length()
+    {
+        await using Database database = await OpenAsync();
+        TimeSeriesPoint[] points = [.. Enumerable.Range(0, 25_000).Select(static i => Point(i, i, i % 7 == 0 ? "t/1" : null))];
+        await database.WriteAsync(
+            new WriteBatch().Put("d/2", "{}"u8)
+                .TimeSeries("d/1", "A", points)
+                .TimeSeries("d/2", "b", [Point(1, -1), Point(5, -5)]),
+            Cancel);
+        IReadOnlyList<WriteResult> results = await database.WriteAsync(
+            new WriteBatch().CopyTimeSeries("D/1", "a", "d/2", "B", _start.AddMinutes(3), _start.AddMinutes(24_000)), Cancel);
+        Assert.True(results[0].Beside is TimeSeriesResult { IsCopy: true, DocumentId: "d/2" });
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            Assert.Equal(points.Select(Text), snapshot.TimeSeries("d/1", "A").Select(Text));
+            Assert.Equal(
+                [Text(Point(1, -1)), .. points[3..24_001].Select(Text)], snapshot.TimeSeries("d/2", "b").Select(Text));
+        }
+
+        // The whole series, to one of the same document that does not exist; one that does not exist, to nowhere.
+        await database.WriteAsync(
+            new WriteBatch().CopyTimeSeries("d/1", "A", "d/1", "New").CopyTimeSeries("d/1", "none", "d/1", "Nowhere"), Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Equal(
+                [("A", 25_000L), ("New", 25_000L)],
+                snapshot.TimeSeriesOf("d/1").Select(static one => (one.Name, one.Count)));
+        KindInvariants.Check(database);
+        foreach ((string from, string to) in ((string, string)[])[("d/1", "d/9"), ("d/9", "d/1")])
+            await Assert.ThrowsAsync<DocumentNotFoundException>(
+                () => database.WriteAsync(new WriteBatch().Put("d/3", "{}"u8).CopyTimeSeries(from, "A", to, "C"), Cancel));
+        Assert.Throws<InvalidDocumentException>(
+            () => new WriteBatch().CopyTimeSeries("d/1", "A", "d/2", "C", _start.AddDays(1), _start));
+        Assert.Equal(2, database.GetStatistics().DocumentCount);
+    }
+
+    [Fact]
     public async Task Random_work_agrees_with_sorted_maps()
     {
         var random = new Random(Seed.Next());

@@ -33,17 +33,40 @@ public sealed class BackgroundStepsTests : IDisposable
         LifecycleTask task, string member)
     {
         await using Database database = Open();
+        DueAction action = DocumentLifecycle.ActionOf(task);
         await database.Lifecycle.SetAsync(task, new LifecycleSettings(), Cancel);
         await PutAllAsync(database, member);
         _clock.Now += TimeSpan.FromMinutes(5);
         long begin = database.LastEtag;
         var host = new SteppingHost(database);
         int stops = await StopBehindEachStepAsync(
-            host, static _ => 1, token => new DueRun(host, task).RunAsync(long.MaxValue, token), () => Left(database, task) == 0);
+            host, static _ => 1, token => new DueRun(host, action).RunAsync(long.MaxValue, token),
+            () => Left(database, action) == 0);
         Assert.InRange(host.MostChangesInStep, 1, MostPerStep);
         Assert.True(stops >= Documents / MostPerStep, $"{stops} stops");
         Assert.Equal(Documents, database.LastEtag - begin); // each was written once
         Assert.Equal(0, await database.Lifecycle.RunAsync(Cancel));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Values_expire_once_however_often_a_run_is_stopped()
+    {
+        await using Database database = Open();
+        using (var batch = new WriteBatch())
+        {
+            for (int i = 0; i < Documents; i++)
+                batch.PutCompareExchange($"v/{i}", """{"Object":1,"@metadata":{"@expires":"2020-01-01"}}"""u8, 0);
+            await database.WriteAsync(batch, Cancel);
+        }
+
+        long begin = database.LastEtag;
+        var host = new SteppingHost(database);
+        await StopBehindEachStepAsync(
+            host, static _ => 1, token => new DueRun(host, DueAction.ExpireValue).RunAsync(long.MaxValue, token),
+            () => Left(database, DueAction.ExpireValue) == 0);
+        Assert.InRange(host.MostChangesInStep, 1, MostPerStep);
+        Assert.Equal(Documents, database.LastEtag - begin);
         KindInvariants.Check(database);
     }
 
@@ -55,7 +78,7 @@ public sealed class BackgroundStepsTests : IDisposable
         _clock.Now += TimeSpan.FromMinutes(5);
         _clock.PerLook = TimeSpan.FromMilliseconds(1); // what a document takes, by this clock
         var host = new SteppingHost(database);
-        await new DueRun(host, LifecycleTask.Expiration).RunAsync(100, Cancel);
+        await new DueRun(host, DueAction.Expire).RunAsync(100, Cancel);
         Assert.InRange(host.MostChangesInStep, 1, 10);
         Assert.Equal(Documents - 100, database.GetStatistics().DocumentCount);
     }
@@ -188,14 +211,8 @@ public sealed class BackgroundStepsTests : IDisposable
         return stops;
     }
 
-    private static long Left(Database database, LifecycleTask task)
+    private static long Left(Database database, DueAction action)
     {
-        DueAction action = task switch
-        {
-            LifecycleTask.Expiration => DueAction.Expire,
-            LifecycleTask.Refresh => DueAction.Refresh,
-            _ => DueAction.Archive,
-        };
         using DatabaseSnapshot snapshot = database.BeginRead();
         return snapshot.Due.Due(action, long.MaxValue, int.MaxValue).Count;
     }

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
+using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Store;
 using Treepie.Tests.Support;
@@ -37,6 +38,68 @@ public sealed class DocumentLifecycleTests : IDisposable
         Assert.Equal(1, await database.Lifecycle.RunAsync(Cancel));
         Assert.Equal(["d/3"], Ids(database));
         KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_compare_exchange_value_is_deleted_at_its_time_though_no_task_is_on()
+    {
+        Database database = Open();
+        Assert.False(database.Lifecycle.IsScheduled);
+        await database.WriteAsync(new WriteBatch().PutCompareExchange("lives", Value("1"), 0), Cancel);
+        Assert.False(database.Lifecycle.IsScheduled);
+        await database.WriteAsync(
+            new WriteBatch().PutCompareExchange("Goes", Value("1", 10), 0)
+                .PutCompareExchange("changed", Value("1", 10), 0)
+                .PutCompareExchange("later", Value("1", 20), 0),
+            Cancel);
+        Assert.True(database.Lifecycle.IsScheduled);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            await database.WriteAsync(
+                new WriteBatch().PutCompareExchange("changed", Value("2"), snapshot.CompareExchange("changed")!.Index), Cancel);
+            await database.WriteAsync(
+                new WriteBatch().PutCompareExchange("lives", Value("2", 15), snapshot.CompareExchange("lives")!.Index), Cancel);
+        }
+
+        // Reopened, and restored from a dump, they still go.
+        using var backup = new MemoryStream();
+        await database.BackupAsync(backup, null, null, Cancel);
+        await database.DisposeAsync();
+        await using (Database reopened = Open())
+            await AssertGoAsync(reopened);
+        backup.Position = 0;
+        string restored = Path.Combine(_directory.Path, "restored");
+        await Database.RestoreAsync(backup, restored, null, null, Cancel);
+        _clock.Now -= TimeSpan.FromMinutes(30);
+        await using Database other = Database.Open(restored, new DatabaseOptions { TimeProvider = _clock });
+        await AssertGoAsync(other);
+        InvalidDocumentException bad = Assert.Throws<InvalidDocumentException>(
+            () => new WriteBatch().PutCompareExchange("x", """{"Object":1,"@metadata":{"@expires":"soon"}}"""u8, 0));
+        Assert.Contains("the compare-exchange value 'x'", bad.Message, StringComparison.Ordinal);
+    }
+
+    private async Task AssertGoAsync(Database database)
+    {
+        Assert.True(database.Lifecycle.IsScheduled);
+        foreach ((int minutes, string[] left) in ((int, string[])[])[
+            (5, ["changed", "Goes", "later", "lives"]), (5, ["changed", "later", "lives"]), (5, ["changed", "later"]),
+            (15, ["changed"])])
+        {
+            _clock.Now += TimeSpan.FromMinutes(minutes);
+            await database.Lifecycle.RunAsync(Cancel);
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            Assert.Equal(left, snapshot.CompareExchangeStartingWith("").Select(static one => one.Key));
+        }
+
+        KindInvariants.Check(database);
+    }
+
+    private byte[] Value(string json, int? minutes = null)
+    {
+        if (minutes is not { } after)
+            return Encoding.UTF8.GetBytes($"{{\"Object\":{json}}}");
+        string time = (_clock.Now + TimeSpan.FromMinutes(after)).ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture);
+        return Encoding.UTF8.GetBytes($"{{\"Object\":{json},\"@metadata\":{{\"@expires\":\"{time}\"}}}}");
     }
 
     [Fact]

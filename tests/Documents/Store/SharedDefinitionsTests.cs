@@ -80,6 +80,9 @@ public sealed class SharedDefinitionsTests : IDisposable
         Assert.Empty(_catalog.Shared.Analyzers);
         Assert.Empty(_catalog.Shared.Sorters);
         Assert.Equal((null, 0), _catalog.Shared.Setting("x"));
+        Assert.False(_catalog.Shared.DeleteAnalyzer("x"));
+        Assert.False(_catalog.Shared.DeleteSorter("x"));
+        await _catalog.Shared.SetSettingAsync("x", null, Cancel);
         Assert.False(Directory.Exists(Path.Combine(_folder.Path, "shared")));
         Assert.Throws<InvalidAnalyzerException>(
             () => _catalog.Shared.PutAnalyzers(new AnalyzerDefinition("Good", "{}"), new AnalyzerDefinition("Bad", "class X {}")));

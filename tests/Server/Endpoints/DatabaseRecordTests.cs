@@ -34,6 +34,83 @@ public sealed class DatabaseRecordTests
         Assert.Equal(before.GetRawText(), (await server.GetAsync("admin/record")).GetRawText());
     }
 
+    [Theory]
+    [InlineData("""{"Settings":{"a":1}}""", "no text")]
+    [InlineData("""{"Client":[]}""", "no object")]
+    [InlineData("""{"LockMode":"2"}""", "PreventDeletesIgnore")]
+    [InlineData("""{"Disabled":"yes"}""", "true or false")]
+    [InlineData("""{"Expiration":{"DeleteFrequencyInSec":0}}""", "frequency")]
+    [InlineData("""{"TimeSeries":{"Collections":{"A":{"Policies":[{"Name":"x"}]}}}}""", "sums up")]
+    [InlineData("""{"Analyzers":{"a":{"Name":"a","Code":"class A {}"}}}""", "no JSON")]
+    [InlineData("""{"Sorters":{"a":{"Name":"a"}}}""", "Code")]
+    [InlineData("""{"DatabaseName":"other"}""", "renamed")]
+    [InlineData("""{"Encrypted":true}""", "encrypted")]
+    [InlineData("""{"Topology":{"Members":["A","B"]}}""", "one node")]
+    [InlineData("""{"Topology":{"Members":["A"],"Promotables":["C"]}}""", "one node")]
+    [InlineData("""{"Sharding":{"Shards":{"0":{}}}}""", "one node")]
+    [InlineData("""{"ExternalReplications":[{"Name":"x"}]}""", "ExternalReplications", HttpStatusCode.NotImplemented)]
+    [InlineData("", "missing")]
+    public async Task A_bad_record_changes_nothing(
+        string bad, string expected, HttpStatusCode status = HttpStatusCode.BadRequest)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string? before = await Put(server, """{"Settings":{"a":"b"},"LockMode":"PreventDeletesError"}""", await EtagOf(server));
+        // The rest of the record would be valid.
+        string body = bad.Length > 0 ? bad.Insert(1, """ "Studio":{"Environment":"Testing"},""") : bad;
+        using HttpResponseMessage response = await SendRecord(server, body, before);
+        string text = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
+        Assert.Equal((status, text), (response.StatusCode, text));
+        Assert.Contains(expected, text, StringComparison.Ordinal);
+        Assert.Equal(before, await EtagOf(server));
+    }
+
+    [Fact]
+    public async Task A_record_replaces_the_one_with_its_etag_only()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string first = await EtagOf(server);
+        using (HttpResponseMessage exists = await SendRecord(server, "{}", "undefined"))
+            Assert.Equal(HttpStatusCode.Conflict, exists.StatusCode);
+        string second = await Put(
+            server,
+            """
+            {"Client":{"MaxNumberOfRequestsPerSession":3},"Expiration":{"DeleteFrequencyInSec":77},
+             "Revisions":{"Default":{"MinimumRevisionsToKeep":7}},"Sorters":{"s":{"Name":"s","Code":"{\"Values\":[\"a\"]}"}}}
+            """,
+            first);
+        Assert.NotEqual(first, second);
+        JsonElement record = await server.GetAsync("admin/record");
+        Assert.Equal(3, record.GetProperty("Client").GetProperty("MaxNumberOfRequestsPerSession").GetInt32());
+        Assert.Equal(77, record.GetProperty("Expiration").GetProperty("DeleteFrequencyInSec").GetInt32());
+        Assert.Equal(7, record.GetProperty("Revisions").GetProperty("Default").GetProperty("MinimumRevisionsToKeep").GetInt32());
+        Assert.True(record.GetProperty("Sorters").TryGetProperty("s", out _));
+        using (HttpResponseMessage late = await SendRecord(server, "{}", first))
+            Assert.Equal(HttpStatusCode.Conflict, late.StatusCode);
+        Assert.Equal(second, await EtagOf(server));
+
+        // Any change of the record gives it another etag, and what a new record lacks goes.
+        using (HttpResponseMessage set = await server.SendAsync(
+            HttpMethod.Post, "admin/refresh/config", """{"RefreshFrequencyInSec":5}"""))
+            Assert.Equal(HttpStatusCode.OK, set.StatusCode);
+        Assert.NotEqual(second, await EtagOf(server));
+        Assert.Equal(first, await Put(server, "{}", await EtagOf(server)));
+        Assert.False((await server.GetAsync("admin/record")).TryGetProperty("Refresh", out _));
+    }
+
+    private static async Task<string> EtagOf(TestServer server) =>
+        (await server.GetAsync("admin/record")).GetProperty("Etag").GetRawText();
+
+    private static async Task<string> Put(TestServer server, string record, string etag)
+    {
+        using HttpResponseMessage response = await SendRecord(server, record, etag);
+        string text = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
+        Assert.Equal((HttpStatusCode.Created, text), (response.StatusCode, text));
+        return await EtagOf(server);
+    }
+
+    private static Task<HttpResponseMessage> SendRecord(TestServer server, string record, string etag) => server.SendAsync(
+        HttpMethod.Put, $"{server.Url}/admin/databases?name=db", record, ("ETag", $"\"{etag}\""));
+
     [Fact]
     public async Task Clients_are_told_that_their_configuration_is_another_one_only_when_it_is()
     {

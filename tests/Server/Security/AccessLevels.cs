@@ -117,6 +117,7 @@ internal static class AccessLevels
         GET /databases/{database}/operations/state DatabaseRead
         GET /databases/{database}/queries DatabaseRead
         GET /databases/{database}/refresh/config DatabaseRead
+        GET /databases/{database}/replication/conflicts DatabaseRead
         GET /databases/{database}/revisions DatabaseRead
         GET /databases/{database}/revisions/bin DatabaseRead
         GET /databases/{database}/revisions/config DatabaseRead

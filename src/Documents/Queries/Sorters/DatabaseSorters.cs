@@ -43,7 +43,11 @@ public sealed class DatabaseSorters
     /// <summary>Checks whether definitions are valid, without storing them.</summary>
     /// <param name="definitions">The definitions.</param>
     /// <exception cref="InvalidSorterException">A definition is not valid.</exception>
-    public static void Check(params IReadOnlyList<SorterDefinition> definitions)
+    public static void Check(params IReadOnlyList<SorterDefinition> definitions) =>
+        Check(definitions, new Dictionary<string, ICustomOrder>());
+
+    internal static void Check(
+        IReadOnlyList<SorterDefinition> definitions, IReadOnlyDictionary<string, ICustomOrder> ofProgram)
     {
         ArgumentNullException.ThrowIfNull(definitions);
         foreach (SorterDefinition definition in definitions)
@@ -52,6 +56,8 @@ public sealed class DatabaseSorters
                 throw new InvalidSorterException(
                     definition.Name[..Math.Min(definition.Name.Length, NamedCode.MaxNameLength)], NamedCode.NameRule);
             SorterParts.Read(definition.Name, definition.Code);
+            if (ofProgram.ContainsKey(definition.Name))
+                throw new InvalidSorterException(definition.Name, "the program has an order of this name. Choose another.");
         }
 
         if (definitions.Count > MaxCount)
@@ -63,9 +69,7 @@ public sealed class DatabaseSorters
     /// <exception cref="InvalidSorterException">A definition is not valid; nothing was changed.</exception>
     public void Put(params IReadOnlyList<SorterDefinition> definitions)
     {
-        Check(definitions);
-        if (definitions.FirstOrDefault(one => _ofProgram.ContainsKey(one.Name)) is { } taken)
-            throw new InvalidSorterException(taken.Name, "the program has an order of this name. Choose another.");
+        Check(definitions, _ofProgram);
         lock (_changing)
         {
             NamedCode all = Read().With(definitions.Select(static one => (one.Name, one.Code)));
@@ -88,6 +92,13 @@ public sealed class DatabaseSorters
             _write(SettingName, others.ToJson());
             return true;
         }
+    }
+
+    /// <summary>Runs a change of the settings of the database that may replace all sorters.</summary>
+    internal void Change(Action change)
+    {
+        lock (_changing)
+            change();
     }
 
     /// <summary>Returns the sorters of a dump that are valid on this machine.</summary>
