@@ -147,13 +147,21 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         (Expression subject, Expression limit) = isMirrored ? (bound.Right, bound.Left) : (bound.Left, bound.Right);
         if (conditions.Paths.DependsOnDocument(limit)
             || conditions.Paths.TryFind(subject) is not { IsId: false } path
-            || path.Type.IsEnum)
+            || !HasOrderInText(Nullable.GetUnderlyingType(path.Type) ?? path.Type))
             return null;
         bool isLower = (bound.NodeType is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual) != isMirrored;
         bool isOpen = bound.NodeType is ExpressionType.GreaterThan or ExpressionType.LessThan;
         object? value = Interpreter.ValueOf(limit);
         return (isOpen ? Next(value, isLower) : value) is { } closed ? (path, isLower, closed) : null;
     }
+
+    /// <summary>Whether values are stored as what sorts as they do, without a conversion of the bound.</summary>
+    private static bool HasOrderInText(Type type) =>
+        !type.IsEnum
+            && type != typeof(TimeSpan)
+            && type != typeof(DateTimeOffset)
+            && type != typeof(char)
+            && type != typeof(float);
 
     /// <summary>Returns the first value after a bound, or the last before it.</summary>
     private static object? Next(object? value, bool upwards) => value switch
