@@ -19,10 +19,11 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
 
     /// <summary>Translates that an element of an array matches a condition.</summary>
     /// <param name="array">The array.</param>
-    /// <param name="lambda">The condition.</param>
+    /// <param name="element">The parameter that represents the element.</param>
+    /// <param name="condition">The condition.</param>
     /// <param name="quoted">The whole expression, for error messages.</param>
-    public Clause Any(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
-        Of(array, lambda.Parameters[0], lambda.Body, lambda.Body, quoted);
+    public Clause Any(DocumentPath array, ParameterExpression element, Expression condition, Expression quoted) =>
+        Of(array, element, condition, condition, quoted);
 
     /// <summary>Translates that all elements match a condition: none matches its negation.</summary>
     /// <param name="array">The array.</param>

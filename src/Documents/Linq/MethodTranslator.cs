@@ -73,7 +73,9 @@ internal sealed class MethodTranslator
             if (call.Arguments.Count == 1)
                 ConditionTranslator.RequireOneArray(array, call);
             return call.Arguments is [_, LambdaExpression lambda]
-                ? name == "Any" ? _elements.Any(array, lambda, call) : _elements.All(array, lambda, call)
+                ? name == "Any"
+                    ? _elements.Any(array, lambda.Parameters[0], lambda.Body, call)
+                    : _elements.All(array, lambda, call)
                 : ConditionTranslator.HasAtLeast(array, 1, call);
         }
 
@@ -291,8 +293,7 @@ internal sealed class MethodTranslator
         if (type.IsValueType && Nullable.GetUnderlyingType(type) is null)
             return Clause.Never;
         ParameterExpression element = Expression.Parameter(type);
-        return _elements.Any(
-            array, Expression.Lambda(Expression.Equal(element, Expression.Constant(null, type)), element), quoted);
+        return _elements.Any(array, element, Expression.Equal(element, Expression.Constant(null, type)), quoted);
     }
 
     private static IEnumerable Values(Expression source, Expression quoted) =>
