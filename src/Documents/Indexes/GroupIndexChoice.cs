@@ -33,7 +33,7 @@ internal static class GroupIndexChoice
         GroupDefinition merged = widest?.Merge(wanted) ?? wanted;
         if (AutoIndexChoice.Auto(indexers).Count() - retired.Count >= options.MaxAutoIndexes)
             retired.Add(AutoIndexChoice.LeastUsed(AutoIndexChoice.Auto(indexers).Except(retired), options, now));
-        return new AutoIndexStep(null, merged.Sums.Count <= GroupDefinition.MaxSums ? merged : wanted, retired);
+        return new AutoIndexStep(null, merged.Aggregates.Count <= GroupDefinition.MaxAggregates ? merged : wanted, retired);
     }
 
     /// <summary>

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Linq.Expressions;
+using System.Numerics;
 
 namespace Treepie.Linq;
 
@@ -76,10 +77,11 @@ internal static class Arithmetic
                 ExpressionType.ExclusiveOr => a ^ b,
                 _ => throw Unknown(node)
             },
-            (int a, int b) => OfInt(node, a, b),
-            (long a, int b) when node.NodeType is ExpressionType.LeftShift or ExpressionType.RightShift =>
-                node.NodeType == ExpressionType.LeftShift ? a << b : a >> b,
-            (long a, long b) => OfLong(node, a, b),
+            (_, int by) when Shifted(node, left, by) is { } shifted => shifted,
+            (int a, int b) => OfWhole(node, a, b),
+            (uint a, uint b) => OfWhole(node, a, b),
+            (long a, long b) => OfWhole(node, a, b),
+            (ulong a, ulong b) => OfWhole(node, a, b),
             (double a, double b) => OfDouble(node, a, b),
             (float a, float b) => (float)OfDouble(node, a, b),
             (decimal a, decimal b) => OfDecimal(node, a, b),
@@ -101,39 +103,35 @@ internal static class Arithmetic
         };
     }
 
-    private static int OfInt(BinaryExpression node, int a, int b) => node.NodeType switch
+    private static object? Shifted(BinaryExpression node, object value, int by) => (node.NodeType, value) switch
     {
-        ExpressionType.Add => unchecked(a + b),
-        ExpressionType.AddChecked => checked(a + b),
-        ExpressionType.Subtract => unchecked(a - b),
-        ExpressionType.SubtractChecked => checked(a - b),
-        ExpressionType.Multiply => unchecked(a * b),
-        ExpressionType.MultiplyChecked => checked(a * b),
-        ExpressionType.Divide => a / b,
-        ExpressionType.Modulo => a % b,
-        ExpressionType.And => a & b,
-        ExpressionType.Or => a | b,
-        ExpressionType.ExclusiveOr => a ^ b,
-        ExpressionType.LeftShift => a << b,
-        ExpressionType.RightShift => a >> b,
-        _ => throw Unknown(node),
+        (ExpressionType.LeftShift, int number) => number << by,
+        (ExpressionType.RightShift, int number) => number >> by,
+        (ExpressionType.LeftShift, uint number) => number << by,
+        (ExpressionType.RightShift, uint number) => number >> by,
+        (ExpressionType.LeftShift, long number) => number << by,
+        (ExpressionType.RightShift, long number) => number >> by,
+        (ExpressionType.LeftShift, ulong number) => number << by,
+        (ExpressionType.RightShift, ulong number) => number >> by,
+        _ => null,
     };
 
-    private static long OfLong(BinaryExpression node, long a, long b) => node.NodeType switch
-    {
-        ExpressionType.Add => unchecked(a + b),
-        ExpressionType.AddChecked => checked(a + b),
-        ExpressionType.Subtract => unchecked(a - b),
-        ExpressionType.SubtractChecked => checked(a - b),
-        ExpressionType.Multiply => unchecked(a * b),
-        ExpressionType.MultiplyChecked => checked(a * b),
-        ExpressionType.Divide => a / b,
-        ExpressionType.Modulo => a % b,
-        ExpressionType.And => a & b,
-        ExpressionType.Or => a | b,
-        ExpressionType.ExclusiveOr => a ^ b,
-        _ => throw Unknown(node),
-    };
+    private static T OfWhole<T>(BinaryExpression node, T a, T b)
+        where T : IBinaryInteger<T> => node.NodeType switch
+        {
+            ExpressionType.Add => unchecked(a + b),
+            ExpressionType.AddChecked => checked(a + b),
+            ExpressionType.Subtract => unchecked(a - b),
+            ExpressionType.SubtractChecked => checked(a - b),
+            ExpressionType.Multiply => unchecked(a * b),
+            ExpressionType.MultiplyChecked => checked(a * b),
+            ExpressionType.Divide => a / b,
+            ExpressionType.Modulo => a % b,
+            ExpressionType.And => a & b,
+            ExpressionType.Or => a | b,
+            ExpressionType.ExclusiveOr => a ^ b,
+            _ => throw Unknown(node),
+        };
 
     private static double OfDouble(BinaryExpression node, double a, double b) => node.NodeType switch
     {

@@ -39,8 +39,10 @@ internal sealed class ColumnCollector : ExpressionVisitor
 
         if (node is ParameterExpression parameter && _elements.Contains(parameter))
             return node;
-        // For SelectMany, a row contains the lists themselves.
+        // For SelectMany, a row contains the lists themselves; a value is converted once it has been read.
         bool isComputedHere = node is MethodCallExpression { Method.Name: "SelectMany" }
+            || (node is UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked } convert
+                && ChangesValue(convert.Operand.Type, node.Type))
             || _elements.Exists(element => PathTranslator.DependsOn(node, element));
         if (!isComputedHere && _paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
         {
@@ -49,7 +51,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
         }
 
         if (node is ParameterExpression)
-            throw Refusal.Of(node, "Of a group there are Key, Count(), Sum(x => x.Member) and Average(x => x.Member).");
+            throw Refusal.Of(node, "Of a group there are Key, Count(), Sum(x => x.Member), Min(…), Max(…) and Average(…).");
         if (node is MethodCallExpression call && Sequences.Takes(call))
         {
             IsComputed = true;
@@ -68,6 +70,9 @@ internal sealed class ColumnCollector : ExpressionVisitor
         IsComputed |= node is not (NewExpression or MemberInitExpression);
         return base.Visit(node);
     }
+
+    private static bool ChangesValue(Type from, Type to) =>
+        (Nullable.GetUnderlyingType(from) ?? from) != (Nullable.GetUnderlyingType(to) ?? to);
 
     private void Add(Expression node, DocumentPath path)
     {

@@ -75,6 +75,8 @@ internal sealed class ConditionTranslator
             MemberExpression { Member.Name: "HasValue" } member
                 when Nullable.GetUnderlyingType(member.Expression!.Type) is not null =>
                 Equality(Paths.Of(member.Expression), null, isEqual: false, expression),
+            _ when expression.Type == typeof(bool) && DefaultedMember.Of(expression) is { } defaulted =>
+                Of(defaulted.With(operand => operand)),
             MethodCallExpression call => _methods.Of(call),
             ConditionalExpression choice => Clause.Or(
                 Clause.And(Of(choice.Test), Of(choice.IfTrue)), Clause.And(Clause.Not(Of(choice.Test)), Of(choice.IfFalse))),
@@ -98,22 +100,35 @@ internal sealed class ConditionTranslator
         // the member is folded to one case, so a mixed-case text cannot equal it
         if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper))
             return Clause.Of(!isEqual);
+        RequireOneText(path, value, quoted);
         if (path is { IsOfElements: true } && !isEqual)
             return Different(path, value, quoted);
-        return new Clause($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
+        if (value is double wide && SingleNumber.IsOf(path.Type))
+        {
+            if (!SingleNumber.IsExact(wide))
+                return Clause.Of(!isEqual);
+            value = (float)wide;
+        }
+
+        Clause clause = new($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
+        return value is null ? OnElements(path, clause, quoted) : clause;
     }
 
-    /// <summary>Converts a value to the type of the member: numbers of an enumeration to the enumeration.</summary>
+    /// <summary>
+    /// Converts a value to the type of the member: the compiler compares enumerations and characters as numbers.
+    /// </summary>
     public static object? Typed(DocumentPath path, object? value)
     {
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
+        if (type == typeof(char) && value is int sign)
+            return (char)sign;
         return value is not null and not Enum && type.IsEnum && value is IConvertible and not string
             ? Enum.ToObject(type, value)
             : value;
     }
 
     /// <summary>Translates membership in a list of values.</summary>
-    public Clause In(DocumentPath path, System.Collections.IEnumerable values)
+    public Clause In(DocumentPath path, System.Collections.IEnumerable values, Expression quoted)
     {
         object?[] list = [
             .. values.Cast<object?>()
@@ -122,8 +137,25 @@ internal sealed class ConditionTranslator
             list = [.. list.Where(id => id is not null)];
         if (list.Length == 0)
             return Clause.Never;
-        return new Clause($"{path.Text} in ({Parameters.Add(list)})");
+        RequireOneText(path, Array.Find(list, value => value is not null), quoted);
+        Clause clause = new($"{path.Text} in ({Parameters.Add(list)})");
+        return list.Contains(null) ? OnElements(path, clause, quoted) : clause;
     }
+
+    /// <summary>Rejects comparisons of times with an offset, which are texts in documents.</summary>
+    private static void RequireOneText(DocumentPath path, object? value, Expression quoted)
+    {
+        if (value is not null && OrderTranslator.IsOffset(path.Type))
+            throw Refusal.Of(quoted, OrderTranslator.Offsets);
+    }
+
+    /// <summary>
+    /// Marks a condition that null fulfills: an index finds null in arrays without elements too, so elements must be looked at.
+    /// </summary>
+    private Clause OnElements(DocumentPath path, Clause clause, Expression quoted) =>
+        path.IsOfElements && !IsFilter
+            ? clause with { Check = new ElementCheck(Clause.Never, Clause.Always, Clause.Always, quoted) }
+            : clause;
 
     /// <summary>Translates a minimum number of elements of an array.</summary>
     public static Clause HasAtLeast(DocumentPath path, long count, Expression quoted)
@@ -140,7 +172,7 @@ internal sealed class ConditionTranslator
     /// <summary>Rejects counting the results of Select or SelectMany: only the length of each single array is known.</summary>
     public static void RequireOneArray(DocumentPath array, Expression quoted)
     {
-        if (!array.IsOfElements && array.Text.Contains("[]", StringComparison.Ordinal))
+        if (PathTranslator.IsSelected(array))
             throw Refusal.Of(
                 quoted,
                 "Elements are counted of one array, 'x.List.Count > 2' or 'x.List.Any(e => e.Inner.Count > 2)'. Store "
@@ -198,7 +230,13 @@ internal sealed class ConditionTranslator
         object? value = Interpreter.ValueOf(right);
         bool isEquality = type is ExpressionType.Equal or ExpressionType.NotEqual;
         if (MethodTranslator.Compared(left) is { } compared && value is int zero && zero == 0)
-            return OfCompareTo(compared.Subject, compared.With, type, node);
+        {
+            Clause order = OfCompareTo(compared.Subject, compared.With, type, node);
+            return compared.IsOrdinal ? MethodTranslator.Exact(order) : order;
+        }
+
+        if (DefaultedMember.Of(left) is { } defaulted)
+            return Of(defaulted.With(operand => Expression.MakeBinary(type, operand, right)));
         if (LengthOf(left) is { } array && value is not null)
             return OfLength(array, Convert.ToInt64(value, CultureInfo.InvariantCulture), type, node);
         if (Paths.TryFind(left) is { IsRoot: false } path)
@@ -222,6 +260,7 @@ internal sealed class ConditionTranslator
         (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
         Type type = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
         bool isEquality = node.NodeType is ExpressionType.Equal or ExpressionType.NotEqual;
+        RequireOneText(first, node, node);
         if (Paths.IsArray(first.Type) || Paths.IsArray(second.Type) || (first.IsId && first.Type != typeof(string))
             || (second.IsId && second.Type != typeof(string))
             || (!isEquality && (type.IsEnum || type == typeof(TimeSpan) || type == typeof(bool))))
@@ -286,13 +325,15 @@ internal sealed class ConditionTranslator
         if (value is null)
             return Clause.Never; // nothing is less or greater than null
         if (kind.IsEnum)
-            return In(path, Ordered(kind, type, value));
+            return In(path, Ordered(kind, type, value), quoted);
         if (kind == typeof(TimeSpan))
-            throw Refusal.Of(
-                quoted, "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.");
+            throw Refusal.Of(quoted, OrderTranslator.Durations);
+        RequireOneText(path, value, quoted);
         if (kind == typeof(bool))
             throw Refusal.Of(quoted, "Booleans have no order: compare them with '=='.");
-        return new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(value)}");
+        if (value is double wide && kind == typeof(float))
+            (type, value) = SingleNumber.Bound(type, wide);
+        return new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(Typed(path, value))}");
     }
 
     /// <summary>
@@ -303,7 +344,7 @@ internal sealed class ConditionTranslator
     {
         long limit = Number(value);
         var values = new List<object>();
-        foreach (object each in Enum.GetValuesAsUnderlyingType(type))
+        foreach (object each in ValuesOf(type))
         {
             long number = Number(each);
             bool fits = comparison switch
@@ -314,11 +355,15 @@ internal sealed class ConditionTranslator
                 _ => number >= limit,
             };
             if (fits)
-                values.Add(Enum.ToObject(type, each));
+                values.Add(each);
         }
 
         return values;
     }
+
+    /// <summary>Returns the values that an enumeration has names for.</summary>
+    public static IEnumerable<object> ValuesOf(Type type) =>
+        Enum.GetValuesAsUnderlyingType(type).Cast<object>().Select(each => Enum.ToObject(type, each));
 
     private static long Number(object value) =>
         value is Enum
@@ -339,7 +384,7 @@ internal sealed class ConditionTranslator
     private Clause Different(DocumentPath path, object? value, Expression quoted)
     {
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
-        if (value is bool truth)
+        if (value is bool truth && path.Type == typeof(bool))
             return Equality(path, !truth, isEqual: true, quoted);
         if (value is null || !path.Type.IsValueType || type != path.Type || type == typeof(Guid))
             throw Refusal.Of(
@@ -349,10 +394,8 @@ internal sealed class ConditionTranslator
         if (type.IsEnum)
             return In(
                 path,
-                Enum.GetValuesAsUnderlyingType(type)
-                    .Cast<object>()
-                    .Select(each => Enum.ToObject(type, each))
-                    .Where(each => !Equals(each, Typed(path, value))));
+                ValuesOf(type).Where(each => !Equals(each, Typed(path, value))),
+                quoted);
         string name = Parameters.Add(value);
         return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
     }

@@ -21,6 +21,9 @@ internal sealed record DocumentPath(string Text, Type Type)
     /// <summary>Whether the C# comparison is case-insensitive too.</summary>
     public bool IgnoresCase { get; init; }
 
+    /// <summary>Whether it is the least or greatest value of a group, which can be a number or a string.</summary>
+    public bool IsExtreme { get; init; }
+
     /// <summary>Whether it is the document itself.</summary>
     public bool IsRoot => Text.Length == 0;
 

@@ -19,10 +19,11 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
 
     /// <summary>Translates that an element of an array matches a condition.</summary>
     /// <param name="array">The array.</param>
-    /// <param name="lambda">The condition.</param>
+    /// <param name="element">The parameter that represents the element.</param>
+    /// <param name="condition">The condition.</param>
     /// <param name="quoted">The whole expression, for error messages.</param>
-    public Clause Any(DocumentPath array, LambdaExpression lambda, Expression quoted) =>
-        Of(array, lambda.Parameters[0], lambda.Body, lambda.Body, quoted);
+    public Clause Any(DocumentPath array, ParameterExpression element, Expression condition, Expression quoted) =>
+        Of(array, element, condition, condition, quoted);
 
     /// <summary>Translates that all elements match a condition: none matches its negation.</summary>
     /// <param name="array">The array.</param>
@@ -147,13 +148,21 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         (Expression subject, Expression limit) = isMirrored ? (bound.Right, bound.Left) : (bound.Left, bound.Right);
         if (conditions.Paths.DependsOnDocument(limit)
             || conditions.Paths.TryFind(subject) is not { IsId: false } path
-            || path.Type.IsEnum)
+            || !HasOrderInText(Nullable.GetUnderlyingType(path.Type) ?? path.Type))
             return null;
         bool isLower = (bound.NodeType is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual) != isMirrored;
         bool isOpen = bound.NodeType is ExpressionType.GreaterThan or ExpressionType.LessThan;
         object? value = Interpreter.ValueOf(limit);
         return (isOpen ? Next(value, isLower) : value) is { } closed ? (path, isLower, closed) : null;
     }
+
+    /// <summary>Whether values are stored as what sorts as they do, without a conversion of the bound.</summary>
+    private static bool HasOrderInText(Type type) =>
+        !type.IsEnum
+            && type != typeof(TimeSpan)
+            && type != typeof(DateTimeOffset)
+            && type != typeof(char)
+            && type != typeof(float);
 
     /// <summary>Returns the first value after a bound, or the last before it.</summary>
     private static object? Next(object? value, bool upwards) => value switch

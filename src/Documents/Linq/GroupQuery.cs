@@ -5,7 +5,8 @@ namespace Treepie.Linq;
 /// <summary>
 /// Grouped documents:
 /// <c>orders.GroupBy(o => o.City).Select(g => new { City = g.Key, Count = g.Count(), Freight = g.Sum(o => o.Freight) })</c>. A
-/// group offers its key, its count and sums of members. The values come from a map-reduce index, so no document is read.
+/// group offers its key, its count, and sums, averages, least and greatest values of members. The values come from a map-reduce
+/// index, so no document is read.
 /// </summary>
 /// <typeparam name="TKey">The key of the groups: a member, or an anonymous object of several.</typeparam>
 /// <typeparam name="T">The type of the documents.</typeparam>

@@ -25,16 +25,23 @@ internal sealed class MethodTranslator
     public static bool IsRql(Expression expression) =>
         expression is MethodCallExpression call && call.Method.DeclaringType == typeof(RqlMethods);
 
-    /// <summary>Returns the operands of <c>a.CompareTo(b)</c> or <c>string.Compare(a, b)</c>; null for other calls.</summary>
-    public static (Expression Subject, Expression With)? Compared(Expression expression) => expression switch
+    /// <summary>
+    /// Returns the operands of <c>a.CompareTo(b)</c>, <c>string.Compare(a, b)</c> or <c>string.CompareOrdinal(a, b)</c>, and
+    /// whether they are compared with case; null for other calls.
+    /// </summary>
+    public static (Expression Subject, Expression With, bool IsOrdinal)? Compared(Expression expression) => expression switch
     {
-        MethodCallExpression { Method.Name: "CompareTo", Object: { } subject, Arguments: [{ } with] } => (subject, with),
+        MethodCallExpression { Method.Name: "CompareTo", Object: { } subject, Arguments: [{ } with] } => (subject, with, false),
         MethodCallExpression
         {
-            Method.Name: "Compare"
-            or "CompareOrdinal", Object: null, Arguments: [{ } subject, { } with, ..]
+            Method.Name: "Compare" or "CompareOrdinal",
+            Object: null,
+            Arguments: [{ } subject, { } with, ..] and { Count: <= 3 } arguments
         } call
-                when call.Method.DeclaringType == typeof(string) => (subject, with),
+                when call.Method.DeclaringType == typeof(string) && with.Type == typeof(string) => (
+                    subject, with,
+                    call.Method.Name == "CompareOrdinal"
+                        || (arguments.Count == 3 && Interpreter.ValueOf(arguments[2]) is StringComparison.Ordinal)),
         _ => null,
     };
 
@@ -54,8 +61,8 @@ internal sealed class MethodTranslator
         if (owner == typeof(LinqExtensions)
             || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2))
             return OfList(call);
-        if (name is "ContainsKey" && call.Object is { } dictionary && Paths.TryFind(dictionary) is { } map)
-            return new Clause($"exists({map.Member(Text(call.Arguments[0], call), typeof(object)).Text})");
+        if (name is "ContainsKey" && call.Object is { } dictionary && Paths.TryFind(dictionary) is { IsRoot: false })
+            return HasKey(dictionary, call.Arguments[0], call);
         if (name == "Contains" && SourceAndItem(call) is { } contains)
             return Contains(contains.Source, contains.Item, call);
         if (owner == typeof(Enumerable)
@@ -66,7 +73,9 @@ internal sealed class MethodTranslator
             if (call.Arguments.Count == 1)
                 ConditionTranslator.RequireOneArray(array, call);
             return call.Arguments is [_, LambdaExpression lambda]
-                ? name == "Any" ? _elements.Any(array, lambda, call) : _elements.All(array, lambda, call)
+                ? name == "Any"
+                    ? _elements.Any(array, lambda.Parameters[0], lambda.Body, call)
+                    : _elements.All(array, lambda, call)
                 : ConditionTranslator.HasAtLeast(array, 1, call);
         }
 
@@ -147,7 +156,8 @@ internal sealed class MethodTranslator
         return isExact ? Exact(clause) : clause;
     }
 
-    private static Clause Exact(Clause clause) => clause.Within(text => $"exact({text})", filters: true);
+    /// <summary>Translates a condition on texts that is case-sensitive.</summary>
+    public static Clause Exact(Clause clause) => clause.Within(text => $"exact({text})", filters: true);
 
     private Clause Affix(MethodCallExpression call, string name)
     {
@@ -252,6 +262,8 @@ internal sealed class MethodTranslator
     private Clause Contains(Expression source, Expression item, Expression quoted)
     {
         bool isOwnList = Paths.DependsOnDocument(source);
+        if (source is MemberExpression { Member.Name: "Keys", Expression: { } map } && Paths.IsDictionary(map.Type))
+            return HasKey(map, item, quoted);
         if (isOwnList == Paths.DependsOnDocument(item))
             throw Refusal.Of(
                 quoted,
@@ -262,11 +274,26 @@ internal sealed class MethodTranslator
             if (!Paths.IsArray(array.Type))
                 throw Refusal.Of(
                     quoted, "Contains looks into a list, an array or a text. Write ContainsKey for the keys of a dictionary.");
-            return _conditions.Equality(
-                array with { Type = item.Type, IsOfElements = true }, Interpreter.ValueOf(item), isEqual: true, quoted);
+            return Interpreter.ValueOf(item) is { } value
+                ? _conditions.Equality(
+                    array with { Type = item.Type, IsOfElements = true }, value, isEqual: true, quoted)
+                : HasNull(array, quoted);
         }
 
-        return _conditions.In(Paths.Of(item), Values(source, quoted));
+        return _conditions.In(Paths.Of(item), Values(source, quoted), quoted);
+    }
+
+    private Clause HasKey(Expression dictionary, Expression key, Expression quoted) =>
+        new($"exists({Paths.Of(dictionary).Member(Text(key, quoted), typeof(object)).Text})");
+
+    /// <summary>Translates that an array has null as an element.</summary>
+    private Clause HasNull(DocumentPath array, Expression quoted)
+    {
+        Type type = ElementType(array);
+        if (type.IsValueType && Nullable.GetUnderlyingType(type) is null)
+            return Clause.Never;
+        ParameterExpression element = Expression.Parameter(type);
+        return _elements.Any(array, element, Expression.Equal(element, Expression.Constant(null, type)), quoted);
     }
 
     private static IEnumerable Values(Expression source, Expression quoted) =>
@@ -277,12 +304,22 @@ internal sealed class MethodTranslator
     private Clause OfList(MethodCallExpression call)
     {
         DocumentPath path = Paths.Of(Unspanned(call.Arguments[0]));
-        IEnumerable values = Values(Unspanned(call.Arguments[1]), call);
-        if (call.Method.Name != nameof(LinqExtensions.ContainsAll))
-            return _conditions.In(path with { Type = ElementType(path) }, values);
-        object?[] all =
-            [.. values.Cast<object?>().Select(value => ConditionTranslator.Typed(path with { Type = ElementType(path) }, value))];
-        return all.Length == 0 ? Clause.Always : new Clause($"{path.Text} all in ({_conditions.Parameters.Add(all)})");
+        object?[] values = [.. Values(Unspanned(call.Arguments[1]), call).Cast<object?>()];
+        DocumentPath element = path with { Type = ElementType(path) };
+        if (!Paths.IsArray(path.Type))
+            return _conditions.In(element, values, call);
+        object?[] known = Array.FindAll(values, value => value is not null);
+        bool isAll = call.Method.Name == nameof(LinqExtensions.ContainsAll);
+        Clause clause = !isAll
+            ? _conditions.In(element, known, call)
+            : known.Length == 0
+                ? Clause.Always
+                : new Clause(
+                    $"{path.Text} all in "
+                        + $"({_conditions.Parameters.Add(known.Select(value => ConditionTranslator.Typed(element, value)))})");
+        if (known.Length == values.Length)
+            return clause;
+        return isAll ? Clause.And(clause, HasNull(path, call)) : Clause.Or(clause, HasNull(path, call));
     }
 
     private Type ElementType(DocumentPath path) =>

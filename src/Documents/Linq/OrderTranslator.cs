@@ -6,6 +6,15 @@ namespace Treepie.Linq;
 /// <summary>Translates sort keys: numbers sort as numbers, everything else as text.</summary>
 internal static class OrderTranslator
 {
+    /// <summary>The error message for orders and ranges of durations.</summary>
+    public const string Durations =
+        "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.";
+
+    /// <summary>The error message for orders and comparisons of times with an offset.</summary>
+    public const string Offsets =
+        "Times with an offset are stored as text, so one moment is another text for each offset. Store its UtcDateTime as a "
+        + "member of its own and ask for that; or, if all have the same offset, compare the texts with RawQuery.";
+
     public static string Of(PathTranslator paths, DocumentLambda key, bool descending)
     {
         paths.EnterDocument(key);
@@ -21,22 +30,32 @@ internal static class OrderTranslator
                 key.Body,
                 $"{type.Name} is stored by name and sorts by name: write 'x => x.{path.Text}.ToString()' if that is meant, or "
                     + $"store a number.");
+        if (type == typeof(TimeSpan))
+            throw Refusal.Of(key.Body, Durations);
+        if (IsOffset(type))
+            throw Refusal.Of(key.Body, Offsets);
+        bool isNumberedId = path.IsId && (type == typeof(int) || type == typeof(long));
+        if (isNumberedId)
+            return $"{path.Text} as alphaNumeric{(descending ? " desc" : "")}";
         string kind = path.IsId || isNamed ? "" : type.IsEnum ? " as long" : Type.GetTypeCode(type) switch
         {
             TypeCode.SByte or TypeCode.Byte or TypeCode.Int16 or TypeCode.UInt16 or TypeCode.Int32 or TypeCode.UInt32
                 or TypeCode.Int64 => " as long",
             TypeCode.UInt64 or TypeCode.Single or TypeCode.Double or TypeCode.Decimal => " as double",
-            _ => "",
+            _ => path.IsExtreme ? " as string" : "",
         };
         return $"{path.Text}{kind}{(descending ? " desc" : "")}";
     }
+
+    /// <summary>Whether values of a type are times with an offset.</summary>
+    public static bool IsOffset(Type type) => (Nullable.GetUnderlyingType(type) ?? type) == typeof(DateTimeOffset);
 
     private static bool IsNumber(PathTranslator paths, Type type)
     {
         if (paths.JsonOf(type) is not { } json)
             return false;
         using System.Text.Json.JsonDocument written = System.Text.Json.JsonSerializer.SerializeToDocument(
-            Interpreter.DefaultOf(type), (JsonTypeInfo)json);
+            ConditionTranslator.ValuesOf(type).FirstOrDefault() ?? Interpreter.DefaultOf(type), (JsonTypeInfo)json);
         return written.RootElement.ValueKind == System.Text.Json.JsonValueKind.Number;
     }
 }

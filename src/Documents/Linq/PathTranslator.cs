@@ -69,6 +69,9 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             && type.IsAssignableTo(typeof(IEnumerable))
             && !type.IsAssignableTo(typeof(IDictionary));
 
+    /// <summary>Returns whether values of a type are objects in JSON whose members are their keys.</summary>
+    public bool IsDictionary(Type type) => JsonOf(type) is { Kind: JsonTypeInfoKind.Dictionary };
+
     /// <summary>Returns whether an expression refers to the document or an element of it.</summary>
     public bool DependsOnDocument(Expression expression) => expression switch
     {
@@ -88,8 +91,8 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         JsonOf(collection)?.ElementType ?? collection.GetElementType() ?? otherwise;
 
     /// <summary>
-    /// Returns whether a conversion preserves values: to a wider number, to nullable, from an enumeration to its number, to a
-    /// base type.
+    /// Returns whether a conversion preserves values: to a wider number, to nullable, from an enumeration or a character to
+    /// its number, to a base type.
     /// </summary>
     private static bool Keeps(UnaryExpression convert)
     {
@@ -97,7 +100,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             return false;
         Type from = Nullable.GetUnderlyingType(convert.Operand.Type) ?? convert.Operand.Type,
             to = Nullable.GetUnderlyingType(convert.Type) ?? convert.Type;
-        if (from == to || from.IsEnum || !from.IsValueType || !to.IsValueType)
+        if (from == to || from.IsEnum || from == typeof(char) || !from.IsValueType || !to.IsValueType)
             return true;
         return RankOf(from) is > 0 and var rank && RankOf(to) >= rank;
     }
@@ -146,7 +149,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     {
         string name = call.Method.Name;
         if (name == "get_Item" && call.Object is { } indexed && call.Arguments is [{ } key])
-            return JsonOf(indexed.Type) is { Kind: JsonTypeInfoKind.Dictionary }
+            return IsDictionary(indexed.Type)
                 ? OfKey(indexed, key, call.Type)
                 : OfElement(indexed, key, call.Type);
         if (name == "ToString"
@@ -178,7 +181,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         };
     }
 
-    /// <summary>Translates the aggregates of a group: its count, and sums.</summary>
+    /// <summary>Translates the aggregates of a group: its count, sums, least and greatest values.</summary>
     private DocumentPath OfGroup(MethodCallExpression call)
     {
         switch (call.Method.Name)
@@ -187,12 +190,14 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
                 return new DocumentPath("count()", call.Type);
             case "Sum" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda]:
                 return SumOf(lambda, call.Type);
+            case "Min" or "Max" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda]:
+                return ExtremeOf(lambda, call);
             default:
                 throw Refusal.Of(
                     call,
-                    "Of a group there are Key, Count(), Sum(x => x.Member), and Average(x => x.Member) of numbers that cannot be "
-                        + "null. For least and greatest values write 'AggregateBy(x => x.Key).MinOn(x => x.Member).MaxOn(…)', or "
-                        + "define an index with a reduce.");
+                    "Of a group there are Key, Count(), Sum(x => x.Member), Min(…) and Max(…) of numbers and times, and "
+                        + "Average(x => x.Member) of numbers that cannot be null. For what else a group comes to, define an "
+                        + "index with a reduce.");
         }
     }
 
@@ -201,6 +206,23 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         Enter(member.Parameters[0], new DocumentPath("", documentType));
         return new DocumentPath($"sum({Of(member.Body).Text})", type);
     }
+
+    private DocumentPath ExtremeOf(LambdaExpression member, MethodCallExpression call)
+    {
+        Enter(member.Parameters[0], new DocumentPath("", documentType));
+        DocumentPath path = Of(member.Body);
+        Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
+        if (path.IsId || (!IsNumber(type) && type != typeof(DateTime) && type != typeof(DateOnly) && type != typeof(TimeOnly)))
+            throw Refusal.Of(
+                call,
+                OrderTranslator.IsOffset(type)
+                    ? OrderTranslator.Offsets
+                    : "Least and greatest values of a group are of numbers, DateTime, DateOnly and TimeOnly, which are stored as "
+                        + "what sorts as they do. Store what is to be compared as one of these.");
+        return new DocumentPath($"{(call.Method.Name == "Min" ? "min" : "max")}({path.Text})", call.Type) { IsExtreme = true };
+    }
+
+    private static bool IsNumber(Type type) => !type.IsEnum && type != typeof(char) && RankOf(type) > 0;
 
     private DocumentPath? OfKey(Expression dictionary, Expression key, Type type)
     {
@@ -214,10 +236,14 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
 
     private DocumentPath? OfElement(Expression source, Expression index, Type type)
     {
-        if (DependsOnDocument(index) || TryFind(source) is not { } owner || !IsArray(owner.Type))
+        if (DependsOnDocument(index) || TryFind(source) is not { } owner || !IsArray(owner.Type) || IsSelected(owner))
             return null;
         return Interpreter.ValueOf(index) is int place and >= 0 ? owner.Element(place, type) : null;
     }
+
+    /// <summary>Whether a path is that of all elements together, as Select gives it: none of them has a number there.</summary>
+    public static bool IsSelected(DocumentPath array) =>
+        !array.IsOfElements && array.Text.Contains("[]", StringComparison.Ordinal);
 
     /// <summary>Translates a projection of elements, if it is a path too.</summary>
     private DocumentPath? OfSelected(Expression source, LambdaExpression lambda, Type type)

@@ -270,7 +270,11 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         translation.Paths.EnterDocument(key);
         IEnumerable<Expression> members = key.Body is NewExpression made ? made.Arguments : [key.Body];
-        return members.Select(member => translation.Paths.Of(member).Text);
+        return members.Select(member =>
+        {
+            DocumentPath path = translation.Paths.Of(member);
+            return OrderTranslator.IsOffset(path.Type) ? throw Refusal.Of(member, OrderTranslator.Offsets) : path.Text;
+        });
     }
 
     private static string Quoted(string name) => $"'{name.Replace("'", "''", StringComparison.Ordinal)}'";

@@ -216,26 +216,25 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         ArgumentNullException.ThrowIfNull(entity);
         ObjectDisposedException.ThrowIf(_disposed, this);
+        using SessionGuard.Scope scope = _guard.Enter();
         if (_objects.TryGet(entity, out TrackedEntity? tracked))
         {
             if (id is not null && !IdComparer.Instance.Equals(id, tracked.Id))
                 throw new InvalidOperationException(
                     $"This object is stored in this session as '{tracked.Id}' and cannot be stored as '{id}' too. Store a copy.");
+            _objects.RequireFree(tracked);
             tracked.IsDeleted = false;
             tracked.ExpectedChangeVector = changeVector ?? tracked.ExpectedChangeVector;
             return;
         }
 
-        using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(entity.GetType());
         id = string.IsNullOrEmpty(id) ? type.Id?.Get(entity) : id;
         if (string.IsNullOrEmpty(id))
             id = type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
-        if (!tracked.HasOpenId && _objects.TryGet(id, out TrackedEntity? other) && !other.IsDeleted)
-            throw new InvalidOperationException(
-                $"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
+        _objects.RequireFree(tracked);
         if (!tracked.HasOpenId)
             type.Id?.Set(entity, id);
         _objects.Add(tracked);
@@ -290,8 +289,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
                 .ConfigureAwait(false) is not { } outcome)
                 return;
             Requests.Add();
-            if (_commands?.Count > 0)
-                _included?.ForgetBeside();
+            _included?.Saved(outcome, DeletedIds);
             _deletions?.Clear();
             _commands?.Clear();
             _missing = null;
@@ -402,7 +400,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         if (_objects.TryGet(entity, out TrackedEntity? tracked))
             _objects.Remove(tracked);
         if (tracked is not null)
-            _included?.Beside?.Forget(tracked.Id);
+            _included?.Forget(tracked.Id);
     }
 
     /// <summary>Stops tracking all entities and discards all pending changes.</summary>
@@ -560,9 +558,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal TrackedEntity? FindTracked(string id) =>
         _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
 
-    /// <summary>Updates an entity to the current state of its document.</summary>
-    internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
+    /// <summary>Updates an entity to the current state of its document; returns false if it cannot be updated.</summary>
+    internal bool TryRefresh(TrackedEntity tracked, Document document) => tracked.TryRefresh(
         DocumentCopy.Of(document, Guarded(document, tracked.Id)), Saver.Json.Read(tracked.Type, tracked.Id, document.Body));
+
+    internal SessionObjects Objects => _objects;
+
+    /// <summary>Enters a call that changes the state of the session; the scope must be disposed.</summary>
+    internal SessionGuard.Scope Enter() => _guard.Enter();
 
     private T Track<T>(string id, DocumentCopy document)
         where T : class

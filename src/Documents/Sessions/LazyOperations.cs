@@ -34,8 +34,9 @@ internal sealed class LazyOperations(DocumentSession session, int most) : ILazyO
         session.RequireOpen();
         if (_waiting.Count == 0)
             return;
-        List<LazyOperation> waiting = _waiting;
-        _waiting = [];
+        List<LazyOperation> waiting;
+        using (session.Enter())
+            (waiting, _waiting) = (_waiting, []);
         DatabaseSnapshot? snapshot = null;
         session.Requests.BeginTogether();
         try
@@ -55,6 +56,7 @@ internal sealed class LazyOperations(DocumentSession session, int most) : ILazyO
     private LazyOperation<T> Add<T>(Func<Func<DatabaseSnapshot>, CancellationToken, Task<T>> run)
     {
         session.RequireOpen();
+        using SessionGuard.Scope scope = session.Enter();
         if (_waiting.Count >= most)
             throw new InvalidOperationException(
                 $"{most:N0} lazy loads and queries of the session wait, the limit (MaxTrackedDocuments). Ask for a value, which "

@@ -9,7 +9,8 @@ internal static class SavedCommands
 {
     /// <summary>
     /// A change of related data changes the document's change vector, which the entity takes over, so that its next save expects
-    /// the new one. An entity whose document was patched is updated to the new state.
+    /// the new one. An entity whose document was patched is updated to the new state, or no longer tracked if it cannot be: its
+    /// next save would undo the patch.
     /// </summary>
     public static void Apply(DocumentSession session, IReadOnlyList<WriteResult> results)
     {
@@ -28,8 +29,9 @@ internal static class SavedCommands
         if (session.FindTracked(id) is not { IsNew: false } tracked)
             return;
         using DatabaseSnapshot snapshot = session.BeginRead();
-        if (snapshot.TryGet(id, out Document document)) // otherwise it was deleted since
-            session.Refresh(tracked, document);
+        if (snapshot.TryGet(id, out Document document) // otherwise it was deleted since
+            && !session.TryRefresh(tracked, document))
+            session.Objects.Remove(tracked);
     }
 
     private static IEnumerable<(string Id, string? ChangeVector)> Moved(KindResult? result) => result switch

@@ -126,10 +126,11 @@ public sealed class SessionAdvanced
     }
 
     /// <summary>Updates an entity to the current state of its document and discards unsaved changes to it.</summary>
-    /// <exception cref="InvalidOperationException">The session does not track the entity, it is new, or its document no longer
-    /// exists.</exception>
+    /// <exception cref="InvalidOperationException">The session does not track the entity, it is new, its document no longer
+    /// exists, or the entity cannot take over a change of the document, as only its constructor sets the member.</exception>
     public void Refresh(object entity)
     {
+        using SessionGuard.Scope scope = _session.Enter();
         TrackedEntity tracked = _session.Tracked(entity);
         if (tracked.IsNew)
             throw new InvalidOperationException(
@@ -140,7 +141,12 @@ public sealed class SessionAdvanced
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
                     + $"it, or store it anew.");
 
-        _session.Refresh(tracked, document);
+        _session.Objects.RequireFree(tracked);
+        if (!_session.TryRefresh(tracked, document))
+            throw new InvalidOperationException(
+                $"Document '{tracked.Id}' has changed in what an object of type {tracked.Entity.GetType().Name} cannot take "
+                    + "over: members that only its constructor or an initializer sets, or its type. Evict the object and "
+                    + "load it again.");
     }
 
     /// <summary>Same as <see cref="Refresh(object)"/>; completes synchronously.</summary>

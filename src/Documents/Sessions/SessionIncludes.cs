@@ -25,8 +25,23 @@ internal sealed class SessionIncludes(int most)
     public (string Id, DocumentCopy Document)? Take(string id) =>
         _documents is not null && _documents.Remove(id, out (string, DocumentCopy) document) ? document : null;
 
-    /// <summary>Discards the related data after a change.</summary>
-    public void ForgetBeside() => Beside = null;
+    /// <summary>Discards what is known of a document that was changed, or is to be read again.</summary>
+    public void Forget(string id)
+    {
+        _documents?.Remove(id);
+        Beside?.Forget(id);
+    }
+
+    /// <summary>Discards what a save has changed.</summary>
+    /// <param name="outcome">The outcome of the save.</param>
+    /// <param name="deletions">The ids of deleted documents that were not loaded.</param>
+    public void Saved(SaveOutcome outcome, IReadOnlyCollection<string> deletions)
+    {
+        if (outcome.Commands.Count > 0)
+            Clear();
+        foreach (string id in deletions.Concat(outcome.Put.Select(put => put.Id)))
+            Forget(id);
+    }
 
     public void Clear()
     {

@@ -29,6 +29,15 @@ internal sealed class SessionObjects(int most)
         return tracked is not null;
     }
 
+    /// <summary>Checks that no other entity, unless it is deleted, has the id of an entity.</summary>
+    /// <exception cref="InvalidOperationException">Another one has it.</exception>
+    public void RequireFree(TrackedEntity tracked)
+    {
+        if (!tracked.HasOpenId && TryGet(tracked.Id, out TrackedEntity? other) && other != tracked && !other.IsDeleted)
+            throw new InvalidOperationException(
+                $"Another object is stored in this session as '{tracked.Id}'. Change that one, or evict it first.");
+    }
+
     /// <summary>Tracks an entity.</summary>
     /// <exception cref="InvalidOperationException">The maximum number of entities is reached.</exception>
     public void Add(TrackedEntity tracked)
@@ -70,7 +79,11 @@ internal sealed class SessionObjects(int most)
         if (ReferenceEquals(_single, tracked))
             _single = null;
         _byEntity?.Remove(tracked.Entity);
-        if (_byId is not null && _byId.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
+        if (_byId is null || !_byId.TryGetValue(tracked.Id, out TrackedEntity? current) || !ReferenceEquals(current, tracked))
+            return;
+        if (tracked.Hidden is { } hidden && _byEntity?.ContainsKey(hidden.Entity) == true)
+            _byId[tracked.Id] = hidden;
+        else
             _byId.Remove(tracked.Id);
     }
 
@@ -82,7 +95,9 @@ internal sealed class SessionObjects(int most)
         if (tracked is null)
             return;
         byEntity.Add(tracked.Entity, tracked);
-        if (!tracked.HasOpenId)
-            byId[tracked.Id] = tracked;
+        if (tracked.HasOpenId)
+            return;
+        tracked.Hidden = byId.GetValueOrDefault(tracked.Id);
+        byId[tracked.Id] = tracked;
     }
 }

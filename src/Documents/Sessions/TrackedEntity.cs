@@ -38,6 +38,9 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     public bool IsDeleted { get; set; }
 
+    /// <summary>The deleted entity whose id this one took over before the save; null if there is none.</summary>
+    public TrackedEntity? Hidden { get; set; }
+
     public bool IsNew => Document is null;
 
     public bool HasChangedMetadata => Metadata is not null && !JsonNode.DeepEquals(Metadata, MetadataBefore);
@@ -85,15 +88,39 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
         MetadataBefore = Metadata?.DeepClone();
     }
 
-    /// <summary>Updates the entity to the current state of the document.</summary>
+    /// <summary>
+    /// Updates the entity to the current state of the document. Returns false, with the entity unchanged, if it is of another
+    /// type than the document now, or has members that only a constructor or initializer sets and that have changed.
+    /// </summary>
     /// <param name="document">The document.</param>
     /// <param name="fresh">A new entity deserialized from it.</param>
-    public void Refresh(DocumentCopy document, object fresh)
+    public bool TryRefresh(DocumentCopy document, object fresh)
     {
-        foreach (JsonPropertyInfo property in Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties)
-            if (property is { Get: { } get, Set: { } set })
-                set(Entity, get(fresh));
+        if (fresh.GetType() != Entity.GetType())
+            return false;
+        List<JsonPropertyInfo> changed = [
+            .. Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties
+                .Where(
+                    property => property.Get is { } get
+                        && (property.Set is not null || property.AssociatedParameter is not null)
+                        && !Equals(get(Entity), get(fresh)))
+                .OrderByDescending(property => property.AssociatedParameter is not null)]; // which may fail come first
+        try
+        {
+            foreach (JsonPropertyInfo property in changed)
+            {
+                if (property.Set is not { } set)
+                    return false;
+                set(Entity, property.Get!(fresh)); // filtered by Where
+            }
+        }
+        catch (InvalidOperationException)
+        {
+            return false; // source-generated metadata sets no init-only member
+        }
+
         (Document, BodyAsWritten) = (document, null);
         (Metadata, MetadataBefore, ExpectedChangeVector, IsDeleted) = (null, null, null, false);
+        return true;
     }
 }

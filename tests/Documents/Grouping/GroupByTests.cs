@@ -91,6 +91,8 @@ public sealed class GroupByTests : IDisposable
     [InlineData("from Orders group by Kind order by Freight", "'Freight' is no key of 'group by'")]
     [InlineData("from Orders group by Kind order by count()", "order by count() as long")]
     [InlineData("from Orders group by Kind order by sum(Freight)", "as double")]
+    [InlineData("from Orders group by Kind order by min(Freight)", "order by min(…) as double or string")]
+    [InlineData("from Orders group by Kind select max()", "'max()' takes a field")]
     [InlineData("from Orders group by Kind, Kind", "given twice")]
     [InlineData("from Orders group by id()", "'id()' is no key")]
     [InlineData("from Orders group by Kind where id() = 'orders/1'", "Groups have no id")]

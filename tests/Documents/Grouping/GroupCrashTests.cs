@@ -21,7 +21,8 @@ namespace Treepie.Documents.Tests.Grouping;
 /// </summary>
 public sealed class GroupCrashTests
 {
-    private static readonly GroupDefinition _definition = new("Orders", [new GroupKey("City")], ["Freight"], []);
+    private static readonly GroupDefinition _definition =
+        new("Orders", [new GroupKey("City")], [new(GroupAggregateKind.Sum, "Freight")], []);
 
     private readonly SortedDictionary<long, (string Id, string? City, int Freight)> _log = [];
     private readonly Dictionary<string, long> _etags = [];

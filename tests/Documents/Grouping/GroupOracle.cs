@@ -53,12 +53,28 @@ internal sealed class GroupOracle(Random random)
 
     public void Delete(string id) => _orders.Remove(id);
 
-    /// <summary>Bodies of <c>group by Ship.City select Ship.City, count(), sum(Freight)</c>, in no order.</summary>
+    /// <summary>
+    /// Bodies of <c>group by Ship.City select Ship.City, count(), sum(Freight), min(Freight) as Least, max(Freight)</c>, in no
+    /// order.
+    /// </summary>
     public IEnumerable<string> ByCity() => _orders.Values.GroupBy(order => order.City.Canonical)
         .Select(
             group =>
                 $"{{\"Ship.City\":{group.Key},\"Count\":{group.Count()},\"Freight\":"
-                    + $"{Number(group.Aggregate(BigInteger.Zero, (sum, order) => sum + Units(order.Freight)))}}}");
+                    + $"{Number(group.Aggregate(BigInteger.Zero, (sum, order) => sum + Units(order.Freight)))},\"Least\":"
+                    + $"{Extreme(group, isGreatest: false)},\"max(Freight)\":{Extreme(group, isGreatest: true)}}}");
+
+    /// <summary>Numbers come before texts; what is neither does not count.</summary>
+    private static string Extreme(IEnumerable<Order> group, bool isGreatest)
+    {
+        string[] freights =
+            [.. group.Select(order => order.Freight).Where(freight => freight is not ("" or "null" or "[1,2.5]"))];
+        BigInteger[] numbers = [.. freights.Where(freight => freight != "\"text\"").Select(Units)];
+        bool hasText = freights.Length > numbers.Length;
+        if (numbers.Length == 0 || (isGreatest && hasText))
+            return hasText ? "\"text\"" : "null";
+        return Number(isGreatest ? numbers.Max() : numbers.Min());
+    }
 
     /// <summary>Bodies of <c>group by Ship.City, array(Lines[].Quantity) select key(), count()</c>.</summary>
     public IEnumerable<string> ByCityAndQuantities() =>

@@ -13,7 +13,8 @@ namespace Treepie.Documents.Tests.Grouping;
 /// </summary>
 public sealed class GroupOracleTests
 {
-    private const string ByCity = "from Orders group by Ship.City select Ship.City, count(), sum(Freight)";
+    private const string ByCity =
+        "from Orders group by Ship.City select Ship.City, count(), sum(Freight), min(Freight) as Least, max(Freight)";
     private const string ByCityAndQuantities = "from Orders group by Ship.City, array(Lines[].Quantity) select key(), count()";
     private const string ByLine =
         "from Orders group by Lines[].Product, Lines[].Quantity select Lines[].Product as P, Lines[].Quantity as Q, count(), "

@@ -232,9 +232,19 @@ public sealed class LinqTranslationTests : IDisposable
             "from Orders group by City, Status where count() > $p0 order by sum(Freight) as double desc select City, count() as "
                 + "'Count', sum(Freight) as 'Sum'",
             groups.Where(g => g.Count > 1).OrderByDescending(g => g.Sum).ToRql().Text);
+        Assert.Equal(
+            "from Orders group by City order by max(OrderedAt) as string, min(Number) as long select min(Number) as 'Least', "
+                + "max(OrderedAt) as 'Last'",
+            _session.Query<Order>()
+                .GroupBy(o => o.City)
+                .Select(g => new { Least = g.Min(o => o.Number), Last = g.Max(o => o.OrderedAt) })
+                .OrderBy(g => g.Last)
+                .ThenBy(g => g.Least)
+                .ToRql()
+                .Text);
         var error = Assert.Throws<NotSupportedException>(
-            () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Max(o => o.Number)).ToRql());
-        Assert.Contains("AggregateBy(x => x.Key).MinOn", error.Message, StringComparison.Ordinal);
+            () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.First()).ToRql());
+        Assert.Contains("Min(…) and Max(…) of numbers and times", error.Message, StringComparison.Ordinal);
         Assert.Equal(
             "from Orders group by City select sum(Number) as 'c0', count() as 'c1'",
             _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Average(o => o.Number)).ToRql().Text);

@@ -49,13 +49,18 @@ public sealed class SessionMisuseTests : IDisposable
         var stream = new BlockedStream();
         using (DocumentSession session = database.OpenSession())
         {
-            session.Store(new Item { Id = "items/1", Name = "saved" });
+            var item = new Item { Id = "items/1", Name = "saved" };
+            session.Store(item);
             session.Advanced.Attachments.Store("items/1", "a", stream);
             Task save = session.SaveChangesAsync(Token);
             Assert.False(save.IsCompleted);
             Assert.Contains(
                 "while it saves", Assert.Throws<InvalidOperationException>(() => session.Store(new Item())).Message,
                 StringComparison.Ordinal);
+            Assert.Throws<InvalidOperationException>(() => session.Store(item, changeVector: ""));
+            Assert.Throws<InvalidOperationException>(() => session.Advanced.Refresh(item));
+            Assert.Throws<InvalidOperationException>(() => session.Advanced.Lazily.Load<Item>("items/2"));
+            Assert.Throws<InvalidOperationException>(() => session.Query<Item>().Lazily());
             session.Dispose();
             stream.End();
             await save;

@@ -64,10 +64,12 @@ internal static class DefinitionJson
         var grouped = new List<GroupKey>();
         foreach (JsonElement key in keys.EnumerateArray())
             grouped.Add(new GroupKey(key.GetProperty("Path"u8).GetString() ?? "", key.GetProperty("IsContent"u8).GetBoolean()));
-        var sums = new List<string>();
-        foreach (JsonElement sum in root.GetProperty("Sums"u8).EnumerateArray())
-            sums.Add(sum.GetString() ?? "");
-        var groups = new GroupDefinition(collection, grouped, sums, []);
+        var aggregates = new List<GroupAggregate>();
+        foreach (GroupAggregateKind kind in Enum.GetValues<GroupAggregateKind>())
+            if (root.TryGetProperty(NameOf(kind), out JsonElement paths))
+                foreach (JsonElement path in paths.EnumerateArray())
+                    aggregates.Add(new GroupAggregate(kind, path.GetString() ?? ""));
+        var groups = new GroupDefinition(collection, grouped, aggregates, []);
         return groups.With(ReadFields(root).Select(groups.Resolve).OfType<AutoIndexField>());
     }
 
@@ -155,12 +157,26 @@ internal static class DefinitionJson
         }
 
         writer.WriteEndArray();
-        writer.WriteStartArray("Sums"u8);
-        foreach (string sum in definition.Sums)
-            writer.WriteStringValue(sum);
-        writer.WriteEndArray();
+        foreach (GroupAggregateKind kind in Enum.GetValues<GroupAggregateKind>())
+        {
+            string[] paths = [.. definition.Aggregates.Where(one => one.Kind == kind).Select(one => one.Path)];
+            if (paths.Length == 0 && kind != GroupAggregateKind.Sum)
+                continue;
+            writer.WriteStartArray(NameOf(kind));
+            foreach (string path in paths)
+                writer.WriteStringValue(path);
+            writer.WriteEndArray();
+        }
+
         WriteFields(writer, definition.Further);
     }
+
+    private static string NameOf(GroupAggregateKind kind) => kind switch
+    {
+        GroupAggregateKind.Sum => "Sums",
+        GroupAggregateKind.Min => "Mins",
+        _ => "Maxes",
+    };
 
     private static void WriteFields(Utf8JsonWriter writer, IReadOnlyList<AutoIndexField> fields)
     {

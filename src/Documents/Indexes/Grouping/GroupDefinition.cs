@@ -8,9 +8,9 @@ namespace Treepie.Indexes.Grouping;
 
 /// <summary>
 /// An auto-index created by a query with <c>group by</c>: groups of documents of one collection (or all) with the same
-/// values of some keys, each with its count and the sums of some fields. Every key, the count and every sum is a field;
-/// further fields are keys indexed as full text or case-sensitive. Its name is derived from these, so equal definitions have
-/// equal names. Immutable.
+/// values of some keys, each with its count and the sums, least and greatest values of some fields. Every key, the count and
+/// every aggregate is a field; further fields are keys indexed as full text or case-sensitive. Its name is derived from these,
+/// so equal definitions have equal names. Immutable.
 /// </summary>
 internal sealed class GroupDefinition : IndexMapping
 {
@@ -23,31 +23,32 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>The maximum number of keys.</summary>
     public const int MaxKeys = 32;
 
-    /// <summary>The maximum number of sums.</summary>
-    public const int MaxSums = 64;
+    /// <summary>The maximum number of aggregates other than the count.</summary>
+    public const int MaxAggregates = 64;
 
     /// <summary>The maximum length of a name; the rest of a longer one is replaced by a hash.</summary>
     private const int MaxNameLength = 256;
 
     /// <param name="collection">The collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
     /// <param name="keys">The keys, in the order of the query.</param>
-    /// <param name="sums">The paths that are summed.</param>
-    /// <param name="further">Fields other than the keys, the count and the sums.</param>
+    /// <param name="aggregates">The sums, least and greatest values of paths.</param>
+    /// <param name="further">Fields other than the keys, the count and the aggregates.</param>
     public GroupDefinition(
-        string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<string> sums, IReadOnlyList<AutoIndexField> further)
+        string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<GroupAggregate> aggregates,
+        IReadOnlyList<AutoIndexField> further)
     {
         Collection = collection;
         Collections = string.Equals(collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase)
             ? []
             : [collection];
         Keys = keys;
-        Sums = sums;
+        Aggregates = aggregates = [.. aggregates.OrderBy(one => one.Kind)];
         Further = further;
         Fields =
         [
             .. keys.Select(key => new AutoIndexField(key.Member) { NameInIndex = key.Name }),
             new AutoIndexField(Count) { NameInIndex = Count },
-            .. sums.Select(sum => new AutoIndexField(GroupKey.MemberOf(SumName(sum))) { NameInIndex = SumName(sum) }),
+            .. aggregates.Select(one => new AutoIndexField(one.Member) { NameInIndex = one.Name }),
             .. further,
         ];
         StoredFields =
@@ -68,8 +69,8 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>The keys, in order.</summary>
     public IReadOnlyList<GroupKey> Keys { get; }
 
-    /// <summary>The paths whose numbers are summed.</summary>
-    public IReadOnlyList<string> Sums { get; }
+    /// <summary>The sums, least and greatest values of paths, in this order.</summary>
+    public IReadOnlyList<GroupAggregate> Aggregates { get; }
 
     /// <summary>Further fields: keys indexed as full text or case-sensitive.</summary>
     public IReadOnlyList<AutoIndexField> Further { get; }
@@ -89,27 +90,24 @@ internal sealed class GroupDefinition : IndexMapping
 
     private StoredField[] WholeKeyField => Keys.Count > 1 ? [new StoredField(WholeKey, WholeKey, 0, IsStored: false)] : [];
 
-    /// <summary>Returns the name of a sum: <c>sum(Freight)</c>.</summary>
-    public static string SumName(string path) => $"sum({path})";
-
     /// <summary>Returns whether it groups the same documents by the same keys.</summary>
     public bool GroupsAs(GroupDefinition other) =>
         string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase) && Keys.SequenceEqual(other.Keys);
 
     /// <summary>Returns whether it answers all queries that another one answers.</summary>
     public bool Covers(GroupDefinition other) =>
-        GroupsAs(other) && other.Sums.All(Sums.Contains) && other.Further.All(Further.Contains);
+        GroupsAs(other) && other.Aggregates.All(Aggregates.Contains) && other.Further.All(Further.Contains);
 
     /// <summary>Returns a definition with everything in this one and another one of the same groups.</summary>
     public GroupDefinition Merge(GroupDefinition other) =>
-        new(Collection, Keys, [.. Sums.Union(other.Sums)], [.. Further.Union(other.Further)]);
+        new(Collection, Keys, [.. Aggregates.Union(other.Aggregates)], [.. Further.Union(other.Further)]);
 
     /// <summary>Returns this definition with all fields of a query.</summary>
     public GroupDefinition With(IEnumerable<AutoIndexField> used) =>
-        new(Collection, Keys, Sums, [.. Further.Union(used.Except(Fields))]);
+        new(Collection, Keys, Aggregates, [.. Further.Union(used.Except(Fields))]);
 
     /// <summary>Returns this definition for a collection in its original case.</summary>
-    public GroupDefinition Of(string collection) => new(collection, Keys, Sums, Further);
+    public GroupDefinition Of(string collection) => new(collection, Keys, Aggregates, Further);
 
     /// <summary>Returns an existing field, or a new one for a key as full text or case-sensitive.</summary>
     public override AutoIndexField? Resolve(AutoIndexField wanted)
@@ -130,7 +128,8 @@ internal sealed class GroupDefinition : IndexMapping
     private string MakeName()
     {
         string source = Collections.Count == 0 ? "AllDocs" : Collection;
-        string values = string.Concat(Sums.Select(sum => $"And{sum}"));
+        string values = string.Concat(
+            Aggregates.Select(one => $"And{(one.Kind == GroupAggregateKind.Sum ? one.Path : one.Name)}"));
         string keys = string.Join(
             "And",
             Keys.Select(key => key.Name)

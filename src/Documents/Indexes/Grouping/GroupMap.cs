@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Runtime.InteropServices;
 using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Indexes.Fields;
@@ -9,9 +8,9 @@ using Treepie.Store;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Maps a document to the objects that a <c>group by</c> counts and sums. Each key has the values at its path, each with the
-/// array elements in which it was found. The results of a document are all combinations of one value per key in which values
-/// from the same array are from the same element. The numbers to sum are found and selected in the same way.
+/// Maps a document to the objects that a <c>group by</c> counts and aggregates. Each key has the values at its path, each with
+/// the array elements in which it was found. The results of a document are all combinations of one value per key in which
+/// values from the same array are from the same element. The values to aggregate are found and selected in the same way.
 /// </summary>
 internal sealed class GroupMap : IndexMap
 {
@@ -22,12 +21,13 @@ internal sealed class GroupMap : IndexMap
 
     private readonly GroupKey[] _keys;
     private readonly FieldPath?[] _keyPaths;
-    private readonly FieldPath?[] _sumPaths;
+    private readonly GroupAggregate[] _aggregates;
+    private readonly FieldPath?[] _aggregatePaths;
     private readonly byte[][] _keyNames;
     private readonly byte[][] _namesInWholeKey;
     private readonly byte[] _wholeKeyName = GroupReduce.NameOf(GroupDefinition.WholeKey);
     private readonly byte[] _countName = GroupReduce.NameOf(GroupDefinition.Count);
-    private readonly byte[][] _sumNames;
+    private readonly byte[][] _aggregateNames;
     private readonly bool _needsMetadata;
 
     public GroupMap(GroupDefinition definition)
@@ -35,11 +35,12 @@ internal sealed class GroupMap : IndexMap
         Collections = definition.Collections;
         _keys = [.. definition.Keys];
         _keyPaths = [.. _keys.Select(key => FieldPath.TryParse(key.Path))];
-        _sumPaths = [.. definition.Sums.Select(FieldPath.TryParse)];
+        _aggregates = [.. definition.Aggregates];
+        _aggregatePaths = [.. _aggregates.Select(one => FieldPath.TryParse(one.Path))];
         _keyNames = [.. _keys.Select(key => GroupReduce.NameOf(key.Member))];
         _namesInWholeKey = [.. _keys.Select(key => GroupReduce.NameOf(key.Name))];
-        _sumNames = [.. definition.Sums.Select(sum => GroupReduce.NameOf(GroupKey.MemberOf(GroupDefinition.SumName(sum))))];
-        _needsMetadata = _keyPaths.Concat(_sumPaths).Any(path => path is { IsMetadata: true });
+        _aggregateNames = [.. _aggregates.Select(one => GroupReduce.NameOf(one.Member))];
+        _needsMetadata = _keyPaths.Concat(_aggregatePaths).Any(path => path is { IsMetadata: true });
         Fields = [.. definition.Fields.Select(field => new MappedField(field.Path))];
     }
 
@@ -64,20 +65,20 @@ internal sealed class GroupMap : IndexMap
 
     private void Map(JsonElement body, JsonElement metadata, MapOutput output)
     {
-        var sums = new List<FoundValue>[_sumPaths.Length];
-        for (int i = 0; i < sums.Length; i++)
-            sums[i] = Find(_sumPaths[i], body, metadata);
+        var values = new List<FoundValue>[_aggregates.Length];
+        for (int i = 0; i < values.Length; i++)
+            values[i] = Find(_aggregatePaths[i], body, metadata);
         List<FoundValue[]> rows = [[]];
         for (int i = 0; i < _keys.Length && rows.Count > 0; i++)
         {
-            List<FoundValue> values = Find(_keyPaths[i], body, metadata);
+            List<FoundValue> found = Find(_keyPaths[i], body, metadata);
             rows = _keys[i].IsContent
-                ? [.. rows.Select(row => (FoundValue[])[.. row, new FoundValue(default, []) { Content = values }])]
-                : Join(rows, values);
+                ? [.. rows.Select(row => (FoundValue[])[.. row, new FoundValue(default, []) { Content = found }])]
+                : Join(rows, found);
         }
 
         foreach (FoundValue[] row in rows)
-            Write(row, sums, output);
+            Write(row, values, output);
     }
 
     private static JsonElement Metadata(Document document)
@@ -122,7 +123,7 @@ internal sealed class GroupMap : IndexMap
         return true;
     }
 
-    private void Write(FoundValue[] row, List<FoundValue>[] sums, MapOutput output)
+    private void Write(FoundValue[] row, List<FoundValue>[] values, MapOutput output)
     {
         IBufferWriter<byte> buffer = output.Buffer;
         buffer.Write("{"u8);
@@ -138,11 +139,11 @@ internal sealed class GroupMap : IndexMap
 
         buffer.Write(_countName);
         buffer.Write("1"u8);
-        for (int i = 0; i < sums.Length; i++)
+        for (int i = 0; i < values.Length; i++)
         {
             buffer.Write(","u8);
-            buffer.Write(_sumNames[i]);
-            WriteSum(row, sums[i], buffer);
+            buffer.Write(_aggregateNames[i]);
+            WriteAggregate(row, _aggregates[i], values[i], buffer);
         }
 
         buffer.Write("}"u8);
@@ -180,23 +181,13 @@ internal sealed class GroupMap : IndexMap
         output.Write("]"u8);
     }
 
-    private static void WriteSum(FoundValue[] row, List<FoundValue> values, IBufferWriter<byte> output)
+    private static void WriteAggregate(
+        FoundValue[] row, GroupAggregate aggregate, List<FoundValue> values, IBufferWriter<byte> output)
     {
-        var sum = new ExactSum();
+        var state = new AggregateState(aggregate.Kind);
         foreach (FoundValue value in values)
-        {
-            if (value.Value.ValueKind != JsonValueKind.Number || !GoesWith(row, value))
-                continue;
-            try
-            {
-                sum.Add(JsonMarshal.GetRawUtf8Value(value.Value));
-            }
-            catch (FormatException error)
-            {
-                throw new ComputationException(error.Message, error);
-            }
-        }
-
-        sum.WriteTo(output);
+            if (GoesWith(row, value))
+                state.AddValue(value.Value, aggregate.Path);
+        state.WriteTo(output);
     }
 }

@@ -8,20 +8,21 @@ using Treepie.Json;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Adds up the counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so the result does not depend on
-/// order or partitioning.
+/// Adds up the counts and sums of a group, and finds its least and greatest values. All are exact, see <see cref="ExactSum"/>
+/// and <see cref="ExtremeValue"/>, so the result does not depend on order or partitioning.
 /// </summary>
 internal sealed class GroupReduce : IndexReduce
 {
-    private readonly string[] _added;
+    private readonly GroupAggregateKind[] _kinds; // of the count, which is summed, and of the aggregates
     private readonly byte[][] _names;
 
     public GroupReduce(GroupDefinition definition)
     {
         Keys = [.. definition.Keys.Select(key => key.Member)];
-        _added = [GroupDefinition.Count, .. definition.Sums.Select(sum => GroupKey.MemberOf(GroupDefinition.SumName(sum)))];
-        _names = [.. _added.Select(NameOf)];
-        Fields = [.. Keys.Concat(_added).Select(name => new MappedField(name))];
+        _kinds = [GroupAggregateKind.Sum, .. definition.Aggregates.Select(one => one.Kind)];
+        string[] members = [GroupDefinition.Count, .. definition.Aggregates.Select(one => one.Member)];
+        _names = [.. members.Select(NameOf)];
+        Fields = [.. Keys.Concat(members).Select(name => new MappedField(name))];
     }
 
     public override IReadOnlyList<string> Keys { get; }
@@ -41,27 +42,27 @@ internal sealed class GroupReduce : IndexReduce
 
     public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output)
     {
-        ExactSum[] sums = [.. _added.Select(static _ => new ExactSum())];
+        AggregateState[] states = [.. _kinds.Select(static kind => new AggregateState(kind))];
         int addedFrom = 0;
         foreach (ReadOnlyMemory<byte> value in values)
-            addedFrom = Add(value.Span, sums);
+            addedFrom = Add(value.Span, states);
 
         // All values have the same keys, which come first.
         output.Buffer.Write(values[^1].Span[..addedFrom]);
-        for (int i = 0; i < sums.Length; i++)
+        for (int i = 0; i < states.Length; i++)
         {
             if (i > 0)
                 output.Buffer.Write(","u8);
             output.Buffer.Write(_names[i]);
-            sums[i].WriteTo(output.Buffer);
+            states[i].WriteTo(output.Buffer);
         }
 
         output.Buffer.Write("}"u8);
         output.EndObject();
     }
 
-    /// <summary>Adds the numbers of an object, which follow its keys; returns their start.</summary>
-    private static int Add(ReadOnlySpan<byte> json, ExactSum[] sums)
+    /// <summary>Adds the aggregates of an object, which follow its keys; returns their start.</summary>
+    private static int Add(ReadOnlySpan<byte> json, AggregateState[] states)
     {
         var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = CanonicalJson.MaxDepth });
         reader.Read();
@@ -84,7 +85,7 @@ internal sealed class GroupReduce : IndexReduce
                 reader.Read();
             }
 
-            sums[i++].AddSum(reader.ValueSpan);
+            states[i++].AddPartial(json[(int)reader.TokenStartIndex..(int)reader.BytesConsumed]);
         }
 
         return from;

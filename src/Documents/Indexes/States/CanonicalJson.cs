@@ -131,6 +131,31 @@ internal static class CanonicalJson
         }
     }
 
+    /// <summary>Compares two JSON numbers by value, exactly.</summary>
+    public static int CompareNumbers(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
+    {
+        byte[] digits = ArrayPool<byte>.Shared.Rent(first.Length + second.Length);
+        try
+        {
+            Span<byte> room = digits.AsSpan(first.Length);
+            TryParseNumber(first, digits.AsSpan(0, first.Length), out int length, out bool isNegative, out int exponent);
+            TryParseNumber(second, room, out int otherLength, out bool isOtherNegative, out int otherExponent);
+            int sign = length == 0 ? 0 : isNegative ? -1 : 1, otherSign = otherLength == 0 ? 0 : isOtherNegative ? -1 : 1;
+            if (sign != otherSign || sign == 0)
+                return sign.CompareTo(otherSign);
+
+            // digits have no leading zeros, so the greater number has its point further behind them
+            int order = ((long)length + exponent).CompareTo((long)otherLength + otherExponent);
+            if (order == 0)
+                order = digits.AsSpan(0, length).TrimEnd((byte)'0').SequenceCompareTo(room[..otherLength].TrimEnd((byte)'0'));
+            return sign * order;
+        }
+        finally
+        {
+            ArrayPool<byte>.Shared.Return(digits);
+        }
+    }
+
     /// <summary>
     /// Parses a JSON number into its digits, without a point and leading zeros, and the power of ten of the last one.
     /// Returns false if there is not enough room for its digits.

@@ -6,7 +6,7 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>
 /// Binds GROUP BY: extracts the group definition and rewrites the rest of the query to one over groups, in which keys,
-/// <c>count()</c> and <c>sum(…)</c> are ordinary fields. Later stages need not know about groups.
+/// <c>count()</c>, <c>sum(…)</c>, <c>min(…)</c> and <c>max(…)</c> are ordinary fields. Later stages need not know about groups.
 /// </summary>
 internal sealed class GroupBinder
 {
@@ -14,7 +14,7 @@ internal sealed class GroupBinder
     private readonly FieldBinder _fields;
     private readonly List<GroupKey> _keys = [];
     private readonly Dictionary<string, GroupKey> _byName = new(StringComparer.Ordinal);
-    private readonly List<string> _sums = [];
+    private readonly List<GroupAggregate> _aggregates = [];
 
     private GroupBinder(RqlQuery query)
     {
@@ -45,7 +45,7 @@ internal sealed class GroupBinder
             OrderBy = [.. _query.OrderBy.Select(OverGroups)],
             Select = SelectOverGroups(),
         };
-        return (query, new GroupDefinition(_query.From.Name, _keys, _sums, []));
+        return (query, new GroupDefinition(_query.From.Name, _keys, _aggregates, []));
     }
 
     private void AddKey(AliasedExpression key)
@@ -77,11 +77,13 @@ internal sealed class GroupBinder
 
     private OrderKey OverGroups(OrderKey key)
     {
-        if (key.Value is MethodExpression method && (method.Is("count") || method.Is("sum")) && key.Type == OrderType.Default)
+        if (key.Value is MethodExpression method
+            && (method.Is("count") || KindOf(method) is not null)
+            && key.Type == OrderType.Default)
             throw Error(
                 method,
-                $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("sum") ? "…" : "")}) as "
-                    + $"{(method.Is("sum") ? "double" : "long")}.");
+                $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("count") ? "" : "…")}) as "
+                    + $"{(method.Is("count") ? "long" : "double")}{(method.Is("min") || method.Is("max") ? " or string" : "")}.");
         return key with { Value = OverGroups(key.Value) };
     }
 
@@ -121,7 +123,16 @@ internal sealed class GroupBinder
     private static bool IsWord(PathExpression path) =>
         path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
 
-    private static bool IsAggregate(MethodExpression method) => method.Is("count") || method.Is("sum") || method.Is("key");
+    private static bool IsAggregate(MethodExpression method) =>
+        method.Is("count") || method.Is("key") || KindOf(method) is not null;
+
+    private static GroupAggregateKind? KindOf(MethodExpression method)
+    {
+        foreach (GroupAggregateKind kind in Enum.GetValues<GroupAggregateKind>())
+            if (method.Is(GroupAggregate.WordOf(kind)))
+                return kind;
+        return null;
+    }
 
     /// <summary>Returns the name of the field that holds an aggregate.</summary>
     private string Aggregate(MethodExpression method)
@@ -137,14 +148,17 @@ internal sealed class GroupBinder
             return _keys is [{ } only] ? only.Name : GroupDefinition.WholeKey;
         }
 
+        // not null: checked by IsAggregate
+        GroupAggregateKind kind = KindOf(method)!.Value;
         if (method.Arguments is not [{ Value: { } operand }])
-            throw Error(method, "'sum()' takes a field: sum(Freight).");
-        string path = PathOf(operand);
-        if (!_sums.Contains(path))
-            _sums.Add(path);
-        return _sums.Count <= GroupDefinition.MaxSums
-            ? GroupDefinition.SumName(path)
-            : throw Error(method, $"A query with 'group by' sums up {GroupDefinition.MaxSums} fields at the most.");
+            throw Error(method, $"'{method.Name}()' takes a field: {method.Name}(Freight).");
+        var aggregate = new GroupAggregate(kind, PathOf(operand));
+        if (!_aggregates.Contains(aggregate))
+            _aggregates.Add(aggregate);
+        return _aggregates.Count <= GroupDefinition.MaxAggregates
+            ? aggregate.Name
+            : throw Error(
+                method, $"A query with 'group by' takes {GroupDefinition.MaxAggregates} of sum(), min() and max() at the most.");
     }
 
     private GroupKey? KeyOf(Expression expression)
@@ -173,9 +187,8 @@ internal sealed class GroupBinder
         foreach (GroupKey key in _keys)
             items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, key.Member), key.Name));
         items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, GroupDefinition.Count), "Count"));
-        foreach (string sum in _sums)
-            items.Add(
-                new AliasedExpression(Member(_query.GroupBy[0].Value, GroupKey.MemberOf(GroupDefinition.SumName(sum))), sum));
+        foreach (GroupAggregate aggregate in _aggregates)
+            items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, aggregate.Member), DefaultName(aggregate)));
         return new SelectClause(0, _query.Select?.Distinct ?? false, Everything: false, null, items);
     }
 
@@ -195,7 +208,9 @@ internal sealed class GroupBinder
                 return item with { Value = OverGroups(method) };
             case MethodExpression method:
                 throw Error(
-                    method, $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count() and sum(…).");
+                    method,
+                    $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count(), sum(…), min(…) and "
+                        + "max(…).");
             case PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(item.Value) is { } key:
                 return new AliasedExpression(
                     Member(item.Value, key.Member),
@@ -213,7 +228,12 @@ internal sealed class GroupBinder
     private string NameOf(MethodExpression method, string name) =>
         method.Is("count")
             ? "Count"
-            : method.Is("sum") ? PathOf(method.Arguments[0].Value) : name == GroupDefinition.WholeKey ? "Key" : name;
+            : KindOf(method) is { } kind
+                ? DefaultName(new GroupAggregate(kind, PathOf(method.Arguments[0].Value)))
+                : name == GroupDefinition.WholeKey ? "Key" : name;
+
+    private static string DefaultName(GroupAggregate aggregate) =>
+        aggregate.Kind == GroupAggregateKind.Sum ? aggregate.Path : aggregate.Name;
 
     private static PathExpression Member(Expression at, string member) =>
         new(at.Position, [new PathSegment(member, [], Quoted: true)]);
@@ -222,7 +242,7 @@ internal sealed class GroupBinder
         Error(
             at,
             $"'{name}' is no key of 'group by': a group has its keys "
-                + $"({string.Join(", ", _keys.Select(key => $"'{key.Name}'"))}), key(), count() and sum(…).");
+                + $"({string.Join(", ", _keys.Select(key => $"'{key.Name}'"))}), key(), count(), sum(…), min(…) and max(…).");
 
     private InvalidQueryException Error(Expression at, string message) => RqlErrors.At(_query.Text, at.Position, message);
 }

@@ -7,6 +7,9 @@ namespace Treepie.Queries.Filters;
 /// <summary>A value that a filter compares. A missing value is null; arrays and objects equal nothing.</summary>
 internal readonly struct FilterValue
 {
+    /// <summary>2^63, the first number behind the greatest <c>long</c>.</summary>
+    private const double BehindLongs = 9223372036854775808;
+
     private readonly JsonValueKind _kind;
     private readonly double _number;
     private readonly long? _whole;
@@ -52,8 +55,16 @@ internal readonly struct FilterValue
         {
             JsonValueKind.String => string.CompareOrdinal(Text, other.Text),
             JsonValueKind.Number when _whole is { } mine && other._whole is { } its => mine.CompareTo(its),
-            JsonValueKind.Number => _number.CompareTo(other._number),
+            JsonValueKind.Number => CompareReals(other),
             _ => null,
         };
+    }
+
+    private int CompareReals(FilterValue other)
+    {
+        int order = _number.CompareTo(other._number);
+        return order == 0 && _number == BehindLongs
+            ? (_whole is null ? 1 : 0) - (other._whole is null ? 1 : 0) // the greatest longs are rounded up to it
+            : order;
     }
 }
