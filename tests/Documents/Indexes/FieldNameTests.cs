@@ -122,11 +122,31 @@ public sealed class FieldNameTests : IAsyncLifetime
         "The field 'Key' of the index 'N' does not answer this: it holds whole values with case")]
     [InlineData(
         "where vector.search(Words, 'AAAAAA==')", "The field 'Words' of the index 'N' does not answer this: it holds words")]
-    [InlineData("order by id()", "has no field 'id()'")]
+    [InlineData("order by id() as long", "write 'id() as alphaNumeric'")]
     public async Task Errors_name_the_fields_of_the_definition_and_what_they_are_for(string query, string problem) =>
         Assert.Contains(
             problem, (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync($"from index N {query}"))).Message,
             StringComparison.Ordinal);
+
+    [Theory]
+    [InlineData("order by id()", "notes/1 Notes/10 notes/2")]
+    [InlineData("order by id() desc limit 2", "notes/2 Notes/10")]
+    [InlineData("order by id() desc limit 1, 1", "Notes/10")]
+    [InlineData("order by id() as alphaNumeric", "notes/1 notes/2 Notes/10")]
+    [InlineData("order by id() as alphaNumeric desc", "Notes/10 notes/2 notes/1")]
+    [InlineData("as n where n.Weight < 30 order by id(n) desc", "Notes/10 notes/1")]
+    [InlineData("where search(Words, 'fox') order by score() desc, id()", "notes/1 Notes/10")]
+    public async Task Documents_are_in_the_order_of_ids_without_a_field_of_ids(string query, string ids)
+    {
+        Assert.Equal(ids, string.Join(' ', (await _database.AskAsync($"from index N {query}")).Ids));
+
+        // The same order where some of the documents are not yet in the index.
+        _database.Indexes.Control.Pause("N");
+        await _database.PutAsync("notes/2", """{"In":{"Text":"the lazy dog"},"Size":30}""", "Notes");
+        Answer answer = await _database.AskAsync(
+            $"from index N {query}", change: request => request with { WaitForNonStaleResults = false, NeverStale = true });
+        Assert.Equal(ids, string.Join(' ', answer.Ids));
+    }
 
     [Theory]
     [InlineData("id() = 'NOTES/1'", "notes/1")]
