@@ -64,6 +64,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
         "from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }",
         """[{"Name":"none"}]""")]
     [InlineData("from Orders filter Freight >= 3 and Freight <= 4.5 and Tags = 't3'", """["orders/3"]""")]
+    [InlineData("from Orders filter Freight < Lines[].N", """["orders/0","orders/1"]""")]
+    [InlineData("from Orders as o where o.Freight < 3 filter o.Lines[].N >= o.Freight", """["orders/0","orders/1"]""")]
     [InlineData("from Orders filter Lines[].P in ('P2', 'p4') and not Company = 'COMPANIES/9'", """["orders/2","orders/4"]""")]
     [InlineData(
         "from Orders filter Freight between 2 and 3.5 or startsWith(Tags, 'T9')", """["orders/2","orders/3","orders/9"]""")]
