@@ -160,6 +160,20 @@ public sealed class ComputedIndexTests : IDisposable
                 .Replace("\",\"Size\":", ":", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal));
     }
 
+    /// <summary>As clients write what is kept in an index and not looked for.</summary>
+    [Theory]
+    [InlineData("from o in docs.Orders select new { o.City, Upper = o.City.ToUpper() }")]
+    [InlineData("map('Orders', o => ({ City: o.City, Upper: o.City.toUpperCase() }))")]
+    public async Task What_is_computed_may_be_stored_and_not_indexed(string map)
+    {
+        _run.Define("Cities", map, """{"Upper":{"Storage":"Yes","Indexing":"No"}}""");
+        await _run.PutAsync("orders/1", """{"City":"Bern"}""", "Orders");
+        Assert.Equal(["""{"Upper":"BERN"}"""], await _run.AskAsync("from index Cities where City = 'bern' select Upper"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _run.AskAsync("from index Cities where Upper = 'bern'"));
+        Assert.Contains("not looked for", error.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Groups_have_no_order_of_ids()
     {
