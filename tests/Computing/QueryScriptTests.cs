@@ -176,6 +176,49 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Contains("\"Script\"", Encoding.UTF8.GetString(json.WrittenSpan), StringComparison.Ordinal);
     }
 
+    /// <summary>What a script includes is brought along once, and what does not exist is not.</summary>
+    [Theory]
+    [InlineData("select { F: (include(o.Company), o.Freight) }")]
+    [InlineData("select { F: (includes.document([o.Company, 'none', null]), include(o.Company), o.Freight) }")]
+    [InlineData("filter f(o) select o.Freight as F")]
+    public async Task A_script_adds_documents_to_the_answer(string select)
+    {
+        using QueryResults results = await QueryAsync(
+            $"declare function f(o) {{ include(o.Company); return true; }} from Orders as o where o.Freight < 4 {select}", default);
+        int rows = 0;
+        while (results.MoveNext())
+            rows++;
+        var json = new ArrayBufferWriter<byte>();
+        results.WriteIncludes(json);
+        using JsonDocument includes = JsonDocument.Parse(json.WrittenMemory);
+        Assert.Equal(4, rows);
+        Assert.Equal(["companies/1"], includes.RootElement.EnumerateObject().Select(static one => one.Name));
+        Assert.Equal("Alfreds", includes.RootElement.GetProperty("companies/1").GetProperty("Name").GetString());
+    }
+
+    [Fact]
+    public async Task A_script_adds_values_and_revisions_to_the_answer()
+    {
+        using QueryResults results = await QueryAsync(
+            "from Orders as o where id() = 'orders/1' select { F: (includes.cmpxchg('a'), includes.revisions('A:1-x'), 1) }",
+            default);
+        while (results.MoveNext())
+        {
+        }
+
+        BesideIncluded included = Assert.IsType<BesideIncluded>(results.IncludedBeside);
+        Assert.Equal(
+            (true, "a", true, "A:1-x", false),
+            (included.HasCompareExchange, Assert.Single(included.CompareExchangeKeys), included.HasRevisions,
+                Assert.Single(included.Revisions), included.HasCounters));
+        using QueryResults none = await QueryAsync("from Orders as o where id() = 'orders/1' select { F: 1 }", default);
+        while (none.MoveNext())
+        {
+        }
+
+        Assert.False(none.IncludedBeside is { HasCompareExchange: true } or { HasRevisions: true });
+    }
+
     private Task<QueryResults> QueryAsync(string text, JsonElement parameters) =>
         _database.QueryAsync(
             new QueryRequest
