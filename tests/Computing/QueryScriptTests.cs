@@ -176,6 +176,22 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Contains("\"Script\"", Encoding.UTF8.GetString(json.WrittenSpan), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_declared_time_series_is_selected_of_what_a_declared_function_lets_pass()
+    {
+        const string Declared =
+            "declare timeseries s(x) { from x.Heart select count() } declare function f(o) { return o.Freight > 8; } ";
+        await _database.WriteAsync(
+            new WriteBatch().TimeSeries("orders/9", "Heart", [new Kinds.TimeSeriesPoint(DateTime.UnixEpoch, [60], null)]),
+            Cancel);
+        List<string> rows = await AskAsync(Declared + "from Orders as o filter f(o) select o.Freight as F, s(o) as S");
+        Assert.Equal(2, rows.Count);
+        Assert.Contains("\"Count\":1", Assert.Single(rows, static row => row.StartsWith("{\"F\":9.50", StringComparison.Ordinal)),
+            StringComparison.Ordinal);
+        foreach (string refused in (string[])["filter s(o) select o.Freight", "select f(o) as A, s(o) as S"])
+            await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync($"{Declared}from Orders as o {refused}"));
+    }
+
     /// <summary>What a script includes is brought along once, and what does not exist is not.</summary>
     [Theory]
     [InlineData("select { F: (include(o.Company), o.Freight) }")]
@@ -184,7 +200,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
     public async Task A_script_adds_documents_to_the_answer(string select)
     {
         using QueryResults results = await QueryAsync(
-            $"declare function f(o) {{ include(o.Company); return true; }} from Orders as o where o.Freight < 4 {select}", default);
+            "declare function f(o) { include(o.Company); return true; } from Orders as o where o.Freight < 4 " + select, default);
         int rows = 0;
         while (results.MoveNext())
             rows++;

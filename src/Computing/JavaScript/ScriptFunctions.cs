@@ -178,7 +178,8 @@ internal sealed class ScriptFunctions
             return JsValue.Null;
         if (select is not Jint.Native.Function.Function)
             throw new ScriptException(
-                "'scalarToRawString' wants a document and a function that selects a value of it: scalarToRawString(o, x => x.Price).");
+                "'scalarToRawString' wants a document and a function that selects a value of it: scalarToRawString(o, x => "
+                    + "x.Price).");
         using JsonDocument? original = _originals.TryGetValue(document, out ReadOnlyMemory<byte> text)
             ? JsonDocument.Parse(text, ScriptJson.Reading)
             : null;

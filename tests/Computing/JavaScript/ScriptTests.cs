@@ -40,7 +40,8 @@ public sealed class ScriptTests
         "const raw = f => scalarToRawString(this, f); this.t = [raw(x => x.a), raw(x => x.l[1].n), raw(x => x.s), raw(x => x.y), "
             + "raw(x => x.none) === undefined, scalarToRawString(load('none'), x => x.a)];",
         """{"a":1.0,"l":[0,{"n":1152921504606846977}],"s":"2.50","y":true}""",
-        """{"a":1.0,"l":[0,{"n":1152921504606846977}],"s":"2.50","y":true,"t":["1.0","1152921504606846977","2.50","true",true,null]}""")]
+        "{\"a\":1.0,\"l\":[0,{\"n\":1152921504606846977}],\"s\":\"2.50\",\"y\":true,"
+            + "\"t\":[\"1.0\",\"1152921504606846977\",\"2.50\",\"true\",true,null]}")]
     [InlineData("this.t = scalarToRawString(load('b/1'), x => x.x);", "{}", """{"t":"42"}""")]
     [InlineData("this.a = 2; this.t = scalarToRawString(this, x => x.a);", """{"a":1.0}""", """{"a":2,"t":"2"}""")]
     [InlineData("this.t = convertJsTimeToTimeSpanString(90061001);", "{}", """{"t":"1.01:01:01.0010000"}""")]

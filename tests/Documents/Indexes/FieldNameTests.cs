@@ -138,7 +138,8 @@ public sealed class FieldNameTests : IAsyncLifetime
         Assert.True(results.MoveNext());
         var row = new ArrayBufferWriter<byte>();
         results.WriteCurrent(row);
-        Assert.StartsWith("{\"Secret\":\"Fox Tales\"", System.Text.Encoding.UTF8.GetString(row.WrittenSpan), StringComparison.Ordinal);
+        Assert.StartsWith(
+            "{\"Secret\":\"Fox Tales\"", System.Text.Encoding.UTF8.GetString(row.WrittenSpan), StringComparison.Ordinal);
         InvalidIndexDefinitionException error = Assert.Throws<InvalidIndexDefinitionException>(
             () => _database.Indexes.Put(new IndexDefinition
             {

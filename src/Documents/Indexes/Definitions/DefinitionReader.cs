@@ -165,7 +165,8 @@ internal sealed class DefinitionReader(string indexName)
         "Exact" => FieldIndexing.Exact,
         "No" => FieldIndexing.No,
         { } other =>
-            throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search, Exact and No."),
+            throw Refuse(
+                "Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search, Exact and No."),
     };
 
     private SpatialFieldDefinition? Spatial(string field, JsonProperty option)
