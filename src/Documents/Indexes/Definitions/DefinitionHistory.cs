@@ -30,7 +30,7 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
     public void Add(byte[] key, IndexDefinition definition, DateTime now)
     {
         IReadOnlyList<DefinitionVersion> before = Of(key);
-        if (before.Count == 0 || !IndexDefinitionJson.AreSame(before[0].Definition, definition))
+        if (before.Count == 0 || !AreEqual(before[0].Definition, definition))
             Put(key, [new DefinitionVersion(now, definition), .. before]);
     }
 
@@ -40,7 +40,7 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
         DefinitionVersion? current = Of(key).FirstOrDefault();
         if (versions.Count == 0 || current is null)
             return;
-        bool hasCurrent = IndexDefinitionJson.AreSame(versions[0].Definition, current.Definition);
+        bool hasCurrent = AreEqual(versions[0].Definition, current.Definition);
         Put(key, hasCurrent ? versions : [current, .. versions]);
     }
 
@@ -90,6 +90,9 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
 
         return [.. versions.OrderByDescending(static version => version.CreatedAt).Take(MostVersions)];
     }
+
+    private static bool AreEqual(IndexDefinition one, IndexDefinition other) =>
+        IndexDefinitionJson.Write(one).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other));
 
     private void Put(byte[] key, IEnumerable<DefinitionVersion> versions)
     {
