@@ -1,6 +1,5 @@
 using Treepie.Computations;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;

@@ -37,8 +37,7 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
     /// <summary>Sets the definitions of an index that was just defined to those of a dump, newest first.</summary>
     public void Restore(byte[] key, IReadOnlyList<DefinitionVersion> versions)
     {
-        DefinitionVersion? current = Of(key).FirstOrDefault();
-        if (versions.Count == 0 || current is null)
+        if (versions.Count == 0 || Of(key) is not [var current, ..])
             return;
         bool hasCurrent = AreEqual(versions[0].Definition, current.Definition);
         Put(key, hasCurrent ? versions : [current, .. versions]);
