@@ -81,7 +81,7 @@ public sealed class FailureCountTests : IDisposable
         Assert.Equal((121, 4, 1), (index.MapAttempts, index.ReduceAttempts, index.ReduceErrors));
     }
 
-    private Task PutOrdersAsync(int count)
+    private async Task PutOrdersAsync(int count)
     {
         var batch = new Writes.WriteBatch();
         for (int i = 0; i < count; i++)
@@ -89,7 +89,7 @@ public sealed class FailureCountTests : IDisposable
                 $"orders/{i}",
                 System.Text.Encoding.UTF8.GetBytes(
                     $$"""{"Count":{{i % 3}},"Name":"F{{i}}","@metadata":{"@collection":"Orders"} }"""));
-        return _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
     }
 
     private async Task<IReadOnlyList<string>> WarningsAsync(string index = "Parts")
