@@ -136,8 +136,8 @@ public sealed class ComputedCrashTests
         var batch = new ComputedBatch(
             mapping.Map!,
             new ComputedEntries(
-                mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch(), new MapCounters()),
-            writer, environment);
+                mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch()),
+            writer, environment, new MapCounters());
         using DatabaseSnapshot snapshot = database.BeginRead();
         using var feed = new MappedChanges(snapshot, mapping, writer.LastEtag);
         long reached = writer.LastEtag;

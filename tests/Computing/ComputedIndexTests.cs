@@ -142,6 +142,52 @@ public sealed class ComputedIndexTests : IDisposable
         }
     }
 
+    [Theory]
+    [InlineData("order by id(), Size desc", "orders/1:9 orders/1:5 orders/10:7 orders/2:8 orders/2:6")]
+    [InlineData("order by id() as alphaNumeric desc, Size", "orders/10:7 orders/2:6 orders/2:8 orders/1:5 orders/1:9")]
+    public async Task Results_of_one_document_are_equal_in_the_order_of_ids(string order, string expected)
+    {
+        _run.Define(
+            "Lines", "from o in docs.Orders from l in o.Lines select new { Size = l }", """{"Size":{"Storage":"Yes"}}""");
+        await _run.PutAsync("orders/2", """{"Lines":[6,8]}""", "Orders");
+        await _run.PutAsync("orders/10", """{"Lines":[7]}""", "Orders");
+        await _run.PutAsync("orders/1", """{"Lines":[5,9]}""", "Orders");
+        IReadOnlyList<string> rows = await _run.AskAsync(
+            $"from index Lines {order.Replace("Size", "Size as long", StringComparison.Ordinal)} select id() as Id, Size");
+        Assert.Equal(
+            expected,
+            string.Join(' ', rows).Replace("{\"Id\":\"", "", StringComparison.Ordinal)
+                .Replace("\",\"Size\":", ":", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal));
+    }
+
+    /// <summary>As clients write what is kept in an index and not looked for.</summary>
+    [Theory]
+    [InlineData("from o in docs.Orders select new { o.City, Upper = o.City.ToUpper() }")]
+    [InlineData("map('Orders', o => ({ City: o.City, Upper: o.City.toUpperCase() }))")]
+    public async Task What_is_computed_may_be_stored_and_not_indexed(string map)
+    {
+        _run.Define("Cities", map, """{"Upper":{"Storage":"Yes","Indexing":"No"}}""");
+        await _run.PutAsync("orders/1", """{"City":"Bern"}""", "Orders");
+        Assert.Equal(["""{"Upper":"BERN"}"""], await _run.AskAsync("from index Cities where City = 'bern' select Upper"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _run.AskAsync("from index Cities where Upper = 'bern'"));
+        Assert.Contains("not looked for", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Groups_have_no_order_of_ids()
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(
+            """
+            {"Name":"Cities","Maps":["map('Orders', o => ({ City: o.City, N: 1 }))"],
+             "Reduce":"groupBy(o => ({ City: o.City })).aggregate(g => ({ City: g.key.City, N: g.values.reduce((n, o) => n + o.N, 0) }))"}
+            """);
+        _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _run.AskAsync("from index Cities order by id()"));
+        Assert.Contains("has no field 'id()'", error.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task Documents_that_load_each_other_are_mapped_again_without_end()
     {

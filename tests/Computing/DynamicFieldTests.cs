@@ -293,6 +293,33 @@ public sealed class DynamicFieldTests : IDisposable
         Assert.Empty(await _run.IdsAsync("from Totals where exists('@fields')"));
     }
 
+    /// <summary>Above 128 documents, the group is reduced from results of its parts, which are small.</summary>
+    [Fact]
+    public async Task Fields_of_a_part_of_a_group_do_not_pass_to_the_group_with_what_is_spread()
+    {
+        const int Count = 200;
+        DefineSums(
+            "map('Products', p => ({ Kind: p.Kind, N: 1, _: createField('One', 1) }))",
+            """
+            groupBy(x => x.Kind).aggregate(g => {
+                const n = g.values.reduce((sum, x) => sum + x.N, 0), size = n < 130 ? 'Small' : 'Large';
+                return { ...g.values[0], Kind: g.key, N: n, _: n < 130 || n === 200 ? createField(size, n) : null };
+            })
+            """);
+        var batch = new WriteBatch();
+        for (int i = 0; i < Count; i++)
+            batch.Put($"products/{i}", Body("pot", []));
+        batch.Put("products/pan", Body("pan", []));
+        await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        Assert.Equal(["""{"Kind":"pot"}"""], await _run.AskAsync("from index Sums where Large = 200 select Kind"));
+        Assert.Equal(["""{"Kind":"pan"}"""], await _run.AskAsync("from index Sums where Small > 0 select Kind"));
+        await _run.DeleteAsync("products/1");
+        Assert.Equal(["""{"N":199}"""], await _run.AskAsync("from index Sums where Kind = 'pot' select N"));
+        Assert.Empty(await _run.AskAsync("from index Sums where Large > 0"));
+        Assert.Equal(["""{"Kind":"pan"}"""], await _run.AskAsync("from index Sums where Small > 0 select Kind"));
+        Assert.Equal(IndexState.Normal, Assert.Single(_run.Database.Indexes.List()).State);
+    }
+
     [Fact]
     public async Task What_lies_beside_documents_may_name_fields_too()
     {

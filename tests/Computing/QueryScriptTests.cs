@@ -64,6 +64,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
         "from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }",
         """[{"Name":"none"}]""")]
     [InlineData("from Orders filter Freight >= 3 and Freight <= 4.5 and Tags = 't3'", """["orders/3"]""")]
+    [InlineData("from Orders filter Freight < Lines[].N", """["orders/0","orders/1"]""")]
+    [InlineData("from Orders as o where o.Freight < 3 filter o.Lines[].N >= o.Freight", """["orders/0","orders/1"]""")]
     [InlineData("from Orders filter Lines[].P in ('P2', 'p4') and not Company = 'COMPANIES/9'", """["orders/2","orders/4"]""")]
     [InlineData(
         "from Orders filter Freight between 2 and 3.5 or startsWith(Tags, 'T9')", """["orders/2","orders/3","orders/9"]""")]
@@ -172,6 +174,65 @@ public sealed class QueryScriptTests : IAsyncLifetime
         var json = new ArrayBufferWriter<byte>();
         results.WriteTimings(json);
         Assert.Contains("\"Script\"", Encoding.UTF8.GetString(json.WrittenSpan), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_declared_time_series_is_selected_of_what_a_declared_function_lets_pass()
+    {
+        const string Declared =
+            "declare timeseries s(x) { from x.Heart select count() } declare function f(o) { return o.Freight > 8; } ";
+        await _database.WriteAsync(
+            new WriteBatch().TimeSeries("orders/9", "Heart", [new Kinds.TimeSeriesPoint(DateTime.UnixEpoch, [60], null)]),
+            Cancel);
+        List<string> rows = await AskAsync(Declared + "from Orders as o filter f(o) select o.Freight as F, s(o) as S");
+        Assert.Equal(2, rows.Count);
+        Assert.Contains("\"Count\":1", Assert.Single(rows, static row => row.StartsWith("{\"F\":9.50", StringComparison.Ordinal)),
+            StringComparison.Ordinal);
+        foreach (string refused in (string[])["filter s(o) select o.Freight", "select f(o) as A, s(o) as S"])
+            await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync($"{Declared}from Orders as o {refused}"));
+    }
+
+    /// <summary>What a script includes is brought along once, and what does not exist is not.</summary>
+    [Theory]
+    [InlineData("select { F: (include(o.Company), o.Freight) }")]
+    [InlineData("select { F: (includes.document([o.Company, 'none', null]), include(o.Company), o.Freight) }")]
+    [InlineData("filter f(o) select o.Freight as F")]
+    public async Task A_script_adds_documents_to_the_answer(string select)
+    {
+        using QueryResults results = await QueryAsync(
+            "declare function f(o) { include(o.Company); return true; } from Orders as o where o.Freight < 4 " + select, default);
+        int rows = 0;
+        while (results.MoveNext())
+            rows++;
+        var json = new ArrayBufferWriter<byte>();
+        results.WriteIncludes(json);
+        using JsonDocument includes = JsonDocument.Parse(json.WrittenMemory);
+        Assert.Equal(4, rows);
+        Assert.Equal(["companies/1"], includes.RootElement.EnumerateObject().Select(static one => one.Name));
+        Assert.Equal("Alfreds", includes.RootElement.GetProperty("companies/1").GetProperty("Name").GetString());
+    }
+
+    [Fact]
+    public async Task A_script_adds_values_and_revisions_to_the_answer()
+    {
+        using QueryResults results = await QueryAsync(
+            "from Orders as o where id() = 'orders/1' select { F: (includes.cmpxchg('a'), includes.revisions('A:1-x'), 1) }",
+            default);
+        while (results.MoveNext())
+        {
+        }
+
+        BesideIncluded included = Assert.IsType<BesideIncluded>(results.IncludedBeside);
+        Assert.Equal(
+            (true, "a", true, "A:1-x", false),
+            (included.HasCompareExchange, Assert.Single(included.CompareExchangeKeys), included.HasRevisions,
+                Assert.Single(included.Revisions), included.HasCounters));
+        using QueryResults none = await QueryAsync("from Orders as o where id() = 'orders/1' select { F: 1 }", default);
+        while (none.MoveNext())
+        {
+        }
+
+        Assert.False(none.IncludedBeside is { HasCompareExchange: true } or { HasRevisions: true });
     }
 
     private Task<QueryResults> QueryAsync(string text, JsonElement parameters) =>

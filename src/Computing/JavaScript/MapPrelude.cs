@@ -15,7 +15,10 @@ internal static class MapPrelude
     /// <summary>The function that converts the times of a segment to dates.</summary>
     public const string WithTimes = "$withTimes";
 
-    /// <summary>The function that moves dynamic fields to the member in which they are expected.</summary>
+    /// <summary>
+    /// The function that moves dynamic fields to the member in which they are expected. What is there already was spread from a
+    /// document or an earlier result, whose fields are no fields of this result.
+    /// </summary>
     public const string WithFields = "$withFields";
 
     public const string Text = """
@@ -59,10 +62,10 @@ internal static class MapPrelude
             globalThis.$withFields = results => {
                 const one = result => {
                     if (typeof result !== 'object' || result === null) return result;
-                    if (!Object.values(result).some(isMade)) return result;
+                    if (!('@fields' in result) && !Object.values(result).some(isMade)) return result;
                     const plain = {}, fields = [];
                     for (const [name, value] of Object.entries(result))
-                        if (isMade(value)) fields.push(...[value].flat(Infinity)); else plain[name] = value;
+                        if (isMade(value)) fields.push(...[value].flat(Infinity)); else if (name !== '@fields') plain[name] = value;
                     return { ...plain, '@fields': fields };
                 };
                 return Array.isArray(results) ? results.map(one) : one(results);

@@ -35,6 +35,8 @@ internal sealed class ScriptEngine : IDisposable
         try
         {
             JsValue subject = document is null ? JsValue.Undefined : ScriptJson.Read(engine, document.RootElement);
+            if (document is not null)
+                _functions.Note(subject, call.This);
             var arguments = new JsValue[call.Arguments.Count];
             for (int i = 0; i < arguments.Length; i++)
                 arguments[i] = ScriptJson.Read(engine, call.Arguments[i]);

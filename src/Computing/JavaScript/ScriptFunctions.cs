@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Jint;
 using Jint.Native;
 using Jint.Native.Object;
@@ -15,6 +16,7 @@ internal sealed class ScriptFunctions
     private const uint MaxLoaded = 4_096;
 
     private readonly Engine _engine;
+    private readonly Dictionary<object, ReadOnlyMemory<byte>> _originals = new(ReferenceEqualityComparer.Instance);
     private IScriptHost? _host;
 
     public ScriptFunctions(Engine engine, int maxLength)
@@ -26,6 +28,14 @@ internal sealed class ScriptFunctions
             Host.Counter(IdText(arguments.At(0), "counter"), Text(arguments.At(1), "counter", "the counter's name")) is { } sum
                 ? new JsNumber((double)sum)
                 : JsValue.Null);
+        Define("counterRaw", 2, (_, arguments) => CounterRaw(arguments));
+        Define("scalarToRawString", 2, (_, arguments) => ScalarText(arguments.At(0), arguments.At(1)));
+        Define("include", 1, (_, arguments) => Include(ScriptIncludeKind.Document, arguments));
+        var includes = new JsObject(engine);
+        includes.Set("document", Including(ScriptIncludeKind.Document, "document"));
+        includes.Set("cmpxchg", Including(ScriptIncludeKind.CompareExchange, "cmpxchg"));
+        includes.Set("revisions", Including(ScriptIncludeKind.Revision, "revisions"));
+        engine.SetValue("includes", includes);
         Define("put", 2, (_, arguments) => Put(arguments));
         Define("del", 1, (_, arguments) => Delete(arguments));
         Define("incrementCounter", 3, (_, arguments) => IncrementCounter(arguments));
@@ -49,7 +59,14 @@ internal sealed class ScriptFunctions
 
     public void Begin(IScriptHost host) => _host = host;
 
-    public void End() => _host = null;
+    public void End()
+    {
+        _host = null;
+        _originals.Clear();
+    }
+
+    /// <summary>Notes the text of a document, so that its numbers can be had as they are written.</summary>
+    public void Note(JsValue document, ReadOnlyMemory<byte> json) => _originals[document] = json;
 
     private void Define(string name, int parameters, Func<JsValue, JsValue[], JsValue> function) =>
         _engine.SetValue(name, new ClrFunction(_engine, name, function, parameters));
@@ -126,7 +143,64 @@ internal sealed class ScriptFunctions
         return JsValue.Undefined;
     }
 
-    private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : ScriptJson.Parse(_engine, json);
+    /// <summary>Returns the sums of a counter by the node that counted; there is one. Null if there is no counter.</summary>
+    private JsValue CounterRaw(JsValue[] arguments)
+    {
+        if (Host.Counter(IdText(arguments.At(0), "counterRaw"), Text(arguments.At(1), "counterRaw", "the counter's name"))
+            is not { } sum)
+            return JsValue.Null;
+        var byNode = new JsObject(_engine);
+        byNode.Set("A", new JsNumber((double)sum));
+        return byNode;
+    }
+
+    private ClrFunction Including(ScriptIncludeKind kind, string name) =>
+        new(_engine, name, (_, arguments) => Include(kind, arguments), 1);
+
+    /// <summary>Includes each of the arguments, which may be arrays; nothing for null.</summary>
+    private JsValue Include(ScriptIncludeKind kind, JsValue[] names)
+    {
+        foreach (JsValue name in names)
+        {
+            if (name is JsArray several)
+                Include(kind, [.. several]);
+            else if (!name.IsNull() && !name.IsUndefined())
+                Host.Include(kind, Text(name, "include", "what to include"));
+        }
+
+        return JsValue.Undefined;
+    }
+
+    /// <summary>Calls a function with a document whose numbers are texts, as they are written.</summary>
+    private JsValue ScalarText(JsValue document, JsValue select)
+    {
+        if (document is not ObjectInstance)
+            return JsValue.Null;
+        if (select is not Jint.Native.Function.Function)
+            throw new ScriptException(
+                "'scalarToRawString' wants a document and a function that selects a value of it: scalarToRawString(o, x => "
+                    + "x.Price).");
+        using JsonDocument? original = _originals.TryGetValue(document, out ReadOnlyMemory<byte> text)
+            ? JsonDocument.Parse(text, ScriptJson.Reading)
+            : null;
+        var written = new System.Buffers.ArrayBufferWriter<byte>();
+        ScriptJson.Write(document, original?.RootElement ?? default, written, int.MaxValue);
+        using var current = JsonDocument.Parse(written.WrittenMemory, ScriptJson.Reading);
+        JsValue found = _engine.Call(select, [ScriptJson.Read(_engine, current.RootElement, asTexts: true)]);
+        return found is JsString || found.IsNull() || found.IsUndefined()
+            ? found
+            : throw new ScriptException("'scalarToRawString' selects an object or an array: select a number, text or boolean.");
+    }
+
+    private JsValue Parse(byte[]? json)
+    {
+        if (json is null)
+            return JsValue.Null;
+        JsValue parsed = ScriptJson.Parse(_engine, json);
+        if (parsed is ObjectInstance)
+            Note(parsed, json);
+        return parsed;
+    }
 
     /// <summary>Returns an id, given as such or as a document.</summary>
     private static string IdText(JsValue value, string function) =>

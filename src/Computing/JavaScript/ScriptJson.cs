@@ -73,23 +73,28 @@ internal static class ScriptJson
     }
 
     /// <summary>Converts a JSON element to a value of a script.</summary>
-    public static JsValue Read(Engine engine, JsonElement json)
+    /// <param name="engine">The engine.</param>
+    /// <param name="json">The element.</param>
+    /// <param name="asTexts">Whether numbers and booleans become strings, as they are written.</param>
+    public static JsValue Read(Engine engine, JsonElement json, bool asTexts = false)
     {
         switch (json.ValueKind)
         {
             case JsonValueKind.Object:
                 var made = new JsObject(engine);
                 foreach (JsonProperty member in json.EnumerateObject())
-                    made.FastSetDataProperty(member.Name, Read(engine, member.Value));
+                    made.FastSetDataProperty(member.Name, Read(engine, member.Value, asTexts));
                 return made;
             case JsonValueKind.Array:
                 var items = new JsValue[json.GetArrayLength()];
                 int place = 0;
                 foreach (JsonElement item in json.EnumerateArray())
-                    items[place++] = Read(engine, item);
+                    items[place++] = Read(engine, item, asTexts);
                 return new JsArray(engine, items);
             case JsonValueKind.String:
                 return new JsString(json.GetString() ?? "");
+            case JsonValueKind.Number or JsonValueKind.True or JsonValueKind.False when asTexts:
+                return new JsString(json.GetRawText());
             case JsonValueKind.Number:
                 return new JsNumber(json.GetDouble());
             case JsonValueKind.True:

@@ -24,14 +24,14 @@ internal static class DumpIndex
     public static void Write(Utf8JsonWriter json, DumpedIndex index)
     {
         if (index.Mapping is StaticIndexMapping byHand)
-            WriteByHand(json, byHand.Definition, index.Settings);
+            WriteByHand(json, byHand.Definition, index);
         else if (index.Mapping is GroupDefinition groups)
             WriteGroups(json, groups, index.Settings);
         else
             WriteAuto(json, (AutoIndexDefinition)index.Mapping, index.Settings);
     }
 
-    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition, IndexSettings settings)
+    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition, DumpedIndex index)
     {
         json.WriteStartObject();
         json.WriteString("Type"u8, Map);
@@ -42,10 +42,16 @@ internal static class DumpIndex
         foreach (string map in definition.Maps)
             json.WriteStringValue(map);
         json.WriteEndArray();
-        WriteSettings(json, settings);
+        WriteSettings(json, index.Settings);
         json.WriteEndObject();
         json.WritePropertyName("TreepieIndex"u8);
         IndexDefinitionJson.Write(json, definition);
+        if (index.History.Count > 0)
+        {
+            json.WritePropertyName("TreepieHistory"u8);
+            DefinitionHistory.Write(json, index.History);
+        }
+
         json.WriteEndObject();
     }
 
@@ -124,8 +130,45 @@ internal static class DumpIndex
     /// Compiles the maps of dumps by other programs; null: indexes with computed maps are skipped. Computed indexes in dumps
     /// of this program are always kept.
     /// </param>
-    public static DumpedIndex? Read(JsonElement json, ComputingEngine? computing) =>
-        ReadMapping(json, computing) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
+    /// <param name="histories">The definitions of indexes by name, of a dump by another program; null if there are none.</param>
+    public static DumpedIndex? Read(
+        JsonElement json, ComputingEngine? computing, IReadOnlyDictionary<string, IReadOnlyList<DefinitionVersion>>? histories)
+    {
+        if (ReadMapping(json, computing) is not { } mapping)
+            return null;
+        IReadOnlyList<DefinitionVersion>? history = json.TryGetProperty("TreepieHistory"u8, out JsonElement own)
+            ? DefinitionHistory.Read(own, static one => IndexDefinitionJson.Read(one))
+            : histories?.GetValueOrDefault(mapping.Name);
+        return new DumpedIndex(mapping, ReadSettings(json)) { History = history ?? [] };
+    }
+
+    /// <summary>
+    /// Reads the histories of the database record of a dump by another program: the definitions of each index that can be built
+    /// here.
+    /// </summary>
+    public static IReadOnlyDictionary<string, IReadOnlyList<DefinitionVersion>> ReadHistories(
+        JsonElement record, ComputingEngine? computing)
+    {
+        var histories = new Dictionary<string, IReadOnlyList<DefinitionVersion>>(StringComparer.OrdinalIgnoreCase);
+        if (!record.TryGetProperty(DumpRecord.Histories, out JsonElement all) || all.ValueKind != JsonValueKind.Object)
+            return histories;
+        foreach (JsonProperty index in all.EnumerateObject())
+        {
+            try
+            {
+                histories[index.Name] = DefinitionHistory.Read(index.Value, json => Compiled(json, computing));
+            }
+            catch (Exception error) when (error is KeyNotFoundException or InvalidOperationException or FormatException)
+            {
+                // A history is for display; the index is read without it.
+            }
+        }
+
+        return histories;
+    }
+
+    private static IndexDefinition Compiled(JsonElement definition, ComputingEngine? computing) =>
+        ComputedDefinition.Compile(IndexDefinition.FromJson(definition), computing).Definition;
 
     /// <summary>Reads the settings; those that are missing or unknown get their defaults.</summary>
     private static IndexSettings ReadSettings(JsonElement json)
@@ -163,7 +206,7 @@ internal static class DumpIndex
             return null;
         if (!type.ValueEquals(AutoMap))
             return definition.TryGetProperty("Maps"u8, out _)
-                ? ByHand(() => ComputedDefinition.Compile(IndexDefinition.FromJson(definition), computing).Definition)
+                ? ByHand(() => Compiled(definition, computing))
                 : null;
 
         var fields = new List<AutoIndexField>();

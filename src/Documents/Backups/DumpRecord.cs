@@ -17,6 +17,9 @@ internal static class DumpRecord
 {
     public const string Section = "DatabaseRecord";
 
+    /// <summary>The last definitions of each index by its name; see <see cref="DumpIndex.ReadHistories"/>.</summary>
+    public const string Histories = "IndexesHistory";
+
     private static readonly (LifecycleTask Task, string Member, string Frequency)[] _tasks =
     [
         (LifecycleTask.Expiration, "Expiration", "DeleteFrequencyInSec"),
@@ -24,8 +27,9 @@ internal static class DumpRecord
         (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
     ];
 
-    /// <summary>Members that describe the dump and contain nothing to import.</summary>
-    private static readonly string[] _passedOver = ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode"];
+    /// <summary>Members that describe the dump and contain no setting.</summary>
+    private static readonly string[] _passedOver =
+        ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode", Histories];
 
     public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot)
     {

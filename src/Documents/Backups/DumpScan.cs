@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Kinds;
 using Treepie.Store;
 
@@ -33,6 +34,7 @@ internal sealed class DumpScan
     private DumpHeader? _header;
     private ChangeVectors? _changeVectors;
     private DumpManifest? _manifest;
+    private IReadOnlyDictionary<string, IReadOnlyList<DefinitionVersion>>? _histories;
     private string? _hash;
     private ContentHash? _settings;
     private bool _begun;
@@ -273,6 +275,7 @@ internal sealed class DumpScan
         using var json = JsonDocument.Parse(_reader.Element.ToArray(), new JsonDocumentOptions { MaxDepth = _maxDepth });
         if (json.RootElement.ValueKind != JsonValueKind.Object)
             return;
+        _histories = DumpIndex.ReadHistories(json.RootElement, _computing);
         foreach ((string name, byte[]? setting) in DumpRecord.Read(json.RootElement))
         {
             if (setting is null)
@@ -421,7 +424,7 @@ internal sealed class DumpScan
         {
             if (hash.Counts.Indexes >= MaxIndexes)
                 throw Damaged(DumpJson.Indexes, $"there are more than {MaxIndexes:N0} indexes, which no database has.");
-            if (DumpIndex.Read(element, _computing) is not { } index)
+            if (DumpIndex.Read(element, _computing, _histories) is not { } index)
             {
                 _sections.LeaveOut(DumpJson.Indexes, "Indexes that this program cannot build");
                 continue;

@@ -14,10 +14,16 @@ namespace Treepie.Backups;
 /// </param>
 internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
 {
+    /// <summary>Its last definitions, newest first; as settings, no part of the content.</summary>
+    public IReadOnlyList<DefinitionVersion> History { get; init; } = [];
+
     /// <summary>Returns the current indexes of a database.</summary>
     public static IReadOnlyList<DumpedIndex> Of(Database database) =>
         [.. database.Indexes.Definitions()
-            .Select(mapping => new DumpedIndex(mapping, database.Indexes.Control.Settings(mapping.Name)))];
+            .Select(mapping => new DumpedIndex(mapping, database.Indexes.Control.Settings(mapping.Name))
+            {
+                History = mapping is StaticIndexMapping ? database.Indexes.History(mapping.Name) : []
+            })];
 
     /// <summary>Checks that the indexes created have the settings of the dump.</summary>
     /// <exception cref="BackupException">The settings differ.</exception>
@@ -38,6 +44,7 @@ internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
     public void MakeIn(Database restored)
     {
         restored.Indexes.Ensure(Mapping);
+        restored.Indexes.RestoreHistory(Mapping.Name, History);
         if (Settings != new IndexSettings())
             restored.Indexes.Control.Set(Mapping.Name, _ => Settings);
     }

@@ -68,6 +68,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             database.Indexes.FindOrCreate(groups, out _);
         else
             database.Indexes.Ensure(index.Mapping);
+        if (isNew)
+            database.Indexes.RestoreHistory(name, index.History);
         // An existing index keeps its settings, also if it has another name or covers more fields.
         if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
             database.Indexes.Control.Set(name, _ => index.Settings);

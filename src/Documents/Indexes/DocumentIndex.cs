@@ -180,12 +180,12 @@ internal sealed class DocumentIndex
         var extractor = new FieldExtractor(Definition, fields.First, fields.End);
         return Definition.Reduction is { } reduction
             ? new ResultBatch(
-                Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, Maps),
-                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs),
+                Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider),
+                new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters(), Outputs),
                 new MappingAgain(reduction.Map, Store), Maps, Reduces, Outputs)
             : Definition.Map is { } map
                 ? new ComputedBatch(
-                    map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch(), Maps), Writer, Store)
+                    map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch()), Writer, Store, Maps)
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
     }
 
@@ -280,7 +280,7 @@ internal sealed class DocumentIndex
     {
         if (definition.Map is { } map)
         {
-            var computed = new ComputedEntries(map, extractor, timeProvider, batch, new MapCounters());
+            var computed = new ComputedEntries(map, extractor, timeProvider, batch);
             var again = new BesideOwners(map);
             bool isTooMuch = false;
             add = feed =>
@@ -308,7 +308,7 @@ internal sealed class DocumentIndex
             return () => batch.HeldBytes;
         }
 
-        var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, new MapCounters());
+        var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider);
         var documents = new MappedDocuments();
         var owners = new BesideOwners(reduction.Map);
         add = feed =>

@@ -154,6 +154,10 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Returns the latest definitions of a static index, at most 10, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _statics?.History(name) ?? [];
 
+    /// <summary>Gives an index that was just created from a dump the history it has there.</summary>
+    internal void RestoreHistory(string name, IReadOnlyList<DefinitionVersion> versions) =>
+        _statics?.RestoreHistory(name, versions);
+
     /// <summary>
     /// Waits until all indexes, or the named ones, have processed everything committed before the call; returns false on timeout.
     /// </summary>

@@ -23,6 +23,7 @@ internal static class IndexDescription
             IndexProgress progress = index.Progress;
             IndexMapping definition = index.Definition;
             string? problem = progress.Fault?.Message ?? index.Maps.Failing(name, index.Reduces);
+            (long maps, long mapErrors) = index.Maps.Maps;
             (int waiting, long oldestTicks) = Waiting(index, searcher.LastEtag, snapshot);
             return Describe(definition, name) with
             {
@@ -33,6 +34,8 @@ internal static class IndexDescription
                 Settings = onOff.Settings,
                 IsPaused = onOff.IsPaused,
                 EntryCount = searcher.EntryCount,
+                MapAttempts = maps,
+                MapErrors = mapErrors,
                 ReduceAttempts = index.Reduces.Reduces,
                 ReduceErrors = index.Reduces.Errors,
                 LastIndexedEtag = searcher.LastEtag,

@@ -61,6 +61,9 @@ public enum FieldIndexing
 
     /// <summary>Whole values, case-sensitive; numbers; sortable.</summary>
     Exact,
+
+    /// <summary>Not at all: the value can be selected, and nothing is found by it.</summary>
+    No,
 }
 
 /// <summary>The source of a spatial field in a document: either a point as two numbers, or a shape as WKT.</summary>

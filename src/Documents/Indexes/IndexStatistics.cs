@@ -28,6 +28,15 @@ public sealed record IndexStatistics
     public bool IsMapReduce { get; init; }
 
     /// <summary>
+    /// The number of times that its map ran for a document of a committed batch, since it was built or its errors were cleared; 0
+    /// if its map only names fields and paths.
+    /// </summary>
+    public long MapAttempts { get; init; }
+
+    /// <summary>The number of these that failed.</summary>
+    public long MapErrors { get; init; }
+
+    /// <summary>
     /// The number of calls of its reduce since it was built: one for each leaf and branch of partial results affected by a
     /// change.
     /// </summary>

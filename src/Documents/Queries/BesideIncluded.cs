@@ -23,10 +23,10 @@ public sealed class BesideIncluded
     public bool HasTimeSeries { get; init; }
 
     /// <summary>Whether compare-exchange values are included, even if there are none.</summary>
-    public bool HasCompareExchange { get; init; }
+    public bool HasCompareExchange { get => field || _keys.Count > 0; init; }
 
     /// <summary>Whether revisions are included, even if no document has any.</summary>
-    public bool HasRevisions { get; init; }
+    public bool HasRevisions { get => field || _revisions.Count > 0; init; }
 
     /// <summary>The names of included counters by document; an empty list means all of them.</summary>
     public IEnumerable<(string DocumentId, IReadOnlyCollection<string> Names)> Counters =>

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Buffers.Text;
 using System.Text.Encodings.Web;
 using System.Text.Json;
+using Treepie.Computations;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Plans;
 using Treepie.Queries.Projecting;
@@ -51,7 +52,7 @@ public sealed class QueryResults : IDisposable
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.MaxScriptTime,
+                script, context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
                 context.CancellationToken);
         }
 
@@ -60,11 +61,11 @@ public sealed class QueryResults : IDisposable
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
         _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults) : null;
-        _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0
+        _includes = query.Script is null && query.IncludePaths.Count + query.IncludeIds.Count == 0
             ? null
             : new IncludeCollector(query.IncludePaths, query.IncludeIds);
-        _beside = query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
-        IncludedPaths = _includes is null ? [] : [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
+        _beside = query.Script is null && query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
+        IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
     /// <summary>The number of matches before paging; a lower bound if <see cref="IsTotalExact"/> is false.</summary>
@@ -174,6 +175,17 @@ public sealed class QueryResults : IDisposable
     }
 
     private bool Filters => _context.Query.Filters;
+
+    /// <summary>Adds what a script includes. A query with a script has both collectors.</summary>
+    private void Include(ScriptIncludeKind kind, string name)
+    {
+        if (kind == ScriptIncludeKind.Document)
+            _includes?.Add(name);
+        else if (kind == ScriptIncludeKind.CompareExchange)
+            _beside?.Included.AddCompareExchange(name);
+        else
+            _beside?.Included.AddRevision(name);
+    }
 
     private void TakeDocument()
     {

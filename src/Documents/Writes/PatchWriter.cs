@@ -142,6 +142,10 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
+    public void Include(ScriptIncludeKind kind, string name) => throw new ScriptException(
+        "'include' adds to the answer of a query, and a patch has none: 'load' reads a document.");
+
+    /// <inheritdoc/>
     public void Write(string line)
     {
         if (_lines.Count < MostLines)

@@ -56,7 +56,7 @@ internal enum OrderHint
 }
 
 /// <summary>One key of an order.</summary>
-/// <param name="Field">The field to sort by; empty for score and random.</param>
+/// <param name="Field">The field to sort by; empty for score, random and key.</param>
 /// <param name="Kind">How the values are compared.</param>
 /// <param name="Descending">Whether to sort in descending order.</param>
 /// <param name="NullsFirst">Where nulls and missing values go; null: they sort as the smallest.</param>
@@ -101,4 +101,13 @@ public enum SortKind
 
     /// <summary>By <see cref="SortKey.Custom"/>.</summary>
     Custom,
+
+    /// <summary>
+    /// By the key of the entry as text, in byte order, up to its first byte 00 or FF: what follows tells entries of one document
+    /// apart. Takes no field.
+    /// </summary>
+    Key,
+
+    /// <summary>As <see cref="Key"/>, with runs of digits compared as numbers.</summary>
+    AlphaNumericKey,
 }

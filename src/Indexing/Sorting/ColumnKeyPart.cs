@@ -127,7 +127,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         Span<byte> scratch = stackalloc byte[SortText.MaxBytes];
         ReadOnlySpan<byte> text = WholeText(chunk, slot, scratch);
         if (sort.Kind == SortKind.AlphaNumeric)
-            AppendAlphaNumeric(text, key);
+            key.AppendAlphaNumeric(text);
         else
             key.AppendText(text);
         key.EndText();
@@ -135,35 +135,4 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
 
     private ReadOnlySpan<byte> WholeText(SortChunk chunk, int slot, Span<byte> scratch) =>
         context.View.WholeText(column, scratch[..SortText.Copy(chunk, slot, scratch)]);
-
-    /// <summary>
-    /// Appends a text in which runs of digits compare as numbers: a run is written as the digit 0, the number of significant
-    /// digits (4 bytes), and these digits. A run thus sorts like a digit among other characters, and 9 before 10. Leading
-    /// zeros are ignored.
-    /// </summary>
-    private static void AppendAlphaNumeric(ReadOnlySpan<byte> text, KeyBuffer key)
-    {
-        while (!text.IsEmpty)
-        {
-            int digits = text.IndexOfAnyExceptInRange((byte)'0', (byte)'9');
-            if (digits < 0)
-                digits = text.Length;
-            if (digits > 0)
-            {
-                ReadOnlySpan<byte> run = text[..digits].TrimStart((byte)'0');
-                key.Append((byte)'0');
-                for (int shift = 24; shift >= 0; shift -= 8)
-                    key.Append((byte)(run.Length >> shift));
-                key.AppendText(run);
-                text = text[digits..];
-                continue;
-            }
-
-            int others = text.IndexOfAnyInRange((byte)'0', (byte)'9');
-            if (others < 0)
-                others = text.Length;
-            key.AppendText(text[..others]);
-            text = text[others..];
-        }
-    }
 }

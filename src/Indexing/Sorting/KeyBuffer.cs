@@ -55,6 +55,37 @@ internal sealed class KeyBuffer
         }
     }
 
+    /// <summary>
+    /// Appends a text in which runs of digits compare as numbers: a run is written as the digit 0, the number of significant
+    /// digits (4 bytes), and these digits. A run thus sorts like a digit among other characters, and 9 before 10. Leading
+    /// zeros are ignored.
+    /// </summary>
+    public void AppendAlphaNumeric(ReadOnlySpan<byte> text)
+    {
+        while (!text.IsEmpty)
+        {
+            int digits = text.IndexOfAnyExceptInRange((byte)'0', (byte)'9');
+            if (digits < 0)
+                digits = text.Length;
+            if (digits > 0)
+            {
+                ReadOnlySpan<byte> run = text[..digits].TrimStart((byte)'0');
+                Append((byte)'0');
+                for (int shift = 24; shift >= 0; shift -= 8)
+                    Append((byte)(run.Length >> shift));
+                AppendText(run);
+                text = text[digits..];
+                continue;
+            }
+
+            int others = text.IndexOfAnyInRange((byte)'0', (byte)'9');
+            if (others < 0)
+                others = text.Length;
+            AppendText(text[..others]);
+            text = text[others..];
+        }
+    }
+
     public void EndText()
     {
         Append(0);

@@ -57,6 +57,7 @@ internal static class SortPlan
             {
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
+                SortKind.Key or SortKind.AlphaNumericKey => new EntryKeyPart(context, sort[i]),
                 SortKind.Distance => new DistanceKeyPart(
                     SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
                 _ => new ColumnKeyPart(context, Column(context.View, sort[i].Field), sort[i]),

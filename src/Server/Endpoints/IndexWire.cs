@@ -71,6 +71,13 @@ internal static class IndexWire
         json.WriteBoolean("IsStale", index.IsStale);
         json.WriteNumber("EntriesCount", index.EntryCount);
         json.WriteNumber("ErrorsCount", index.ErrorCount);
+        if (index.MapAttempts > 0)
+        {
+            json.WriteNumber("MapAttempts", index.MapAttempts);
+            json.WriteNumber("MapSuccesses", index.MapAttempts - index.MapErrors);
+            json.WriteNumber("MapErrors", index.MapErrors);
+        }
+
         if (index.IsMapReduce)
         {
             json.WriteNumber("ReduceAttempts", index.ReduceAttempts);

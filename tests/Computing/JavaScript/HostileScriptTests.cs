@@ -166,6 +166,10 @@ public sealed class HostileScriptTests
             string id, string name, IReadOnlyList<TimeSeriesPoint> points,
             IReadOnlyList<(DateTime From, DateTime To)> deletes) => throw new NotSupportedException();
 
+        public void Include(ScriptIncludeKind kind, string name)
+        {
+        }
+
         public void Write(string line)
         {
         }

@@ -33,6 +33,17 @@ public sealed class ScriptTests
         + "13.405, "
             + "48.8566, 2.3522, 'miles')); this.none = spatial.distance(1, null, 2, 3);", "{}",
         """{"km":877,"miles":545,"none":null}""")]
+    [InlineData(
+        "this.c = [counterRaw('a/1', 'Likes'), counterRaw('a/1', 'none'), counter('a/1', 'Likes')];", "{}",
+        """{"c":[{"A":7},null,7]}""")]
+    [InlineData(
+        "const raw = f => scalarToRawString(this, f); this.t = [raw(x => x.a), raw(x => x.l[1].n), raw(x => x.s), raw(x => x.y), "
+            + "raw(x => x.none) === undefined, scalarToRawString(load('none'), x => x.a)];",
+        """{"a":1.0,"l":[0,{"n":1152921504606846977}],"s":"2.50","y":true}""",
+        "{\"a\":1.0,\"l\":[0,{\"n\":1152921504606846977}],\"s\":\"2.50\",\"y\":true,"
+            + "\"t\":[\"1.0\",\"1152921504606846977\",\"2.50\",\"true\",true,null]}")]
+    [InlineData("this.t = scalarToRawString(load('b/1'), x => x.x);", "{}", """{"t":"42"}""")]
+    [InlineData("this.a = 2; this.t = scalarToRawString(this, x => x.a);", """{"a":1.0}""", """{"a":2,"t":"2"}""")]
     [InlineData("this.t = convertJsTimeToTimeSpanString(90061001);", "{}", """{"t":"1.01:01:01.0010000"}""")]
     [InlineData(
         "archived.archiveAt(this, '2030-01-01'); this.n = counterNamesFor(this).concat(attachmentsFor(this), "
@@ -176,7 +187,7 @@ public sealed class ScriptTests
 
         public byte[]? CompareExchange(string key) => null;
 
-        public long? Counter(string id, string name) => null;
+        public long? Counter(string id, string name) => name == "Likes" ? 7 : null;
 
         public string Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector) => id;
 
@@ -197,6 +208,8 @@ public sealed class ScriptTests
         public void ChangeTimeSeries(
             string id, string name, IReadOnlyList<TimeSeriesPoint> points,
             IReadOnlyList<(DateTime From, DateTime To)> deletes) => throw new NotSupportedException();
+
+        public void Include(ScriptIncludeKind kind, string name) => throw new ScriptException($"{kind} {name}");
 
         public void Write(string line)
         {

@@ -74,6 +74,45 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(2, database.GetStatistics().UniqueAttachmentCount);
         Assert.Equal(
             new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
+        AssertHistory(database, (3, "u.Age"), (2, "u.Years"));
+        Assert.Empty(database.Indexes.History("Gone"));
+    }
+
+    [Fact]
+    public async Task The_last_definitions_of_an_index_go_with_it()
+    {
+        await using Database database = Database.Open(Target);
+        await database.ImportAsync(new MemoryStream(Whole()), null, null, Cancel);
+        AssertHistory(database, (3, "u.Age"), (2, "u.Years"));
+        using var output = new MemoryStream();
+        await database.BackupAsync(output, new BackupOptions { Compression = BackupCompression.None }, null, Cancel);
+
+        string copy = Path.Combine(_files.Path, "copy");
+        await Database.RestoreAsync(new MemoryStream(output.ToArray()), copy, null, null, Cancel);
+        await using Database restored = Database.Open(copy);
+        AssertHistory(restored, (3, "u.Age"), (2, "u.Years"));
+
+        // An index that is there already keeps its own.
+        await restored.ImportAsync(new MemoryStream(Whole()), null, null, Cancel);
+        AssertHistory(restored, (3, "u.Age"), (2, "u.Years"));
+        restored.Indexes.Control.Set("Users/ByAge", static settings => settings with { LockMode = IndexLockMode.Unlock });
+        using var years = JsonDocument.Parse(
+            """{"Name":"Users/ByAge","Maps":["from u in docs.Users select new { u.Years, u.Age }"]}""");
+        restored.Indexes.Put(IndexDefinition.FromJson(years.RootElement));
+        await restored.ImportAsync(new MemoryStream(Whole()), null, null, Cancel);
+        Assert.Equal(4, restored.Indexes.History("Users/ByAge").Count);
+        Assert.Contains("u.Age }", restored.Indexes.History("Users/ByAge")[0].Definition.Maps[0], StringComparison.Ordinal);
+    }
+
+    private static void AssertHistory(Database database, params (int Day, string Field)[] versions)
+    {
+        IReadOnlyList<DefinitionVersion> history = database.Indexes.History("Users/ByAge");
+        Assert.Equal(
+            versions.Select(
+                static one => (
+                    new DateTime(2024, 1, one.Day, 0, 0, 0, DateTimeKind.Utc),
+                    $"from u in docs.Users select new {{ {one.Field} }}")),
+            history.Select(static version => (version.CreatedAt, Assert.Single(version.Definition.Maps))));
     }
 
     [Fact]
@@ -155,6 +194,11 @@ public sealed class RavenDumpTests : IDisposable
               "Expiration":{"Disabled":false,"DeleteFrequencyInSec":77},"Refresh":{"DeleteFrequencyInSec":5,"RefreshFrequencyInSec":-1},"Sorters":{},
               "TimeSeries":{"Collections":{"Users":{"Policies":[{"Name":"By1Hour","AggregationTime":{"Value":3600,"Unit":"Second"}}]}}},
               "DocumentsCompression":{"Collections":["Users"],"CompressAllCollections":false,"CompressRevisions":true},
+              "IndexesHistory":{"users/byage":[
+                {"CreatedAt":"2024-01-02T00:00:00.0000000Z","Source":"Client","Definition":{"Name":"Users/ByAge","Maps":["from u in docs.Users select new { u.Years }"]}},
+                {"CreatedAt":"2024-01-03T00:00:00.0000000Z","Source":"Client","Definition":{"Name":"Users/ByAge","Maps":["from u in docs.Users select new { u.Age }"]}},
+                {"CreatedAt":"2024-01-01T00:00:00.0000000Z","Source":"Client","Definition":{"Name":"Users/ByAge","Maps":["this is no map"]}}],
+                "Gone":[{"CreatedAt":"2024-01-01T00:00:00.0000000Z","Definition":{"Name":"Gone","Maps":["from u in docs.Users select new { u.Age }"]}}]},
               "Client":{"MaxNumberOfRequestsPerSession":30}},
             "Docs":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}

@@ -37,6 +37,7 @@ public sealed class FieldNameTests : IAsyncLifetime
                 new() { Name = "Name", Path = "In.Title", Indexing = FieldIndexing.Search, Sort = true },
                 new() { Name = "Weight", Path = "Size" },
                 new() { Name = "Key", Path = "Code", Indexing = FieldIndexing.Exact },
+                new() { Name = "Secret", Path = "In.Title", Indexing = FieldIndexing.No, Stored = true },
                 new() { Name = "Place", Spatial = new() { Latitude = "At.Lat", Longitude = "At.Lng" } },
             ],
         });
@@ -111,7 +112,7 @@ public sealed class FieldNameTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("where Nope = 1", "has no field 'Nope'; it has 'Words', 'Name', 'Weight', 'Key', 'Place'.")]
+    [InlineData("where Nope = 1", "has no field 'Nope'; it has 'Words', 'Name', 'Weight', 'Key', 'Secret', 'Place'.")]
     [InlineData("where search(Nope, 'x')", "has no field 'Nope'; it has")]
     [InlineData("order by Place", "The field 'Place' of the index 'N' does not answer this: it holds places")]
     [InlineData(
@@ -122,11 +123,52 @@ public sealed class FieldNameTests : IAsyncLifetime
         "The field 'Key' of the index 'N' does not answer this: it holds whole values with case")]
     [InlineData(
         "where vector.search(Words, 'AAAAAA==')", "The field 'Words' of the index 'N' does not answer this: it holds words")]
-    [InlineData("order by id()", "has no field 'id()'")]
+    [InlineData("where Secret = 'x'", "it holds what can be selected and not looked for")]
+    [InlineData("order by Secret", "it holds what can be selected and not looked for")]
+    [InlineData("order by id() as long", "write 'id() as alphaNumeric'")]
     public async Task Errors_name_the_fields_of_the_definition_and_what_they_are_for(string query, string problem) =>
         Assert.Contains(
             problem, (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync($"from index N {query}"))).Message,
             StringComparison.Ordinal);
+
+    [Fact]
+    public async Task A_field_that_is_not_indexed_is_selected_from_the_index()
+    {
+        using QueryResults results = await RunAsync("from index N where Weight = 3 select Secret");
+        Assert.True(results.MoveNext());
+        var row = new ArrayBufferWriter<byte>();
+        results.WriteCurrent(row);
+        Assert.StartsWith(
+            "{\"Secret\":\"Fox Tales\"", System.Text.Encoding.UTF8.GetString(row.WrittenSpan), StringComparison.Ordinal);
+        InvalidIndexDefinitionException error = Assert.Throws<InvalidIndexDefinitionException>(
+            () => _database.Indexes.Put(new IndexDefinition
+            {
+                Name = "Nothing",
+                Collections = ["Notes"],
+                Fields = [new() { Name = "Secret", Path = "In.Title", Indexing = FieldIndexing.No }],
+            }));
+        Assert.Contains("none of its fields is indexed", error.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("order by id()", "notes/1 Notes/10 notes/2")]
+    [InlineData("order by id() desc limit 2", "notes/2 Notes/10")]
+    [InlineData("order by id() desc limit 1, 1", "Notes/10")]
+    [InlineData("order by id() as alphaNumeric", "notes/1 notes/2 Notes/10")]
+    [InlineData("order by id() as alphaNumeric desc", "Notes/10 notes/2 notes/1")]
+    [InlineData("as n where n.Weight < 30 order by id(n) desc", "Notes/10 notes/1")]
+    [InlineData("where Weight > 3 order by id(), Weight as long", "Notes/10 notes/2")]
+    public async Task Documents_are_in_the_order_of_ids_without_a_field_of_ids(string query, string ids)
+    {
+        Assert.Equal(ids, string.Join(' ', (await _database.AskAsync($"from index N {query}")).Ids));
+
+        // The same order where some of the documents are not yet in the index.
+        _database.Indexes.Control.Pause("N");
+        await _database.PutAsync("notes/2", """{"In":{"Text":"the lazy dog"},"Size":30}""", "Notes");
+        Answer answer = await _database.AskAsync(
+            $"from index N {query}", change: request => request with { WaitForNonStaleResults = false, NeverStale = true });
+        Assert.Equal(ids, string.Join(' ', answer.Ids));
+    }
 
     [Theory]
     [InlineData("id() = 'NOTES/1'", "notes/1")]

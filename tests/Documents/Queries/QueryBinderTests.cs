@@ -108,6 +108,8 @@ public sealed class QueryBinderTests
     [InlineData("from X where a = $o", 1, 18, "is an object")]
     [InlineData("from X where a = $list", 1, 18, "is an array")]
     [InlineData("from X where a = b", 1, 18, "written in quotes")]
+    [InlineData("from X where a > b.c", 1, 18, "'b.c' is a field")]
+    [InlineData("from X as x where x.a <= x.b", 1, 26, "'filter', behind 'where', compares fields with one another")]
     [InlineData("from X where a > true", 1, 18, "no order")]
     [InlineData("from X where a between 1 and $text", 1, 16, "of one kind")]
     [InlineData("from X where startsWith(a, 1)", 1, 28, "a string")]

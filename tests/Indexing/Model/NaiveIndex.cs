@@ -50,6 +50,8 @@ public sealed class NaiveIndex(IndexSchema schema)
                 {
                     SortKind.Score => Direct(x.Score.CompareTo(y.Score), sort),
                     SortKind.Random => random!(x.Entry).CompareTo(random(y.Entry)), // given where random orders are asked for
+                    SortKind.Key => Direct(NaiveText.CompareText(x.Entry.Key, y.Entry.Key), sort),
+                    SortKind.AlphaNumericKey => Direct(NaiveText.CompareAlphaNumeric(x.Entry.Key, y.Entry.Key), sort),
                     _ => Compare(x.Entry, y.Entry, sort),
                 }));
         }

@@ -83,6 +83,8 @@ public sealed class RandomData(Random random, bool singleValues = false)
         {
             string field = Schema.Fields[random.Next(5) switch { 3 => 5, var other => other }].Name;
             SortKind kind = (SortKind)random.Next(4);
+            if (random.Next(8) == 0)
+                kind = random.Next(2) == 0 ? SortKind.Key : SortKind.AlphaNumericKey;
             bool? nulls = random.Next(3) switch { 0 => null, 1 => true, _ => false };
             sort.Add(new SortKey(field, kind, random.Next(2) == 0, nulls));
         }

@@ -75,6 +75,55 @@ public sealed class HostileScriptsTests
         }
     }
 
+    /// <summary>Each is an error of the document in the index of that map; the other indexes are built and answer.</summary>
+    [Fact]
+    public async Task Hostile_maps_end_themselves_and_nothing_else()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await PutAsync(server);
+        string[] bodies =
+        [
+            .. _scripts.Where(static script => !script.Contains("this", StringComparison.Ordinal)),
+            "return { A: Array(1e5).fill('y'.repeat(1e5)) };",
+            "return Array(40000).fill({ A: 1 });",
+            "return { get A() { throw new Error('x'); } };",
+            "return { A: 1, B: Array.from({ length: 10000 }, (_, i) => createField('F' + i, 1)) };",
+        ];
+        object[] indexes =
+        [
+            .. bodies.Select((body, i) => Index($"Bad/{i}", $"map('Users', u => {{ {body} return {{ A: u.Name }}; }})")),
+            Index("Fine", "map('Users', u => ({ A: u.Name }))"),
+        ];
+        using (HttpResponseMessage made = await SendAsync(server, HttpMethod.Put, "indexes", new { Indexes = indexes }))
+            Assert.Equal(HttpStatusCode.Created, made.StatusCode);
+        for (int i = 0; i < bodies.Length; i++)
+        {
+            await AskAsync(server, $"Bad/{i}");
+            using var errors = JsonDocument.Parse(
+                await server.Http.GetStringAsync($"indexes/errors?name=Bad/{i}", TestServer.Cancelled));
+            JsonElement error = Assert.Single(
+                errors.RootElement.GetProperty("Results")[0].GetProperty("Errors").EnumerateArray().ToArray());
+            Assert.True(error.GetProperty("Document").GetString() == "users/1", bodies[i]);
+        }
+
+        Assert.Equal(1, await AskAsync(server, "Fine"));
+        Assert.Equal("Ada", await NameAsync(server));
+
+        static object Index(string name, string map) => new { Name = name, Maps = new[] { map } };
+    }
+
+    /// <summary>Returns the number of results of an index that has seen all documents.</summary>
+    private static async Task<long> AskAsync(TestServer server, string index)
+    {
+        using HttpResponseMessage response = await SendAsync(
+            server, HttpMethod.Post, "queries",
+            new { Query = $"from index '{index}'", WaitForNonStaleResults = true, WaitForNonStaleResultsTimeout = 60_000 });
+        Assert.Equal(HttpStatusCode.OK, response.StatusCode);
+        using var answer = JsonDocument.Parse(await response.Content.ReadAsStringAsync(TestServer.Cancelled));
+        Assert.False(answer.RootElement.GetProperty("IsStale").GetBoolean());
+        return answer.RootElement.GetProperty("TotalResults").GetInt64();
+    }
+
     private static async Task PutAsync(TestServer server)
     {
         using HttpResponseMessage response = await SendAsync(

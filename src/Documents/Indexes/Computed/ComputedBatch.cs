@@ -1,6 +1,5 @@
 using Treepie.Computations;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -8,8 +7,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>A batch with the results of a map as entries.</summary>
-internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, IndexWriter writer, StorageEnvironment store)
-    : MapBatch
+internal sealed class ComputedBatch(
+    IndexMap map, ComputedEntries entries, IndexWriter writer, StorageEnvironment store, MapCounters maps) : MapBatch
 {
     private readonly MappingAgain _again = new(map, store);
 
@@ -38,6 +37,7 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
     public override bool TryCommit(long etag, CancellationToken cancellationToken)
     {
         writer.Commit(entries.Batch, etag, Prepare, cancellationToken);
+        maps.Add(entries.Tally);
         Clear();
         return true;
     }
@@ -48,6 +48,6 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
     {
         entries.RemoveLeftOver(OutputCounts.In(transaction));
         _again.Write(transaction, entries.References);
-        entries.Counters.Write(transaction, new ReduceCounters());
+        maps.Write(transaction, entries.Tally);
     }
 }

@@ -15,7 +15,7 @@ namespace Treepie.Indexes.Computed;
 /// commit. Not thread-safe.
 /// </summary>
 internal sealed class ComputedEntries(
-    IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch, MapCounters counters)
+    IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch)
 {
     private readonly bool _keepsObjects = map.Source != IndexSourceType.Documents;
     private readonly MapHost _host = new();
@@ -26,8 +26,8 @@ internal sealed class ComputedEntries(
     private readonly byte[] _key = new byte[MapItems.MaxKeyBytes + OutputKey.SuffixBytes];
     private readonly MapItems _items = new(map);
 
-    /// <summary>The counters of the map.</summary>
-    public MapCounters Counters => counters;
+    /// <summary>What the map did for the batch.</summary>
+    public MapTally Tally { get; } = new();
 
     /// <summary>The batch of entries.</summary>
     public IndexBatch Batch => batch;
@@ -64,6 +64,7 @@ internal sealed class ComputedEntries(
     public void Append(ComputedEntries other)
     {
         batch.Append(other.Batch);
+        Tally.Add(other.Tally);
         foreach ((byte[] document, int count) in other._counts)
         {
             document.CopyTo(_key, 0);
@@ -92,6 +93,7 @@ internal sealed class ComputedEntries(
         _counts.Clear();
         _references.Clear();
         NewFields.Clear();
+        Tally.Clear();
     }
 
     /// <summary>Maps the item whose key was written to the buffer.</summary>
@@ -121,12 +123,12 @@ internal sealed class ComputedEntries(
 
         if (error is null)
         {
-            counters.Succeeded(_output.Count, document.Id);
+            Tally.Succeeded(_output.Count, document.Id);
             Put(length, document.Id, _output.Count);
         }
         else
         {
-            counters.Failed();
+            Tally.Failed();
             Put(length, default, 0);
             batch.BeginEntry(length <= IndexBatch.MaxKeyBytes ? _key.AsSpan(0, length) : KeyOfTooLong(length));
             batch.FailEntry(document.IdText(), error, timeProvider.GetUtcNow().UtcDateTime);

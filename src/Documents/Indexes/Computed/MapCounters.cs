@@ -8,7 +8,7 @@ namespace Treepie.Indexes.Computed;
 
 /// <summary>
 /// Statistics of mapping since an index was built or its errors were cleared: whether so many documents fail that the index
-/// is of little use, and whether documents have very many results. Thread-safe.
+/// is of little use, and whether documents have very many results. Only committed batches count. Thread-safe.
 /// </summary>
 internal sealed class MapCounters
 {
@@ -30,80 +30,74 @@ internal sealed class MapCounters
     private static readonly byte[] _key = "counters"u8.ToArray();
 
     private readonly Lock _lock = new();
-    private long _attempts;
-    private long _errors;
-    private int _mostResults;
-    private string _mostResultsOf = "";
+    private readonly MapTally _total = new();
+
+    /// <summary>The number of documents that were mapped, and how many of these could not be.</summary>
+    public (long Attempts, long Errors) Maps
+    {
+        get
+        {
+            lock (_lock)
+                return (_total.Attempts, _total.Errors);
+        }
+    }
 
     /// <summary>Loads the stored counters of the map and the reduce.</summary>
     public void Read(Tree? tree, ReduceCounters reduces)
     {
         if (tree is null || !tree.TryGet(_key, out ReadOnlySpan<byte> value) || value.Length < HeaderBytes)
             return;
-        _attempts = BinaryPrimitives.ReadInt64BigEndian(value);
-        _errors = BinaryPrimitives.ReadInt64BigEndian(value[8..]);
+        lock (_lock)
+            _total.Set(
+                BinaryPrimitives.ReadInt64BigEndian(value), BinaryPrimitives.ReadInt64BigEndian(value[8..]),
+                BinaryPrimitives.ReadInt32BigEndian(value[32..]), Encoding.UTF8.GetString(value[HeaderBytes..]));
         reduces.Reduces = BinaryPrimitives.ReadInt64BigEndian(value[16..]);
         reduces.Errors = BinaryPrimitives.ReadInt64BigEndian(value[24..]);
-        _mostResults = BinaryPrimitives.ReadInt32BigEndian(value[32..]);
-        _mostResultsOf = Encoding.UTF8.GetString(value[HeaderBytes..]);
     }
 
-    /// <summary>Stores the counters of the map and the reduce, in the transaction of the entries they count.</summary>
-    public void Write(WriteTransaction transaction, ReduceCounters reduces)
+    /// <summary>
+    /// Stores the counters as they will be once the batch is committed, in the transaction of the entries they count.
+    /// </summary>
+    /// <param name="transaction">The transaction.</param>
+    /// <param name="batch">What the map did for the batch.</param>
+    /// <param name="reduces">The calls of the reduce, with those for the batch.</param>
+    /// <param name="reduceErrors">How many of these failed.</param>
+    public void Write(WriteTransaction transaction, MapTally batch, long reduces = 0, long reduceErrors = 0)
     {
-        byte[] value;
+        var total = new MapTally();
         lock (_lock)
-        {
-            value = [.. new byte[HeaderBytes], .. Encoding.UTF8.GetBytes(_mostResultsOf)];
-            BinaryPrimitives.WriteInt32BigEndian(value.AsSpan(32), _mostResults);
-        }
-
-        BinaryPrimitives.WriteInt64BigEndian(value, Interlocked.Read(ref _attempts));
-        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(8), Interlocked.Read(ref _errors));
-        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(16), reduces.Reduces);
-        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(24), reduces.Errors);
+            total.Add(_total);
+        total.Add(batch);
+        byte[] value = [.. new byte[HeaderBytes], .. Encoding.UTF8.GetBytes(total.MostResultsOf)];
+        BinaryPrimitives.WriteInt64BigEndian(value, total.Attempts);
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(8), total.Errors);
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(16), reduces);
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(24), reduceErrors);
+        BinaryPrimitives.WriteInt32BigEndian(value.AsSpan(32), total.MostResults);
         transaction.GetOrCreateTree(TreeName).Put(_key, value);
     }
 
-    /// <summary>Counts a document that was mapped to the given number of results.</summary>
-    public void Succeeded(int results, ReadOnlySpan<byte> id)
+    /// <summary>Adds what the map did for a batch that was committed.</summary>
+    public void Add(MapTally batch)
     {
-        Interlocked.Increment(ref _attempts);
-        if (results <= Math.Max(ManyResults, Volatile.Read(ref _mostResults)))
-            return;
         lock (_lock)
-        {
-            if (results > _mostResults)
-                (_mostResults, _mostResultsOf) = (results, Encoding.UTF8.GetString(id));
-        }
-    }
-
-    /// <summary>Counts a document that could not be mapped.</summary>
-    public void Failed()
-    {
-        Interlocked.Increment(ref _attempts);
-        Interlocked.Increment(ref _errors);
+            _total.Add(batch);
     }
 
     /// <summary>Resets the counters.</summary>
     public void Clear()
     {
         lock (_lock)
-        {
-            (_mostResults, _mostResultsOf) = (0, "");
-            Interlocked.Exchange(ref _errors, 0);
-            Interlocked.Exchange(ref _attempts, 0);
-        }
+            _total.Clear();
     }
 
     /// <summary>Returns a message if more than 15 % of at least 100 attempts have failed; otherwise null.</summary>
     public string? Failing(string index, ReduceCounters reduces)
     {
-        long maps = Interlocked.Read(ref _attempts), mapErrors = Interlocked.Read(ref _errors);
+        (long maps, long mapErrors) = Maps;
         return IsFailing(maps, mapErrors)
             ? $"The map of index '{index}' has failed for {mapErrors:N0} of {maps:N0} documents: most of what is looked for may "
-            + $"be "
-                + $"missing. See indexes/errors."
+                + $"be missing. See indexes/errors."
             : IsFailing(reduces.Reduces, reduces.Errors)
                 ? $"The reduce of index '{index}' has failed {reduces.Errors:N0} of {reduces.Reduces:N0} times: most of what is "
                     + $"looked for may be missing. See indexes/errors."
@@ -118,11 +112,10 @@ internal sealed class MapCounters
             warnings.Add(failing);
         lock (_lock)
         {
-            if (_mostResults > 0)
+            if (_total.MostResults > 0)
                 warnings.Add(
-                    $"Index '{index}' has {_mostResults:N0} entries of document '{_mostResultsOf}'; more than {ManyResults:N0} "
-                    + $"of "
-                        + $"one document make each of its changes slow.");
+                    $"Index '{index}' has {_total.MostResults:N0} entries of document '{_total.MostResultsOf}'; more than "
+                        + $"{ManyResults:N0} of one document make each of its changes slow.");
         }
 
         return warnings;

@@ -16,6 +16,10 @@ internal static class DefinitionCheck
     public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
     {
         RequireForm(definition);
+        if (definition.Fields.Count > 0 && definition.Fields.All(static field => field.Indexing == FieldIndexing.No))
+            throw Refuse(
+                definition, "Fields",
+                "none of its fields is indexed (\"Indexing\": \"No\"), so nothing would be found: index one of them.");
         foreach (IndexFieldDefinition field in definition.FieldOptions)
             CheckAnalyzer(definition, field, analyzers);
         if (definition.CompoundFields.Count > IndexWriter.MaxCompounds)
@@ -74,7 +78,8 @@ internal static class DefinitionCheck
     {
         if (definition.Fields.FirstOrDefault(field => field.Name == name) is not { } field)
             throw Refuse(definition, "CompoundFields", $"it names the field '{name}', which the index has not.");
-        if (field.Spatial is not null || field.Vector is not null || (field.Indexing == FieldIndexing.Search && !field.Sort))
+        if (field.Spatial is not null || field.Vector is not null || field.Indexing == FieldIndexing.No
+            || (field.Indexing == FieldIndexing.Search && !field.Sort))
             throw Refuse(
                 definition, "CompoundFields",
                 $"the field '{name}' has no whole values to be compared and ordered by: take one whose 'Indexing' is Default or "

@@ -8,7 +8,7 @@ namespace Treepie.Indexes.Definitions;
 
 /// <summary>
 /// The latest definitions of each index, in the documents' environment: <c>[{"CreatedAt":…,"Definition":{…}},…]</c> by
-/// folded name, newest first. Used for display only.
+/// folded name, newest first. For display only.
 /// </summary>
 internal sealed class DefinitionHistory(StorageEnvironment documents)
 {
@@ -30,10 +30,17 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
     public void Add(byte[] key, IndexDefinition definition, DateTime now)
     {
         IReadOnlyList<DefinitionVersion> before = Of(key);
-        bool isSame = before.Count > 0
-            && IndexDefinitionJson.Write(before[0].Definition).AsSpan().SequenceEqual(IndexDefinitionJson.Write(definition));
-        if (!isSame)
-            _records.Put(key, Write([new DefinitionVersion(now, definition), .. before.Take(MostVersions - 1)]));
+        if (before.Count == 0 || !AreEqual(before[0].Definition, definition))
+            Put(key, [new DefinitionVersion(now, definition), .. before]);
+    }
+
+    /// <summary>Sets the definitions of an index that was just defined to those of a dump, newest first.</summary>
+    public void Restore(byte[] key, IReadOnlyList<DefinitionVersion> versions)
+    {
+        if (versions.Count == 0 || Of(key) is not [var current, ..])
+            return;
+        bool hasCurrent = AreEqual(versions[0].Definition, current.Definition);
+        Put(key, hasCurrent ? versions : [current, .. versions]);
     }
 
     /// <summary>Deletes the definitions of an index.</summary>
@@ -43,34 +50,60 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
             _records.Delete(key);
     }
 
-    private static byte[] Write(IReadOnlyList<DefinitionVersion> versions)
+    /// <summary>Writes definitions as they are stored.</summary>
+    public static void Write(Utf8JsonWriter json, IReadOnlyList<DefinitionVersion> versions)
+    {
+        json.WriteStartArray();
+        foreach (DefinitionVersion version in versions)
+        {
+            json.WriteStartObject();
+            json.WriteString("CreatedAt"u8, version.CreatedAt);
+            json.WritePropertyName("Definition"u8);
+            IndexDefinitionJson.Write(json, version.Definition);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
+    /// <summary>
+    /// Reads definitions, newest first and at most as many as are kept. Leaves out those that are not of a form known here.
+    /// </summary>
+    /// <param name="json">An array of objects with <c>CreatedAt</c> and <c>Definition</c>.</param>
+    /// <param name="read">Reads a definition.</param>
+    public static IReadOnlyList<DefinitionVersion> Read(JsonElement json, Func<JsonElement, IndexDefinition> read)
+    {
+        var versions = new List<DefinitionVersion>();
+        foreach (JsonElement one in json.EnumerateArray())
+        {
+            try
+            {
+                versions.Add(
+                    new DefinitionVersion(one.GetProperty("CreatedAt"u8).GetDateTime(), read(one.GetProperty("Definition"u8))));
+            }
+            catch (InvalidIndexDefinitionException)
+            {
+                // It is from a later version, or of what cannot be built here.
+            }
+        }
+
+        return [.. versions.OrderByDescending(static version => version.CreatedAt).Take(MostVersions)];
+    }
+
+    private static bool AreEqual(IndexDefinition one, IndexDefinition other) =>
+        IndexDefinitionJson.Write(one).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other));
+
+    private void Put(byte[] key, IEnumerable<DefinitionVersion> versions)
     {
         var buffer = new ArrayBufferWriter<byte>();
         using (var json = new Utf8JsonWriter(buffer))
-        {
-            json.WriteStartArray();
-            foreach (DefinitionVersion version in versions)
-            {
-                json.WriteStartObject();
-                json.WriteString("CreatedAt"u8, version.CreatedAt);
-                json.WritePropertyName("Definition"u8);
-                IndexDefinitionJson.Write(json, version.Definition);
-                json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
-        }
-
-        return buffer.WrittenSpan.ToArray();
+            Write(json, [.. versions.Take(MostVersions)]);
+        _records.Put(key, buffer.WrittenSpan.ToArray());
     }
 
     private static List<DefinitionVersion> Read(byte[] value)
     {
         using JsonDocument json = JsonDocument.Parse(value);
-        var versions = new List<DefinitionVersion>();
-        foreach (JsonElement one in json.RootElement.EnumerateArray())
-            versions.Add(new DefinitionVersion(
-                one.GetProperty("CreatedAt"u8).GetDateTime(), IndexDefinitionJson.Read(one.GetProperty("Definition"u8))));
-        return versions;
+        return [.. Read(json.RootElement, static one => IndexDefinitionJson.Read(one))];
     }
 }

@@ -163,8 +163,10 @@ internal sealed class DefinitionReader(string indexName)
         null or "Default" => FieldIndexing.Default,
         "Search" or "Highlighting" => FieldIndexing.Search, // positions of words are always stored
         "Exact" => FieldIndexing.Exact,
+        "No" => FieldIndexing.No,
         { } other =>
-            throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search and Exact."),
+            throw Refuse(
+                "Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search, Exact and No."),
     };
 
     private SpatialFieldDefinition? Spatial(string field, JsonProperty option)

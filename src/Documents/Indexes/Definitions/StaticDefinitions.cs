@@ -44,6 +44,10 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
     /// <summary>Returns the definitions of an index, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _history.Of(KeyOf(name));
 
+    /// <summary>See <see cref="DefinitionHistory.Restore"/>.</summary>
+    public void RestoreHistory(string name, IReadOnlyList<DefinitionVersion> versions) =>
+        _history.Restore(KeyOf(name), versions);
+
     /// <summary>Stores a definition, replacing one of the same name; durable when the method returns.</summary>
     public void Put(IndexDefinition definition)
     {

@@ -153,6 +153,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         { Vector: not null } => "vectors, for 'vector.search()'",
         { Indexing: FieldIndexing.Exact } => WholeWithCase,
         { Indexing: FieldIndexing.Search } => Words,
+        { Indexing: FieldIndexing.No } => "what can be selected and not looked for (\"Indexing\": \"No\")",
         _ => WholeValues,
     };
 
@@ -268,6 +269,8 @@ internal sealed class StaticIndexMapping : IndexMapping
                 break;
             case FieldIndexing.Exact:
                 yield return new AutoIndexField(path, AutoIndexFieldKind.Exact) { NameInIndex = $"exact({field.Name})" };
+                break;
+            case FieldIndexing.No:
                 break;
             default:
                 yield return new AutoIndexField(path) { NameInIndex = field.Name };

@@ -30,6 +30,9 @@ internal sealed class Reducer(
 
     private readonly ObjectAsDocument _document = new();
 
+    /// <summary>What it has done.</summary>
+    public ReduceCounters Counters => counters;
+
     /// <summary>See <see cref="MapBatch.NewFields"/>.</summary>
     public HashSet<DynamicField> NewFields => extractor.NewFields;
 

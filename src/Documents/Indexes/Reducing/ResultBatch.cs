@@ -14,6 +14,8 @@ internal sealed class ResultBatch(
     private readonly MappedDocuments _documents = new();
     private readonly IndexBatch _entries = writer.BeginBatch();
 
+    private MapTally Tally => results.Tally;
+
     public override int Count => _documents.Count;
 
     public override long SizeBytes => _documents.SizeBytes;
@@ -29,8 +31,10 @@ internal sealed class ResultBatch(
 
     public override void Append(MapBatch other)
     {
-        foreach (MappedDocument document in ((ResultBatch)other)._documents.Last) // a batch of the same index has the same type
+        var batch = (ResultBatch)other; // a batch of the same index has the same type
+        foreach (MappedDocument document in batch._documents.Last)
             _documents.Add(document);
+        Tally.Add(batch.Tally);
     }
 
     public override void Clear()
@@ -39,6 +43,7 @@ internal sealed class ResultBatch(
         _entries.Clear();
         again.Clear();
         reducer.NewFields.Clear();
+        Tally.Clear();
     }
 
     public override bool TryCommit(long etag, CancellationToken cancellationToken)
@@ -52,6 +57,8 @@ internal sealed class ResultBatch(
             return false;
         }
 
+        maps.Add(Tally);
+        reduces.Add(reducer.Counters);
         Clear();
         return true;
     }
@@ -64,6 +71,7 @@ internal sealed class ResultBatch(
             {
                 entries.Clear(); // from a failed attempt
                 reducer.NewFields.Clear();
+                reducer.Counters.Clear();
                 StateTree? references = outputs?.Target.Pattern is null
                     ? null
                     : new StoredStateTree(transaction.GetOrCreateTree(ReduceOutputs.ReferencesTree));
@@ -71,7 +79,8 @@ internal sealed class ResultBatch(
                 if (reducer.NewFields.Count > 0)
                     throw new NewFieldsException();
                 again.Write(transaction, _documents.References());
-                maps.Write(transaction, reduces);
+                maps.Write(
+                    transaction, Tally, reduces.Reduces + reducer.Counters.Reduces, reduces.Errors + reducer.Counters.Errors);
             },
             cancellationToken);
 

@@ -8,12 +8,15 @@ namespace Treepie.Indexes.Reducing;
 
 /// <summary>Maps changes of documents for a reduce. Not thread-safe.</summary>
 internal sealed class ResultWriter(
-    IndexMap map, IReadOnlyList<string> keys, TimeProvider timeProvider, MapCounters counters)
+    IndexMap map, IReadOnlyList<string> keys, TimeProvider timeProvider)
 {
     private readonly byte[] _key = new byte[MapItems.MaxKeyBytes];
     private readonly MapItems _items = new(map);
     private readonly MapOutput _output = new();
     private readonly MapHost _host = new();
+
+    /// <summary>What the map did for the batch.</summary>
+    public MapTally Tally { get; } = new();
 
     /// <summary>Maps the current change of a feed.</summary>
     public MappedDocument Map(MappedChanges feed)
@@ -56,12 +59,12 @@ internal sealed class ResultWriter(
             var results = new MappedResult[_output.Count];
             for (int i = 0; i < results.Length; i++)
                 results[i] = new MappedResult(ReduceKey.Of(_output[i].Span, keys), _output[i].ToArray());
-            counters.Succeeded(results.Length, document.Id);
+            Tally.Succeeded(results.Length, document.Id);
             return new MappedDocument(key, document.IdText(), results, null, default) { References = _host.References };
         }
         catch (ComputationException error)
         {
-            counters.Failed();
+            Tally.Failed();
             return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime)
             {
                 References = _host.References

@@ -1,8 +1,8 @@
 namespace Treepie.Indexes.States;
 
 /// <summary>
-/// Counters of a reduce. Calls and errors count since the index was built, the others since it was opened. Written by the
-/// reducing thread, read by any.
+/// Counters of a reduce: for one batch, or for all committed batches. In the latter, calls and errors count since the index
+/// was built, the others since it was opened. Written by the reducing thread, read by any.
 /// </summary>
 internal sealed class ReduceCounters
 {
@@ -22,4 +22,16 @@ internal sealed class ReduceCounters
 
     /// <summary>The number of groups updated after changes.</summary>
     public long Groups { get => Volatile.Read(ref _groups); set => Volatile.Write(ref _groups, value); }
+
+    /// <summary>Adds the counts of a batch.</summary>
+    public void Add(ReduceCounters batch)
+    {
+        Reduces += batch.Reduces;
+        Reduced += batch.Reduced;
+        Errors += batch.Errors;
+        Groups += batch.Groups;
+    }
+
+    /// <summary>Resets the counters.</summary>
+    public void Clear() => Reduces = Reduced = Errors = Groups = 0;
 }

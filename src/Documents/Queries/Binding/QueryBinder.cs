@@ -226,6 +226,8 @@ internal sealed class QueryBinder
         if (key.Value is MethodExpression method && !_fields.IsId(method))
             return BindOrderMethod(key, method);
 
+        if (_fields.IsKey(key.Value) && !_fields.IsOverGroups)
+            return BindOrderById(key);
         string field = _fields.Field(key.Value, AutoIndexFieldKind.Value).SchemaName;
         SortKind kind = key.Type switch
         {
@@ -236,6 +238,16 @@ internal sealed class QueryBinder
         };
         return new SortKey(field, kind, key.Descending, key.NullsFirst);
     }
+
+    /// <summary>The order by id of an index without a field of ids.</summary>
+    private SortKey BindOrderById(OrderKey key) => key.Type switch
+    {
+        OrderType.AlphaNumeric => new SortKey("", SortKind.AlphaNumericKey, key.Descending),
+        OrderType.Long or OrderType.Double => throw RqlErrors.At(
+            _query.Text, key.Value.Position,
+            "Ids are texts and have no order as numbers: write 'id() as alphaNumeric', which puts users/2 before users/10."),
+        _ => new SortKey("", SortKind.Key, key.Descending),
+    };
 
     private SortKey BindOrderMethod(OrderKey key, MethodExpression method)
     {

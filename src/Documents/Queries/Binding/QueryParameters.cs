@@ -33,8 +33,10 @@ internal sealed class QueryParameters(
         ParameterExpression parameter => OfJson(Find(parameter), parameter),
         MethodExpression { Arguments: [var key] } method when method.Is("cmpxchg") && context.BeginRead is not null =>
             OfCompareExchange(Text(key.Value, "a key"), method),
-        PathExpression path => throw RqlErrors.NotSupportedYet(
-            text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
+        PathExpression path => throw RqlErrors.At(
+            text, path.Position,
+            $"'{path}' is a field, and an index answers what is compared with a value: 'filter', behind 'where', compares fields "
+                + "with one another. A text is written in quotes."),
         MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };

@@ -23,6 +23,8 @@ internal sealed class BesideCollector(IReadOnlyList<BesideInclude> includes)
 
     public void Collect(Document document)
     {
+        if (includes.Count == 0)
+            return;
         foreach (BesideInclude include in includes)
             if (include.Owner is null)
                 Add(include, document.IdText());

@@ -13,12 +13,14 @@ internal sealed class IncludeCollector
     public const int MaxIncludes = 1_000_000;
 
     private readonly PathTree _paths;
+    private readonly bool _hasPaths;
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<string> _ids = [];
 
     /// <summary>Creates a collector for the values at paths and for the given ids.</summary>
     public IncludeCollector(IReadOnlyList<FieldPath> paths, IReadOnlyList<string> ids)
     {
+        _hasPaths = paths.Count > 0;
         _paths = new PathTree([.. paths.Select(p => (p, 0))]);
         foreach (string id in ids)
             Add(id);
@@ -26,6 +28,8 @@ internal sealed class IncludeCollector
 
     public void Collect(Document document)
     {
+        if (!_hasPaths)
+            return;
         var sink = new IdSink(this);
         _paths.Visit(document.Body, ref sink);
     }
@@ -66,7 +70,8 @@ internal sealed class IncludeCollector
         }
     }
 
-    private void Add(string? id)
+    /// <summary>Includes a document, once.</summary>
+    public void Add(string? id)
     {
         // A longer string cannot be an id: its UTF-8 form is at least as long.
         if (string.IsNullOrEmpty(id) || id.Length > DocumentId.MaxBytes || !_seen.Add(id))

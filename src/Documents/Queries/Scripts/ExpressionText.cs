@@ -11,7 +11,8 @@ namespace Treepie.Queries.Scripts;
 /// </summary>
 internal sealed class ExpressionText(RqlQuery query)
 {
-    private readonly HashSet<string> _functions = [.. query.Declarations.Select(static declaration => declaration.Name)];
+    private readonly HashSet<string> _functions =
+        [.. query.Declarations.Where(static one => !one.IsTimeSeries).Select(static one => one.Name)];
     private readonly HashSet<string> _roots = [.. query.Load.Select(static load => load.Alias)];
 
     /// <summary>The helper functions that the expressions call.</summary>

@@ -38,7 +38,8 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         }
 
         var expressions = new ExpressionText(query);
-        var functions = new List<ScriptFunction>([.. ExpressionText.Helpers, .. QueryScripts.Functions(query)]);
+        var functions = new List<ScriptFunction>(
+            [.. ExpressionText.Helpers, .. QueryScripts.Functions(query, isSeriesApart: !selects)]);
         string prologue = Prologue(query, "$args");
         if (condition is { } filter)
             functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));

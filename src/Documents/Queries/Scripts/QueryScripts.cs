@@ -8,15 +8,19 @@ namespace Treepie.Queries.Scripts;
 internal static class QueryScripts
 {
     /// <summary>Returns the functions that a query declares.</summary>
-    /// <exception cref="InvalidQueryException">A declaration is a time series.</exception>
-    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query)
+    /// <param name="query">The query.</param>
+    /// <param name="isSeriesApart">Whether declared time series are selected without a script, and so are no functions.</param>
+    /// <exception cref="InvalidQueryException">A declaration is a time series, and it is not selected apart.</exception>
+    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query, bool isSeriesApart = false)
     {
         var functions = new List<ScriptFunction>();
         foreach (Declaration declaration in query.Declarations)
         {
+            if (declaration.IsTimeSeries && isSeriesApart)
+                continue;
             if (declaration.IsTimeSeries)
                 throw RqlErrors.NotSupportedYet(
-                    query.Text, declaration.Position, "A declared time series in a query with scripts or 'filter'",
+                    query.Text, declaration.Position, "A declared time series beside a selection or an update by script",
                     "Select it beside fields: select Name, series(alias).");
             int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
             (int line, int column) = RqlErrors.PlaceOf(query.Text, body);

@@ -9,12 +9,12 @@ namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query on its documents, one after the other. Not thread-safe.</summary>
 internal sealed class ScriptRows(
-    QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, TimeSpan longest,
-    CancellationToken cancellationToken)
+    QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include,
+    TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
-    private readonly SnapshotScriptHost _host = new(snapshot);
+    private readonly SnapshotScriptHost _host = new(snapshot, include);
     private readonly ArrayBufferWriter<byte> _document = new();
     private readonly ArrayBufferWriter<byte> _result = new();
     private readonly JsonElement[] _arguments = [parameters.ValueKind == JsonValueKind.Object ? parameters : _none];

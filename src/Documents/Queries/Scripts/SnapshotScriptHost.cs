@@ -6,7 +6,9 @@ using Treepie.Store;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>Gives scripts of a query read-only access to the query's snapshot.</summary>
-internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHost
+/// <param name="snapshot">The snapshot.</param>
+/// <param name="include">Receives what a script adds to the answer.</param>
+internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include) : IScriptHost
 {
     public byte[]? Load(string id)
     {
@@ -35,6 +37,8 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHos
     public void ChangeTimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes) =>
         throw OnlyLooks(points.Count == 0 ? "delete" : "append");
+
+    public void Include(ScriptIncludeKind kind, string name) => include(kind, name);
 
     public void Write(string line)
     {
