@@ -5,6 +5,8 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Linq;
 
+#pragma warning disable CA1309, CA1854 // it is what people write
+
 /// <summary>
 /// Conditions, orders, projections and groups over members of every kind give what the same LINQ gives over objects in memory,
 /// or are refused.
@@ -23,7 +25,7 @@ public sealed class LinqKindsTests : IDisposable
     private static readonly long[] _serials =
         [0, 1, -1, 9007199254740992, 9007199254740993, 9007199254740994, long.MaxValue, long.MaxValue - 1, long.MinValue];
 
-    private static readonly Guid[] _guids = 
+    private static readonly Guid[] _guids =
         [.. Enumerable.Range(0, 6).Select(i => new Guid(i * 7919, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))];
 
     /// <summary>Short in the run of every change; TREEPIE_ROUNDS makes it longer.</summary>
