@@ -71,6 +71,17 @@ internal sealed class MutantHunt
         VerifyControl();
     }
 
+    /// <summary>
+    /// Runs pieces of a mode with no mutant on. Returns a description of the failure with the piece, or null.
+    /// </summary>
+    public string? RunUnchanged(string mode, long first, int pieces)
+    {
+        (int code, List<string> lines, string error) = Start(
+            0, Eventually.Patience, "--modes", mode, "--first", first.ToString(CultureInfo.InvariantCulture), "--pieces",
+            pieces.ToString(CultureInfo.InvariantCulture), "--seconds", "3600");
+        return code == 0 ? null : $"{string.Join(", ", lines.TakeLast(2))} {error}";
+    }
+
     private static void Work(int threads, Action work)
     {
         Thread[] workers = [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => work()) { IsBackground = true })];

@@ -6,8 +6,9 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Mutants.Interleavings;
 
 /// <summary>
-/// Threads change and read one map in memory. Each key belongs to one writer, which knows what it holds; counters belong to
-/// all, and count every increment; readers see values that belong to their keys, and never an older one after a newer.
+/// Threads change and read one map in memory, which grows meanwhile. Each key belongs to one writer, which knows what it holds;
+/// counters belong to all, and count every increment; readers find what was added for good before they look, see values that
+/// belong to their keys, and never an older one after a newer.
 /// </summary>
 internal sealed class MapRun(Random random, SimulatedScheduler threads)
 {
@@ -19,6 +20,7 @@ internal sealed class MapRun(Random random, SimulatedScheduler threads)
     private readonly MemoryMap<long, string, PrimitiveSerializer<long>, StringSerializer> _map = new(maxBytes: 16 << 20, seed: 1);
     private readonly string?[] _own = new string?[Keys];
     private readonly long[] _added = new long[Counters];
+    private readonly List<int> _kept = []; // added for good
 
     public void Run()
     {
@@ -34,7 +36,7 @@ internal sealed class MapRun(Random random, SimulatedScheduler threads)
                 Demand(
                     long.Parse(_map.GetOrAdd(-1 - counter, "0"), CultureInfo.InvariantCulture) == _added[counter],
                     $"counter {counter} has lost an increment");
-            long expected = _own.Count(value => value is not null) + Counters;
+            long expected = _own.Count(value => value is not null) + Counters + _kept.Count;
             Demand(_map.Count == expected && _map.ToArray().Length == expected, $"it counts {_map.Count} for {expected}");
         }
     }
@@ -48,6 +50,9 @@ internal sealed class MapRun(Random random, SimulatedScheduler threads)
         {
             int key = (random.Next(Keys / Writers) * Writers) + writer;
             string? own = _own[key];
+            int kept = Keys + (version * Writers) + writer;
+            Demand(_map.TryAdd(kept, Value(kept, 1)), $"key {kept} is there before it is added");
+            _kept.Add(kept);
             Demand((_map.TryGetValue(key, out string? seen) ? seen : null) == own, $"its writer finds '{seen}' under key {key}");
             switch (random.Next(5))
             {
@@ -83,6 +88,14 @@ internal sealed class MapRun(Random random, SimulatedScheduler threads)
         var newest = new int[Keys];
         for (int step = 0; step < Steps; step++)
         {
+            if (_kept.Count > 0)
+            {
+                int kept = _kept[random.Next(_kept.Count)];
+                Demand(
+                    _map.TryGetValue(kept, out string? there) && there == Value(kept, 1),
+                    $"a reader misses key {kept}, which was added for good");
+            }
+
             int key = random.Next(Keys);
             if (!_map.TryGetValue(key, out string? value))
                 continue;
