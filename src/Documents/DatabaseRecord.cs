@@ -54,11 +54,11 @@ public sealed record DatabaseRecord
         ArgumentNullException.ThrowIfNull(options);
         foreach ((LifecycleTask task, LifecycleSettings settings) in Lifecycle)
             settings.Validate(task);
-        TimeSeries?.Check();
         IndexAnalyzers.Check(Analyzers, options);
         DatabaseSorters.Check(Sorters, options.CustomOrders);
         foreach ((string name, ReadOnlyMemory<byte> json) in Settings)
             DatabaseSettings.Check(name, json);
+        _ = ToStored();
     }
 
     /// <summary>Reads the record in a snapshot or a transaction.</summary>

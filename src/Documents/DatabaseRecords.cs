@@ -37,16 +37,25 @@ public static class DatabaseRecords
             using (DatabaseSnapshot snapshot = database.BeginRead())
                 stored = DatabaseRecord.Stored(snapshot.Kinds);
             RequireEtag(stored, expectedEtag);
-            if (IsSame(stored, wanted, TimeSeriesConfiguration.SettingName))
-                await Task.Run(Change, cancellationToken).ConfigureAwait(false);
-            else
-                await database.TimeSeriesPolicies.BetweenRunsAsync(Change, cancellationToken).ConfigureAwait(false);
-            database.ApplySettings();
+            bool isStored = false;
+            try
+            {
+                if (IsSame(stored, wanted, TimeSeriesConfiguration.SettingName))
+                    await Task.Run(Change, cancellationToken).ConfigureAwait(false);
+                else
+                    await database.TimeSeriesPolicies.BetweenRunsAsync(Change, cancellationToken).ConfigureAwait(false);
+            }
+            finally
+            {
+                if (isStored)
+                    database.ApplySettings(); // even if an index cannot be built anew with the analyzers
+            }
 
             // The locks are those of who changes analyzers or sorters alone.
             void Change() => database.Indexes.Analyzers.Replace(
                 record.Analyzers,
-                () => database.Sorters.Change(() => database.Write(writer => Replace(writer, wanted, expectedEtag))));
+                () => database.Sorters.Change(
+                    () => isStored = database.Write(writer => Replace(writer, wanted, expectedEtag))));
         }
 
         /// <summary>Lets background tasks and caches follow settings that were changed together.</summary>

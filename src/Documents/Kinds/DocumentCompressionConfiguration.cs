@@ -54,7 +54,14 @@ public sealed record DocumentCompressionConfiguration
         json.WriteEndObject();
     }
 
-    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
+    /// <summary>Returns what is stored, which <see cref="FromJson"/> accepts.</summary>
+    /// <exception cref="InvalidDocumentException">The configuration is not valid.</exception>
+    internal byte[] ToJson()
+    {
+        byte[] json = JsonBytes.Of(WriteTo);
+        _ = FromJson(json);
+        return json;
+    }
 
     internal static DocumentCompressionConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {

@@ -77,7 +77,7 @@ internal sealed class KindWriter(
             if (!isNew)
             {
                 released = HashesOf(key, existing.Value);
-                expired = ExpiresOf(key, existing.Value);
+                expired = DueTimes.OfItem(key, existing.Value);
             }
 
             RemoveFromLog(existing.Etag, existing.IsDeleted, key);
@@ -89,7 +89,7 @@ internal sealed class KindWriter(
             KindRecord.Write(
                 ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
         AddToLog(ByEtag, etag, key);
-        MoveExpiry(key, expired, ExpiresOf(key, value));
+        MoveExpiry(key, expired, DueTimes.OfItem(key, value));
         foreach (byte[] hash in released)
             Contents.Release(hash);
         return isNew;
@@ -102,7 +102,7 @@ internal sealed class KindWriter(
             return false;
         byte[] name = existing.Name.ToArray();
         List<byte[]> released = HashesOf(key, existing.Value);
-        long expired = ExpiresOf(key, existing.Value);
+        long expired = DueTimes.OfItem(key, existing.Value);
         if (KindKey.KindOf(key) == Kind.Revision)
             HandOnBody(key, new RevisionRecord(existing.Value).IsShared);
         TryGet(key, out existing); // read again: the body may have been moved
@@ -115,13 +115,10 @@ internal sealed class KindWriter(
         return true;
     }
 
-    private static long ExpiresOf(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value) =>
-        KindKey.KindOf(key) == Kind.CompareExchange ? CompareExchangeValue.ExpiresOf(value) : 0;
-
     private void MoveExpiry(ReadOnlySpan<byte> key, long before, long after)
     {
         HasExpiringValues |= after != 0;
-        if (before != after)
+        if (before != 0 || after != 0)
             DueIndex.Of(transaction).Move(DueAction.ExpireValue, KindKey.FoldedNameOfShared(key), before, after);
     }
 

@@ -67,7 +67,14 @@ public sealed record RevisionsConfiguration
         return Effective(collection);
     }
 
-    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
+    /// <summary>Returns what is stored, which <see cref="FromJson"/> accepts.</summary>
+    /// <exception cref="InvalidDocumentException">The configuration is not valid.</exception>
+    internal byte[] ToJson()
+    {
+        byte[] json = JsonBytes.Of(WriteTo);
+        _ = FromJson(json);
+        return json;
+    }
 
     internal static RevisionsConfiguration FromJson(ReadOnlyMemory<byte> bytes)
     {

@@ -166,13 +166,13 @@ public sealed record TimeSeriesConfiguration
         return null;
     }
 
-    internal byte[] ToJson() => JsonBytes.Of(WriteTo);
-
-    /// <summary>Throws if policies contradict each other.</summary>
-    internal void Check()
+    /// <summary>Returns what is stored, which <see cref="FromJson"/> accepts.</summary>
+    /// <exception cref="InvalidDocumentException">The configuration is not valid.</exception>
+    internal byte[] ToJson()
     {
-        foreach ((string collection, TimeSeriesRules rules) in Collections)
-            rules.Check(collection);
+        byte[] json = JsonBytes.Of(WriteTo);
+        _ = FromJson(json);
+        return json;
     }
 
     internal static TimeSeriesConfiguration FromJson(ReadOnlyMemory<byte> bytes)

@@ -21,15 +21,16 @@ internal sealed class TimeSeriesCopyCommand(
     {
         Require(host, source.FoldedId, source.Id);
         Require(host, destination.FoldedId, destination.Id);
+        DateTime at = from; // the command may run again, from the beginning
         while (true)
         {
             List<TimeSeriesPoint> points =
-                [.. host.Kinds.Items.TimeSeries(source.FoldedId, source.Name, from, to).Take(EntriesPerPart)];
+                [.. host.Kinds.Items.TimeSeries(source.FoldedId, source.Name, at, to).Take(EntriesPerPart)];
             var result = (TimeSeriesResult)new TimeSeriesCommand(
                 destination.Id, destination.FoldedId, destination.Name, points, isIncrement: false, []).Apply(host);
             if (points.Count < EntriesPerPart || points[^1].Timestamp >= to)
                 return result with { IsCopy = true };
-            from = points[^1].Timestamp.AddTicks(1);
+            at = points[^1].Timestamp.AddTicks(1);
         }
     }
 

@@ -57,13 +57,13 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <exception cref="InvalidDocumentException">The policies contradict each other.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {
-        configuration?.Check();
+        byte[]? json = configuration?.ToJson();
         await _runs.NowAsync(
             stop => _host.WriteAsync(
                 writer =>
                 {
                     Restart(writer);
-                    new SettingCommand(TimeSeriesConfiguration.SettingName, configuration?.ToJson()).Apply(writer);
+                    new SettingCommand(TimeSeriesConfiguration.SettingName, json).Apply(writer);
                     writer.Save();
                     return true;
                 },

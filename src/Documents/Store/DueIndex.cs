@@ -67,15 +67,17 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
         if (before == after)
             return;
         foreach (DueAction action in (ReadOnlySpan<DueAction>)[DueAction.Expire, DueAction.Refresh, DueAction.Archive])
-            Move(action, foldedId, before[action], after[action]);
+            if (before[action] != after[action])
+                Move(action, foldedId, before[action], after[action]);
     }
 
-    /// <summary>Updates the entry of an action whose time has changed; 0 stands for none.</summary>
+    /// <summary>
+    /// Updates the entry of an action whose time may have changed; 0 stands for none. An entry that an older version of the
+    /// program did not make is made.
+    /// </summary>
     public void Move(DueAction action, ReadOnlySpan<byte> foldedId, long before, long after)
     {
-        if (before == after)
-            return;
-        if (before != 0)
+        if (before != 0 && before != after)
             Tree.Delete(Key(action, before, foldedId));
         if (after != 0)
             Tree.Put(Key(action, after, foldedId), default);

@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Globalization;
 using System.Text.Json;
 
@@ -32,6 +33,18 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
 
     /// <summary>Reads the times from minified metadata; ignores invalid ones.</summary>
     public static DueTimes Of(ReadOnlySpan<byte> metadata) => Read(metadata, null);
+
+    /// <summary>
+    /// Returns the UTC ticks at which an item beside documents expires by itself; 0 for never, as for all but compare-exchange
+    /// values. Their stored form is the length of the JSON (4 bytes), the JSON, and the metadata.
+    /// </summary>
+    public static long OfItem(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
+    {
+        if (KindKey.KindOf(key) != Kind.CompareExchange || value.Length < sizeof(int))
+            return 0;
+        int length = BinaryPrimitives.ReadInt32LittleEndian(value);
+        return (uint)length <= value.Length - sizeof(int) ? Of(value[(sizeof(int) + length)..]).Expires : 0;
+    }
 
     /// <summary>Rejects metadata with invalid times.</summary>
     /// <exception cref="InvalidDocumentException">A time is not valid; the message names it.</exception>

@@ -89,6 +89,8 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
                 contents.AddRange(KeepContents(items, key, record));
             TreeNames.WriteEtagKey(logKey, record.Etag);
             byEtag.Put(logKey, key);
+            if (DueTimes.OfItem(key, record.Value) is > 0L and var expires)
+                DueIndex.Of(transaction).Put(DueAction.ExpireValue, expires, KindKey.FoldedNameOfShared(key));
             counts[key[0]] = counts.GetValueOrDefault(key[0]) + 1;
         }
 

@@ -83,8 +83,9 @@ internal static class DatabasesEndpoints
             throw WireException.DatabaseDoesNotExist(name);
         if (given is null)
             throw WireException.BadRequest($"The new record of database '{name}' is missing. Nothing was changed.");
-        using (DatabaseLease lease = request.Server.Databases.EnterByItself(name))
+        try
         {
+            using DatabaseLease lease = request.Server.Databases.EnterByItself(name);
             Database database = lease.Database;
             if (given.RootElement.TryGetProperty("Encrypted"u8, out _)
                 && WireJson.Flag(given.RootElement, "Encrypted") != database.IsEncrypted)
@@ -94,8 +95,11 @@ internal static class DatabasesEndpoints
             DatabaseRecord record = DatabaseRecordReader.Read(given.RootElement, name, database.GetRecord());
             await database.SetRecordAsync(record, etag, request.Aborted).ConfigureAwait(false);
         }
+        finally
+        {
+            request.Server.Databases.StateChanged(name); // the record may be stored even if an index could not be built anew
+        }
 
-        request.Server.Databases.StateChanged(name);
         await WriteChangedAsync(request, name).ConfigureAwait(false);
     }
 

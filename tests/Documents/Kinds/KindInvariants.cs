@@ -25,9 +25,30 @@ internal static class KindInvariants
         }
 
         CheckContents(database, snapshot);
+        CheckExpiring(database, snapshot);
         using DocumentCursor documents = snapshot.ByEtag();
         while (documents.MoveNext())
             Assert.Equal(snapshot.Kinds.FlagsOf(CollectionName.Fold(documents.Current.Id)), documents.Current.Flags);
+    }
+
+    /// <summary>Each compare-exchange value that expires, and no other, is in the index of times.</summary>
+    private static void CheckExpiring(Database database, DatabaseSnapshot snapshot)
+    {
+        var values = new List<string>();
+        using (LogReader log = snapshot.Kinds.Log())
+        {
+            while (log.MoveNext())
+                if (DueTimes.OfItem(log.Value, snapshot.Kinds.RecordOf(log.Value).Value) is > 0L and var ticks)
+                    values.Add($"{ticks} {Convert.ToHexString(KindKey.FoldedNameOfShared(log.Value))}");
+        }
+
+        var entries = new List<string>();
+        using ReadTransaction read = database.Environment.BeginRead();
+        using Cursor? cursor = read.FindTree(TreeNames.Due)?.OpenCursor();
+        for (bool more = cursor?.MoveFirst() == true; more; more = cursor!.MoveNext())
+            if (cursor!.Key[0] == (byte)DueAction.ExpireValue)
+                entries.Add($"{DueIndex.TicksOf(cursor.Key)} {Convert.ToHexString(DueIndex.IdOf(cursor.Key))}");
+        Assert.Equal(values.Order(StringComparer.Ordinal), entries.Order(StringComparer.Ordinal));
     }
 
     private static void CheckContents(Database database, DatabaseSnapshot snapshot)

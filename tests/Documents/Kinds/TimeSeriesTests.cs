@@ -79,6 +79,33 @@ public sealed class TimeSeriesTests : IDisposable
     }
 
     [Fact]
+    public async Task A_copy_that_is_undone_and_runs_again_is_whole()
+    {
+        Database database = await OpenAsync();
+        using (var batch = new WriteBatch())
+        {
+            batch.TimeSeries("d/1", "a", [.. Enumerable.Range(0, 25_000).Select(i => Point(i, i))]);
+            await database.WriteAsync(batch, Cancel);
+        }
+
+        byte[] id = "d/1"u8.ToArray();
+        var copy = new TimeSeriesCopyCommand(("d/1", id, "a"), ("d/1", id, "b"u8.ToArray()), _start, DateTime.MaxValue);
+        Assert.Throws<TimeoutException>(() => database.Write<bool>(writer =>
+        {
+            copy.Apply(writer);
+            throw new TimeoutException("It is undone.");
+        }));
+        database.Write(writer =>
+        {
+            copy.Apply(writer);
+            writer.Save();
+            return true;
+        });
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal([("a", 25_000L), ("b", 25_000L)], snapshot.TimeSeriesOf("d/1").Select(static one => (one.Name, one.Count)));
+    }
+
+    [Fact]
     public async Task Random_work_agrees_with_sorted_maps()
     {
         var random = new Random(Seed.Next());

@@ -4,6 +4,7 @@ using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
+using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -170,6 +171,40 @@ public sealed class DocumentLifecycleTests : IDisposable
         await reopened.Lifecycle.SetAsync(LifecycleTask.Expiration, new LifecycleSettings(), Cancel);
         Assert.Equal(1001, await reopened.Lifecycle.RunAsync(Cancel));
         Assert.Equal(2000, reopened.GetStatistics().DocumentCount);
+    }
+
+    [Fact]
+    public async Task A_value_of_before_values_expired_does_once_it_is_written_again_with_the_same_time()
+    {
+        await using Database database = Open();
+        await database.WriteAsync(new WriteBatch().PutCompareExchange("a", Value("1", 5), 0), Cancel);
+        database.Environment.Write(static transaction => transaction.DropTree(TreeNames.Due), Cancel); // as it was left
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            await database.WriteAsync(
+                new WriteBatch().PutCompareExchange("a", Value("2", 5), snapshot.CompareExchange("a")!.Index), Cancel);
+        _clock.Now += TimeSpan.FromMinutes(6);
+        Assert.Equal(1, await database.Lifecycle.RunAsync(Cancel));
+    }
+
+    [Fact]
+    public async Task A_value_expires_after_a_salvage()
+    {
+        await using (Database database = Open())
+            await database.WriteAsync(
+                new WriteBatch().PutCompareExchange("a", Value("1", 5), 0).PutCompareExchange("b", Value("1"), 0), Cancel);
+        using (StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(_directory.Path, "documents")))
+        {
+            environment.Write(static transaction => transaction.GetOrCreateTree(SalvagedDocuments.Mark).Count, Cancel);
+            new SalvagedDocuments(environment).RunIfMarked();
+        }
+
+        await using Database salvaged = Open();
+        KindInvariants.Check(salvaged);
+        Assert.True(salvaged.Lifecycle.IsScheduled);
+        _clock.Now += TimeSpan.FromMinutes(6);
+        Assert.Equal(1, await salvaged.Lifecycle.RunAsync(Cancel));
+        using DatabaseSnapshot snapshot = salvaged.BeginRead();
+        Assert.Equal(["b"], snapshot.CompareExchangeStartingWith("").Select(static one => one.Key));
     }
 
     [Fact]

@@ -58,6 +58,25 @@ public sealed class DatabaseRecordTests : IDisposable
     }
 
     [Fact]
+    public async Task What_could_not_be_read_again_is_refused_and_changes_nothing()
+    {
+        await using Database database = Open();
+        await database.SetRecordAsync(Whole, database.GetRecord().Etag, Cancel);
+        DatabaseRecord before = database.GetRecord();
+        var compression = new DocumentCompressionConfiguration(); // of revisions alone
+        var revisions = new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = -1 } };
+        TimeSeriesConfiguration series = Policies("By1Hour") with { PolicyCheckFrequency = TimeSpan.Zero };
+        foreach (DatabaseRecord bad in (DatabaseRecord[])[
+            before with { Compression = compression }, before with { Revisions = revisions }, before with { TimeSeries = series }])
+            await Assert.ThrowsAsync<InvalidDocumentException>(() => database.SetRecordAsync(bad, before.Etag, Cancel));
+        await Assert.ThrowsAsync<InvalidDocumentException>(() => database.Compression.ConfigureAsync(compression, Cancel));
+        await Assert.ThrowsAsync<InvalidDocumentException>(() => database.Revisions.ConfigureAsync(revisions, Cancel));
+        await Assert.ThrowsAsync<InvalidDocumentException>(() => database.TimeSeriesPolicies.ConfigureAsync(series, Cancel));
+        Assert.Equal(before.Etag, database.GetRecord().Etag);
+        AssertWhole(database);
+    }
+
+    [Fact]
     public async Task An_analyzer_that_an_index_uses_stays_and_with_it_all_else()
     {
         await using Database database = Open();
