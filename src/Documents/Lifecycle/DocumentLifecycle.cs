@@ -1,3 +1,5 @@
+using System.Diagnostics;
+using System.Runtime.ExceptionServices;
 using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
@@ -18,23 +20,27 @@ public sealed class DocumentLifecycle : IDisposable
     private static readonly LifecycleTask[] _tasks = Enum.GetValues<LifecycleTask>();
 
     private readonly IWriteHost _host;
-    private readonly PeriodicRun _runs;
+    private readonly PeriodicRun _values;
+    private readonly PeriodicRun[] _runs; // by task
     private readonly Lock _scheduling = new();
     private volatile bool _expiresValues;
-    private TimeSpan? _frequency;
 
     internal DocumentLifecycle(IWriteHost host)
     {
         _host = host;
-        _runs = new PeriodicRun(host.Options.TimeProvider, token => RunAsync(token));
+        TimeProvider clock = host.Options.TimeProvider;
+        _values = new PeriodicRun(clock, RunValuesAsync);
+        var turn = new SemaphoreSlim(1); // tasks run one at a time; values do not wait for them
+        _runs = [.. _tasks.Select(task => new PeriodicRun(clock, token => RunAsync(task, token), turn))];
         Apply();
     }
 
     /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
-    public Exception? LastError => _runs.LastError;
+    public Exception? LastError =>
+        _values.LastError ?? Array.Find(_runs, static run => run.LastError is not null)?.LastError;
 
     /// <summary>Whether a task is enabled, or values expire.</summary>
-    internal bool IsScheduled => _runs.IsScheduled;
+    internal bool IsScheduled => _values.IsScheduled || Array.Exists(_runs, static run => run.IsScheduled);
 
     /// <summary>Returns the settings of a task; null if it has none and so is disabled.</summary>
     public LifecycleSettings? Get(LifecycleTask task)
@@ -57,23 +63,38 @@ public sealed class DocumentLifecycle : IDisposable
     /// <summary>
     /// Processes all documents that are due for every enabled task, and all values that are due; returns their number.
     /// </summary>
-    public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunTasksAsync, cancellationToken);
+    public async Task<long> RunAsync(CancellationToken cancellationToken = default)
+    {
+        long done = 0;
+        ExceptionDispatchInfo? failed = null;
+        await AddAsync(RunValuesAsync(cancellationToken)).ConfigureAwait(false);
+        foreach (LifecycleTask task in _tasks)
+            await AddAsync(RunAsync(task, cancellationToken)).ConfigureAwait(false);
+        failed?.Throw();
+        return done;
 
-    /// <summary>Sets the timer according to the settings.</summary>
+        // The failure of one does not keep the others from running.
+        async Task AddAsync(Task<long> run)
+        {
+            try
+            {
+                done += await run.ConfigureAwait(false);
+            }
+            catch (Exception error) when (error is not (OperationCanceledException or ObjectDisposedException))
+            {
+                failed ??= ExceptionDispatchInfo.Capture(error);
+            }
+        }
+    }
+
+    /// <summary>Sets the timers according to the settings.</summary>
     internal void Apply()
     {
-        TimeSpan? frequency = null;
-        foreach (LifecycleTask task in _tasks)
-            if (Get(task) is { IsDisabled: false } settings && (frequency is null || settings.Frequency < frequency))
-                frequency = settings.Frequency;
-        bool expiresValues;
-        using (DatabaseSnapshot snapshot = _host.BeginRead())
-            expiresValues = snapshot.Due.HasDue(DueAction.ExpireValue, long.MaxValue);
-        lock (_scheduling)
+        lock (_scheduling) // settings are read under it, so that older ones never replace newer ones
         {
-            _frequency = frequency;
-            _expiresValues |= expiresValues; // a value may have been stored since the snapshot
-            Schedule();
+            foreach (LifecycleTask task in _tasks)
+                _runs[(int)task].Schedule(Get(task) is { IsDisabled: false } settings ? settings.Frequency : null);
+            ScheduleByStoredValues();
         }
     }
 
@@ -83,37 +104,52 @@ public sealed class DocumentLifecycle : IDisposable
         if (_expiresValues)
             return;
         lock (_scheduling)
-        {
-            _expiresValues = true;
-            Schedule();
-        }
+            ScheduleValues(true);
     }
 
-    private void Schedule()
+    /// <summary>Begins or ends runs for values, depending on whether there are any.</summary>
+    private void ScheduleByStoredValues()
     {
-        TimeSpan? values = _expiresValues ? new LifecycleSettings().Frequency : null;
-        _runs.Schedule(_frequency < values || values is null ? _frequency : values);
+        Debug.Assert(_scheduling.IsHeldByCurrentThread, "the callers hold the lock");
+        _expiresValues = false; // before reading: whoever stores a value from here on waits for the lock and begins runs
+        using DatabaseSnapshot snapshot = _host.BeginRead();
+        ScheduleValues(snapshot.Due.HasDue(DueAction.ExpireValue, long.MaxValue));
+    }
+
+    private void ScheduleValues(bool areThere)
+    {
+        _expiresValues = areThere;
+        _values.Schedule(areThere ? new LifecycleSettings().Frequency : null);
     }
 
     /// <summary>Stops background runs after their current step.</summary>
-    public void Dispose() => _runs.Dispose();
-
-    private async Task<long> RunTasksAsync(CancellationToken cancellationToken)
+    public void Dispose()
     {
-        long done = 0;
-        foreach (LifecycleTask task in _tasks)
+        _values.Dispose();
+        foreach (PeriodicRun run in _runs)
+            run.Dispose();
+    }
+
+    private Task<long> RunValuesAsync(CancellationToken cancellationToken) => _values.NowAsync(
+        async stop =>
+        {
+            long done = await new DueRun(_host, DueAction.ExpireValue).RunAsync(long.MaxValue, stop).ConfigureAwait(false);
+            lock (_scheduling)
+                ScheduleByStoredValues();
+            return done;
+        },
+        cancellationToken);
+
+    private Task<long> RunAsync(LifecycleTask task, CancellationToken cancellationToken) => _runs[(int)task].NowAsync(
+        async stop =>
         {
             if (Get(task) is not { IsDisabled: false } settings)
-                continue;
-            await new DocumentScan(_host).RunAsync(cancellationToken).ConfigureAwait(false);
-            done += await new DueRun(_host, ActionOf(task))
-                .RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, cancellationToken)
+                return 0;
+            await new DocumentScan(_host).RunAsync(stop).ConfigureAwait(false);
+            return await new DueRun(_host, ActionOf(task)).RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, stop)
                 .ConfigureAwait(false);
-        }
-
-        return done + await new DueRun(_host, DueAction.ExpireValue).RunAsync(long.MaxValue, cancellationToken)
-            .ConfigureAwait(false);
-    }
+        },
+        cancellationToken);
 
     /// <summary>Returns what a task does.</summary>
     internal static DueAction ActionOf(LifecycleTask task) => task switch

@@ -80,6 +80,7 @@ internal sealed class DueRun(IWriteHost host, DueAction action)
 
     private static void ExpireValue(DocumentWriter writer, byte[] key, byte[] value)
     {
+        writer.UseReserve();
         bool isTrue = writer.Kinds.TryGet(value, out KindRecord record)
             && CompareExchangeValue.ExpiresOf(record.Value) == DueIndex.TicksOf(key);
         if (!isTrue)

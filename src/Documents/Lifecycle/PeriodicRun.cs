@@ -1,12 +1,16 @@
 namespace Treepie.Lifecycle;
 
 /// <summary>Runs a task periodically in the background, one run at a time, until it is disposed. Thread-safe.</summary>
-internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Task> run) : IDisposable
+/// <param name="clock">The clock whose timer begins the runs.</param>
+/// <param name="run">The task.</param>
+/// <param name="turn">What <see cref="NowAsync"/> waits for, if several tasks are run one at a time.</param>
+internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Task> run, SemaphoreSlim? turn = null) : IDisposable
 {
     private readonly CancellationTokenSource _stop = new();
-    private readonly SemaphoreSlim _turn = new(1);
+    private readonly SemaphoreSlim _turn = turn ?? new SemaphoreSlim(1);
     private readonly Lock _lock = new();
     private ITimer? _timer;
+    private TimeSpan _frequency;
     private Task _run = Task.CompletedTask;
 
     /// <summary>The exception that ended the last background run; null if it succeeded.</summary>
@@ -22,7 +26,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         }
     }
 
-    /// <summary>Sets the interval between runs; null to disable them.</summary>
+    /// <summary>Sets the interval between runs; null to disable them. The same interval as before does not begin anew.</summary>
     public void Schedule(TimeSpan? frequency)
     {
         lock (_lock)
@@ -37,10 +41,12 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
                 // The state is this object.
                 _timer = clock.CreateTimer(static state => ((PeriodicRun)state!).Begin(), this, time, time);
             }
-            else
+            else if (_frequency != time)
             {
                 _timer?.Change(time, time);
             }
+
+            _frequency = frequency ?? default;
         }
     }
 

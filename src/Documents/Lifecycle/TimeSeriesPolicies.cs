@@ -25,6 +25,7 @@ public sealed class TimeSeriesPolicies : IDisposable
 
     private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
+    private readonly Lock _scheduling = new();
 
     internal TimeSeriesPolicies(IWriteHost host)
     {
@@ -92,10 +93,14 @@ public sealed class TimeSeriesPolicies : IDisposable
     public void Dispose() => _runs.Dispose();
 
     /// <summary>Sets the timer according to the configuration.</summary>
-    internal void Apply() => _runs.Schedule(
-        Configuration is { } configuration && configuration.Collections.Values.Any(static rules => !rules.IsDisabled)
-            ? configuration.PolicyCheckFrequency ?? TimeSeriesConfiguration.DefaultFrequency
-            : null);
+    internal void Apply()
+    {
+        lock (_scheduling) // read under it, so that an older configuration never replaces a newer one
+            _runs.Schedule(
+                Configuration is { } configuration && configuration.Collections.Values.Any(static rules => !rules.IsDisabled)
+                    ? configuration.PolicyCheckFrequency ?? TimeSeriesConfiguration.DefaultFrequency
+                    : null);
+    }
 
     private async Task<long> RunAllAsync(CancellationToken cancellationToken)
     {

@@ -22,7 +22,9 @@ public sealed class DocumentCompression : IDisposable
     private readonly IWriteHost _host;
     private readonly BodyDictionaries _dictionaries;
     private readonly PeriodicRun _runs;
+    private readonly Lock _applying = new();
     private PackingPlan? _plan;
+    private byte[]? _applied;
     private long _doneUpTo = -1;
 
     internal DocumentCompression(IWriteHost host, BodyDictionaries dictionaries)
@@ -101,27 +103,37 @@ public sealed class DocumentCompression : IDisposable
     /// <summary>Reloads the configuration and the dictionaries.</summary>
     internal void Apply()
     {
-        using DatabaseSnapshot snapshot = _host.BeginRead();
-        DocumentCompressionConfiguration? configuration = Read(snapshot);
-        Volatile.Write(ref _plan, configuration is null ? null : PackingPlan.Of(snapshot, configuration, _dictionaries));
-        Volatile.Write(ref _doneUpTo, -1);
-        _runs.Schedule(configuration is null ? null : _frequency);
+        lock (_applying) // read under it, so that an older configuration never replaces a newer one
+        {
+            using DatabaseSnapshot snapshot = _host.BeginRead();
+            byte[]? stored = Stored(snapshot);
+            DocumentCompressionConfiguration? configuration = Read(snapshot);
+            Volatile.Write(ref _plan, configuration is null ? null : PackingPlan.Of(snapshot, configuration, _dictionaries));
+            if (!IsSame(stored, _applied))
+                Volatile.Write(ref _doneUpTo, -1);
+            _applied = stored;
+            _runs.Schedule(configuration is null ? null : _frequency);
+        }
     }
 
+    private static bool IsSame(byte[]? one, byte[]? other) => one.AsSpan().SequenceEqual(other);
+
+    private static byte[]? Stored(DatabaseSnapshot snapshot) => snapshot.Setting(DocumentCompressionConfiguration.SettingName);
+
     private static DocumentCompressionConfiguration? Read(DatabaseSnapshot snapshot) =>
-        snapshot.Setting(DocumentCompressionConfiguration.SettingName) is { } json
-            ? DocumentCompressionConfiguration.FromJson(json)
-            : null;
+        Stored(snapshot) is { } json ? DocumentCompressionConfiguration.FromJson(json) : null;
 
     private async Task<CompressionReport> PackAllAsync(
         IProgress<CompressionReport>? progress, CancellationToken cancellationToken)
     {
         var report = new CompressionReport(0, 0, 0);
         long upTo;
+        byte[]? stored;
         IReadOnlyList<CollectionStatistics> collections;
         using (DatabaseSnapshot snapshot = _host.BeginRead())
         {
             upTo = snapshot.LastEtag;
+            stored = Stored(snapshot);
             if (upTo == Volatile.Read(ref _doneUpTo) || Read(snapshot) is not { } configuration)
                 return report;
             collections = [.. snapshot.Collections().Where(collection => configuration.Includes(collection.Name))];
@@ -138,7 +150,9 @@ public sealed class DocumentCompression : IDisposable
                 .RunAsync(step => progress?.Report(before + step), cancellationToken).ConfigureAwait(false);
         }
 
-        Volatile.Write(ref _doneUpTo, upTo);
+        lock (_applying)
+            if (IsSame(stored, _applied)) // otherwise other collections may be due by now
+                Volatile.Write(ref _doneUpTo, upTo);
         return report;
     }
 }

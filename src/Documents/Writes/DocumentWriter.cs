@@ -91,7 +91,7 @@ internal sealed class DocumentWriter : IKindHost
         IReadOnlyList<WriteCommand> commands = batch.Commands;
         WriteResult[] results = _wantsResults ? new WriteResult[commands.Count] : [];
         if (HasOnlyDeletes(commands))
-            _transaction.UseReserve(); // tombstones need space even on a full disk
+            UseReserve();
         if (batch.IsClusterWide)
             AtomicGuards.Check(this, batch);
         for (int index = 0; index < commands.Count; index++)
@@ -298,12 +298,15 @@ internal sealed class DocumentWriter : IKindHost
         Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
     }
 
+    /// <summary>Lets this transaction use the reserve of pages: tombstones need space even on a full disk.</summary>
+    public void UseReserve() => _transaction.UseReserve();
+
     /// <summary>Deletes a document; returns false if it does not exist.</summary>
     public bool Remove(ReadOnlySpan<byte> foldedId)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return false;
-        _transaction.UseReserve();
+        UseReserve();
         Remove(foldedId, new DocumentRecord(value));
         return true;
     }

@@ -13,9 +13,21 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
     public const string SettingName = "state";
 
     /// <summary>Returns the state of a database.</summary>
-    public static DatabaseState Of(Database database)
+    public static DatabaseState Of(Database database) => Of(database.Settings.Get(SettingName));
+
+    /// <summary>Returns the settings of a record with the state changed.</summary>
+    public static IReadOnlyDictionary<string, ReadOnlyMemory<byte>> Change(
+        IReadOnlyDictionary<string, ReadOnlyMemory<byte>> settings, Func<DatabaseState, DatabaseState> change)
     {
-        if (database.Settings.Get(SettingName) is not { } json)
+        var changed = new Dictionary<string, ReadOnlyMemory<byte>>(settings);
+        change(Of(changed.TryGetValue(SettingName, out ReadOnlyMemory<byte> json) ? json : default(ReadOnlyMemory<byte>?)))
+            .PutInto(changed);
+        return changed;
+    }
+
+    private static DatabaseState Of(ReadOnlyMemory<byte>? stored)
+    {
+        if (stored is not { } json)
             return new DatabaseState(false, DatabaseLock.Unlock);
         using var parsed = JsonDocument.Parse(json);
         return new DatabaseState(
@@ -23,11 +35,14 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
             Enum.Parse<DatabaseLock>(parsed.RootElement.GetProperty("LockMode").GetString() ?? ""));
     }
 
-    /// <summary>Stores the state; durable on completion.</summary>
-    public Task SaveAsync(Database database, CancellationToken cancellationToken) =>
-        database.Settings.SetAsync(SettingName, ToJson(), cancellationToken);
+    /// <summary>Puts the state into the settings of a record; the one of a new database is not stored.</summary>
+    public void PutInto(Dictionary<string, ReadOnlyMemory<byte>> settings)
+    {
+        settings.Remove(SettingName);
+        if (this is not { IsDisabled: false, Lock: DatabaseLock.Unlock })
+            settings[SettingName] = ToJson();
+    }
 
-    /// <summary>Returns the JSON of the setting.</summary>
-    public byte[] ToJson() => System.Text.Encoding.UTF8.GetBytes(
+    private byte[] ToJson() => System.Text.Encoding.UTF8.GetBytes(
         $"{{\"Disabled\":{(IsDisabled ? "true" : "false")},\"LockMode\":\"{Lock}\"}}");
 }

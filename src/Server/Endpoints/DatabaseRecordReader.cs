@@ -35,9 +35,7 @@ internal static class DatabaseRecordReader
         ConfigurationEndpoints.ReadRecord(json, settings);
         var state = new DatabaseState(
             WireJson.Flag(json, "Disabled"), DatabaseStateEndpoints.LockOf(json, "LockMode", required: false));
-        settings.Remove(DatabaseState.SettingName);
-        if (state is not { IsDisabled: false, Lock: DatabaseLock.Unlock })
-            settings[DatabaseState.SettingName] = state.ToJson();
+        state.PutInto(settings);
         return new DatabaseRecord
         {
             Lifecycle = LifecycleEndpoints.ReadRecord(json).ToDictionary(),

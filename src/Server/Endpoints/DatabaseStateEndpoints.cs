@@ -94,7 +94,9 @@ internal static class DatabaseStateEndpoints
     private static async Task ChangeAsync(HttpServerRequest request, string name, Func<DatabaseState, DatabaseState> change)
     {
         using (DatabaseLease lease = request.Server.Databases.EnterByItself(name))
-            await change(DatabaseState.Of(lease.Database)).SaveAsync(lease.Database, request.Aborted).ConfigureAwait(false);
+            await lease.Database.ChangeRecordAsync(
+                record => record with { Settings = DatabaseState.Change(record.Settings, change) }, request.Aborted)
+                .ConfigureAwait(false);
         request.Server.Databases.StateChanged(name);
     }
 

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Kinds;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 
@@ -37,7 +38,8 @@ internal static class TimeSeriesPolicyEndpoints
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Collections\":{…}}"))
             configuration = TimeSeriesConfiguration.Read(json.RootElement);
-        await SetAsync(request, database, configuration).ConfigureAwait(false);
+        await database.TimeSeriesPolicies.ConfigureAsync(configuration, request.Aborted).ConfigureAwait(false);
+        await AnswerAsync(request, database).ConfigureAwait(false);
     }
 
     private static async Task Put(HttpServerRequest request, Database database)
@@ -47,18 +49,27 @@ internal static class TimeSeriesPolicyEndpoints
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Name\":…,\"AggregationTime\":{…},\"RetentionTime\":{…}}"))
             policy = TimeSeriesConfiguration.ReadPolicy(json.RootElement);
-        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration();
-        TimeSeriesRules rules = RulesOf(before, collection);
-        rules = TimeSeriesConfiguration.IsRaw(policy.Name)
-            ? rules with { RawRetention = policy.Retention }
-            : rules.With(policy);
-        await SetAsync(request, database, before.With(collection, rules)).ConfigureAwait(false);
+        await ChangeAsync(
+            request, database,
+            before =>
+            {
+                TimeSeriesRules rules = RulesOf(before, collection);
+                return before.With(
+                    collection,
+                    TimeSeriesConfiguration.IsRaw(policy.Name)
+                        ? rules with { RawRetention = policy.Retention }
+                        : rules.With(policy));
+            }).ConfigureAwait(false);
     }
 
-    private static async Task Delete(HttpServerRequest request, Database database)
+    private static Task Delete(HttpServerRequest request, Database database)
     {
         (string collection, string name) = (request.RequiredParameter("collection"), request.RequiredParameter("name"));
-        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration();
+        return ChangeAsync(request, database, before => Without(before, collection, name));
+    }
+
+    private static TimeSeriesConfiguration Without(TimeSeriesConfiguration before, string collection, string name)
+    {
         TimeSeriesRules rules = RulesOf(before, collection);
         TimeSeriesRules after = TimeSeriesConfiguration.IsRaw(name)
             ? rules with { RawRetention = null }
@@ -71,46 +82,55 @@ internal static class TimeSeriesPolicyEndpoints
         if (!TimeSeriesConfiguration.IsRaw(name) && after.Policies.Count == rules.Policies.Count)
             throw WireException.BadRequest(
                 $"The collection '{collection}' has no policy '{name}' of time series. Nothing was changed.");
-        await SetAsync(request, database, before.With(collection, after)).ConfigureAwait(false);
+        return before.With(collection, after);
     }
 
     private static async Task SetNames(HttpServerRequest request, Database database)
     {
-        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration(), after;
+        string? collection, series;
+        IReadOnlyList<string> valueNames;
+        bool replaces;
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Collection\":…,\"TimeSeries\":…,\"ValueNames\":[…]}"))
         {
             JsonElement root = json.RootElement;
-            (string? collection, string? series) = (
+            (collection, series) = (
                 WireJson.Text(root, "Collection", required: true), WireJson.Text(root, "TimeSeries", required: true));
             if (string.IsNullOrEmpty(collection) || string.IsNullOrEmpty(series)
                 || !root.TryGetProperty("ValueNames", out JsonElement names))
                 throw WireException.BadRequest("'Collection', 'TimeSeries' and 'ValueNames' are needed. Nothing was changed.");
-            bool isKnown = before.NamedValues.TryGetValue(collection, out var known) && known.ContainsKey(series);
-            bool replaces = root.TryGetProperty("Update", out JsonElement update) && update.ValueKind == JsonValueKind.True;
-            if (isKnown && !replaces)
-                throw WireException.BadRequest(
-                    $"Values of the time series '{series}' of '{collection}' have names already, and 'Update' is not set. "
-                    + $"Nothing "
-                        + $"was changed.");
-            after = before.With(collection, series, TimeSeriesConfiguration.ReadNames(names));
+            valueNames = TimeSeriesConfiguration.ReadNames(names);
+            replaces = root.TryGetProperty("Update", out JsonElement update) && update.ValueKind == JsonValueKind.True;
         }
 
-        await SetAsync(request, database, after).ConfigureAwait(false);
+        await ChangeAsync(
+            request, database,
+            before => replaces || !(before.NamedValues.TryGetValue(collection, out var known) && known.ContainsKey(series))
+                ? before.With(collection, series, valueNames)
+                : throw WireException.BadRequest(
+                    $"Values of the time series '{series}' of '{collection}' have names already, and 'Update' is not set. "
+                        + "Nothing was changed.")).ConfigureAwait(false);
     }
 
     private static TimeSeriesRules RulesOf(TimeSeriesConfiguration configuration, string collection) =>
         configuration.Collections.FirstOrDefault(
             one => string.Equals(one.Key, collection, StringComparison.OrdinalIgnoreCase)).Value ?? new TimeSeriesRules();
 
-    private static async Task SetAsync(HttpServerRequest request, Database database, TimeSeriesConfiguration configuration)
+    /// <summary>Changes a part of the configuration and keeps what others change of it meanwhile.</summary>
+    private static async Task ChangeAsync(
+        HttpServerRequest request, Database database, Func<TimeSeriesConfiguration, TimeSeriesConfiguration> change)
     {
-        await database.TimeSeriesPolicies.ConfigureAsync(configuration, request.Aborted).ConfigureAwait(false);
-        await request.JsonAsync(database.LastEtag, static (json, etag) =>
+        await database.ChangeRecordAsync(
+            record => record with { TimeSeries = change(record.TimeSeries ?? new TimeSeriesConfiguration()) }, request.Aborted)
+            .ConfigureAwait(false);
+        await AnswerAsync(request, database).ConfigureAwait(false);
+    }
+
+    private static Task AnswerAsync(HttpServerRequest request, Database database) =>
+        request.JsonAsync(database.LastEtag, static (json, etag) =>
         {
             json.WriteStartObject();
             json.WriteNumber("RaftCommandIndex", etag);
             json.WriteEndObject();
-        }).ConfigureAwait(false);
-    }
+        });
 }
