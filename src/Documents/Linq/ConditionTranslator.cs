@@ -111,8 +111,13 @@ internal sealed class ConditionTranslator
         }
 
         Clause clause = new($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
-        return value is null ? OnElements(path, clause, quoted) : clause;
+        return value is null ? OnElements(path, clause, quoted) : Cased(path, clause);
     }
+
+    /// <summary>Makes a condition on characters case-sensitive, as their comparison in C# is.</summary>
+    public static Clause Cased(DocumentPath path, Clause clause) => IsCharacter(path) ? MethodTranslator.Exact(clause) : clause;
+
+    private static bool IsCharacter(DocumentPath path) => (Nullable.GetUnderlyingType(path.Type) ?? path.Type) == typeof(char);
 
     /// <summary>
     /// Converts a value to the type of the member: the compiler compares enumerations and characters as numbers.
@@ -132,13 +137,15 @@ internal sealed class ConditionTranslator
     {
         object?[] list = [
             .. values.Cast<object?>()
+                .Where(value => value is not double wide || !SingleNumber.IsOf(path.Type) || SingleNumber.IsExact(wide))
+                .Select(value => value is double wide && SingleNumber.IsOf(path.Type) ? (float)wide : value)
                 .Select(value => path.IsId ? Paths.Session.IdOf(Paths.DocumentType, value) : Typed(path, value))];
         if (path is { IsId: true } && Array.Exists(list, id => id is null))
             list = [.. list.Where(id => id is not null)];
         if (list.Length == 0)
             return Clause.Never;
         RequireOneText(path, Array.Find(list, value => value is not null), quoted);
-        Clause clause = new($"{path.Text} in ({Parameters.Add(list)})");
+        Clause clause = Cased(path, new Clause($"{path.Text} in ({Parameters.Add(list)})"));
         return list.Contains(null) ? OnElements(path, clause, quoted) : clause;
     }
 
@@ -263,9 +270,10 @@ internal sealed class ConditionTranslator
         RequireOneText(first, node, node);
         if (Paths.IsArray(first.Type) || Paths.IsArray(second.Type) || (first.IsId && first.Type != typeof(string))
             || (second.IsId && second.Type != typeof(string))
+            || IsCharacter(first) != IsCharacter(second)
             || (!isEquality && (type.IsEnum || type == typeof(TimeSpan) || type == typeof(bool))))
             throw Refusal.Of(node, "Of two members numbers, texts and times are compared. Store what else it comes to.");
-        return new Clause($"{first.Text} {SignOf(node.NodeType)} {second.Text}");
+        return Cased(first, new Clause($"{first.Text} {SignOf(node.NodeType)} {second.Text}"));
     }
 
     private static string SignOf(ExpressionType type) => type switch
@@ -333,7 +341,7 @@ internal sealed class ConditionTranslator
             throw Refusal.Of(quoted, "Booleans have no order: compare them with '=='.");
         if (value is double wide && kind == typeof(float))
             (type, value) = SingleNumber.Bound(type, wide);
-        return new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(Typed(path, value))}");
+        return Cased(path, new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(Typed(path, value))}"));
     }
 
     /// <summary>
@@ -396,8 +404,12 @@ internal sealed class ConditionTranslator
                 path,
                 ValuesOf(type).Where(each => !Equals(each, Typed(path, value))),
                 quoted);
-        string name = Parameters.Add(value);
-        return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
+        if (type == typeof(float))
+            return Clause.Or(
+                Range(path, ExpressionType.LessThan, value, quoted), Range(path, ExpressionType.GreaterThan, value, quoted));
+        string name = Parameters.Add(Typed(path, value));
+        return Clause.Or(
+            Cased(path, new Clause($"{path.Text} < {name}")), Cased(path, new Clause($"{path.Text} > {name}")));
     }
 
     /// <summary>Translates a comparison with the year or day of a time to a range of times.</summary>

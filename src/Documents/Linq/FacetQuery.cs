@@ -90,7 +90,15 @@ public sealed class FacetQuery<T>
     private FacetQuery<T> With(string sum, Expression<Func<T, object?>> member)
     {
         DocumentLambda summed = _model.OnDocument(member);
-        return new FacetQuery<T>(_model, _finished, [.. _arguments, t => $"{sum}({t.Paths.Of(summed).Text})"], _name);
+        return new FacetQuery<T>(
+            _model, _finished,
+            [
+                .. _arguments,
+                t => t.Paths.Of(summed) is var path && sum is "sum" or "avg"
+                    ? $"{sum}({t.Paths.RequireNumbers(path, summed.Body).Text})"
+                    : $"{sum}({path.Text})"
+            ],
+            _name);
     }
 
     private string Facet(Translation translation) =>

@@ -36,9 +36,11 @@ internal sealed class MethodTranslator
         {
             Method.Name: "Compare" or "CompareOrdinal",
             Object: null,
-            Arguments: [{ } subject, { } with, ..] and { Count: <= 3 } arguments
+            Arguments: [{ } subject, { } with, ..] and { Count: <= 4 } arguments
         } call
-                when call.Method.DeclaringType == typeof(string) && with.Type == typeof(string) => (
+                when call.Method.DeclaringType == typeof(string)
+                    && with.Type == typeof(string)
+                    && (arguments.Count < 4 || arguments[2].Type == typeof(bool)) => (
                     subject, with,
                     call.Method.Name == "CompareOrdinal"
                         || (arguments.Count == 3 && Interpreter.ValueOf(arguments[2]) is StringComparison.Ordinal)),
@@ -262,7 +264,7 @@ internal sealed class MethodTranslator
     private Clause Contains(Expression source, Expression item, Expression quoted)
     {
         bool isOwnList = Paths.DependsOnDocument(source);
-        if (source is MemberExpression { Member.Name: "Keys", Expression: { } map } && Paths.IsDictionary(map.Type))
+        if (isOwnList && source is MemberExpression { Member.Name: "Keys", Expression: { } map } && Paths.IsDictionary(map.Type))
             return HasKey(map, item, quoted);
         if (isOwnList == Paths.DependsOnDocument(item))
             throw Refusal.Of(
@@ -306,20 +308,22 @@ internal sealed class MethodTranslator
         DocumentPath path = Paths.Of(Unspanned(call.Arguments[0]));
         object?[] values = [.. Values(Unspanned(call.Arguments[1]), call).Cast<object?>()];
         DocumentPath element = path with { Type = ElementType(path) };
-        if (!Paths.IsArray(path.Type))
+        bool isAll = call.Method.Name == nameof(LinqExtensions.ContainsAll);
+        if (!isAll && !Paths.IsArray(path.Type))
             return _conditions.In(element, values, call);
         object?[] known = Array.FindAll(values, value => value is not null);
-        bool isAll = call.Method.Name == nameof(LinqExtensions.ContainsAll);
-        Clause clause = !isAll
-            ? _conditions.In(element, known, call)
-            : known.Length == 0
-                ? Clause.Always
-                : new Clause(
-                    $"{path.Text} all in "
-                        + $"({_conditions.Parameters.Add(known.Select(value => ConditionTranslator.Typed(element, value)))})");
+        Clause clause = isAll ? All(path, element, known) : _conditions.In(element, known, call);
         if (known.Length == values.Length)
             return clause;
         return isAll ? Clause.And(clause, HasNull(path, call)) : Clause.Or(clause, HasNull(path, call));
+    }
+
+    private Clause All(DocumentPath array, DocumentPath element, object?[] values)
+    {
+        if (values.Length == 0)
+            return Clause.Always;
+        string name = _conditions.Parameters.Add(values.Select(value => ConditionTranslator.Typed(element, value)));
+        return ConditionTranslator.Cased(element, new Clause($"{array.Text} all in ({name})"));
     }
 
     private Type ElementType(DocumentPath path) =>

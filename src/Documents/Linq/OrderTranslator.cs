@@ -34,6 +34,12 @@ internal static class OrderTranslator
             throw Refusal.Of(key.Body, Durations);
         if (IsOffset(type))
             throw Refusal.Of(key.Body, Offsets);
+        if (type == typeof(char) && Type.GetTypeCode(Nullable.GetUnderlyingType(key.Body.Type) ?? key.Body.Type) is not (
+            TypeCode.Char or TypeCode.Object))
+            throw Refusal.Of(
+                key.Body,
+                $"Characters are stored and sorted as text, in which case does not matter: write 'x => x.{path.Text}' if that is "
+                    + $"meant, or store a number.");
         bool isNumberedId = path.IsId && (type == typeof(int) || type == typeof(long));
         if (isNumberedId)
             return $"{path.Text} as alphaNumeric{(descending ? " desc" : "")}";
@@ -50,7 +56,8 @@ internal static class OrderTranslator
     /// <summary>Whether values of a type are times with an offset.</summary>
     public static bool IsOffset(Type type) => (Nullable.GetUnderlyingType(type) ?? type) == typeof(DateTimeOffset);
 
-    private static bool IsNumber(PathTranslator paths, Type type)
+    /// <summary>Whether values of an enumeration are stored as numbers.</summary>
+    public static bool IsNumber(PathTranslator paths, Type type)
     {
         if (paths.JsonOf(type) is not { } json)
             return false;

@@ -204,7 +204,21 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     private DocumentPath SumOf(LambdaExpression member, Type type)
     {
         Enter(member.Parameters[0], new DocumentPath("", documentType));
-        return new DocumentPath($"sum({Of(member.Body).Text})", type);
+        return new DocumentPath($"sum({RequireNumbers(Of(member.Body), member.Body).Text})", type);
+    }
+
+    /// <summary>Returns a path whose values can be summed, which are stored as numbers.</summary>
+    /// <exception cref="NotSupportedException">They are stored as something else.</exception>
+    public DocumentPath RequireNumbers(DocumentPath path, Expression quoted)
+    {
+        Type type = IsArray(path.Type) ? ElementTypeOf(path.Type, path.Type) : path.Type;
+        type = Nullable.GetUnderlyingType(type) ?? type;
+        return !path.IsId && (IsNumber(type) || (type.IsEnum && OrderTranslator.IsNumber(this, type)))
+            ? path
+            : throw Refusal.Of(
+                quoted,
+                "Sums and averages are of members that are stored as numbers: ids, characters and enumerations stored by name "
+                    + "are texts. Store the number as a member of its own.");
     }
 
     private DocumentPath ExtremeOf(LambdaExpression member, MethodCallExpression call)

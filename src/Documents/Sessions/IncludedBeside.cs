@@ -39,6 +39,9 @@ internal sealed class IncludedBeside
     /// <summary>Discards the related data of a document.</summary>
     public void Forget(string documentId) => _documents.Remove(documentId);
 
+    /// <summary>Discards which revisions a document had at points in time.</summary>
+    public void ForgetRevisions(string documentId) => _documents.GetValueOrDefault(documentId)?.Revisions.Clear();
+
     public bool TryCounter(string documentId, string name, out long? value)
     {
         value = null;

@@ -39,8 +39,13 @@ internal sealed class SessionIncludes(int most)
     {
         if (outcome.Commands.Count > 0)
             Clear();
-        foreach (string id in deletions.Concat(outcome.Put.Select(put => put.Id)))
+        foreach (string id in deletions.Concat(outcome.Deleted.Select(deleted => deleted.Id)))
             Forget(id);
+        foreach (TrackedEntity put in outcome.Put)
+        {
+            _documents?.Remove(put.Id);
+            Beside?.ForgetRevisions(put.Id);
+        }
     }
 
     public void Clear()

@@ -67,9 +67,12 @@ internal sealed class SessionObjects(int most)
         Enter(_byEntity, _byId, tracked);
     }
 
-    /// <summary>Called when the save has completed the id of an entity.</summary>
+    /// <summary>
+    /// Called when the save has stored an entity and completed its id: the deleted one whose id it took over is gone.
+    /// </summary>
     public void Name(TrackedEntity tracked)
     {
+        tracked.Hidden = null;
         if (_byId is not null)
             _byId[tracked.Id] = tracked;
     }
@@ -81,7 +84,7 @@ internal sealed class SessionObjects(int most)
         _byEntity?.Remove(tracked.Entity);
         if (_byId is null || !_byId.TryGetValue(tracked.Id, out TrackedEntity? current) || !ReferenceEquals(current, tracked))
             return;
-        if (tracked.Hidden is { } hidden && _byEntity?.ContainsKey(hidden.Entity) == true)
+        if (tracked.Hidden is { } hidden && ReferenceEquals(_byEntity?.GetValueOrDefault(hidden.Entity), hidden))
             _byId[tracked.Id] = hidden;
         else
             _byId.Remove(tracked.Id);

@@ -90,7 +90,8 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
 
     /// <summary>
     /// Updates the entity to the current state of the document. Returns false, with the entity unchanged, if it is of another
-    /// type than the document now, or has members that only a constructor or initializer sets and that have changed.
+    /// type than the document now, has members that only a constructor or initializer sets and that have changed, or if a
+    /// setter throws.
     /// </summary>
     /// <param name="document">The document.</param>
     /// <param name="fresh">A new entity deserialized from it.</param>
@@ -98,29 +99,60 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     {
         if (fresh.GetType() != Entity.GetType())
             return false;
-        List<JsonPropertyInfo> changed = [
-            .. Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties
-                .Where(
-                    property => property.Get is { } get
-                        && (property.Set is not null || property.AssociatedParameter is not null)
-                        && !Equals(get(Entity), get(fresh)))
-                .OrderByDescending(property => property.AssociatedParameter is not null)]; // which may fail come first
+        var replaced = new List<(Action<object, object?> Set, object? Value)>();
         try
         {
-            foreach (JsonPropertyInfo property in changed)
-            {
-                if (property.Set is not { } set)
-                    return false;
-                set(Entity, property.Get!(fresh)); // filtered by Where
-            }
+            JsonPropertyInfo[] members =
+                [.. Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties.Where(member => member.Get is not null)];
+            if (Array.Exists(
+                members,
+                member => member is { Set: null, AssociatedParameter: not null } && !IsWrittenAlike(member, fresh)))
+                return false;
+
+            // Setters are called even for equal values: types define Equals by less than what documents contain.
+            foreach (JsonPropertyInfo member in members)
+                if (member is { Get: { } get, Set: { } set })
+                {
+                    object? value = get(Entity);
+                    if (TrySet(member, set, fresh))
+                        replaced.Add((set, value));
+                }
         }
-        catch (InvalidOperationException)
+        catch (Exception error) when (error is not OutOfMemoryException)
         {
-            return false; // source-generated metadata sets no init-only member
+            replaced.Reverse();
+            foreach ((Action<object, object?> set, object? value) in replaced)
+                set(Entity, value);
+            return false;
         }
 
         (Document, BodyAsWritten) = (document, null);
         (Metadata, MetadataBefore, ExpectedChangeVector, IsDeleted) = (null, null, null, false);
         return true;
+    }
+
+    /// <summary>
+    /// Sets a member to its value in another entity. Returns false if it cannot be set and has not changed: source-generated
+    /// metadata has setters for init-only members that throw.
+    /// </summary>
+    private bool TrySet(JsonPropertyInfo member, Action<object, object?> set, object fresh)
+    {
+        try
+        {
+            set(Entity, member.Get!(fresh)); // not null: members without a getter are left out
+            return true;
+        }
+        catch (InvalidOperationException) when (IsWrittenAlike(member, fresh))
+        {
+            return false;
+        }
+    }
+
+    /// <summary>Returns whether a member has the same JSON in another entity.</summary>
+    private bool IsWrittenAlike(JsonPropertyInfo member, object fresh)
+    {
+        JsonTypeInfo type = member.Options.GetTypeInfo(member.PropertyType);
+        byte[] Written(object entity) => JsonSerializer.SerializeToUtf8Bytes(member.Get!(entity), type); // not null: as above
+        return Written(Entity).AsSpan().SequenceEqual(Written(fresh));
     }
 }

@@ -58,9 +58,25 @@ internal sealed class KeyBuffer
     /// <summary>
     /// Appends a text in which runs of digits compare as numbers: a run is written as the digit 0, the number of significant
     /// digits (4 bytes), and these digits. A run thus sorts like a digit among other characters, and 9 before 10. Leading
-    /// zeros are ignored.
+    /// zeros are ignored. The last part of an id such as <c>items/-12</c> is a negative number: its run is written inverted, so
+    /// that -5 sorts before -1.
     /// </summary>
     public void AppendAlphaNumeric(ReadOnlySpan<byte> text)
+    {
+        int number = text.LastIndexOf("/-"u8) + 2;
+        if (number < 2 || number == text.Length || text[number..].ContainsAnyExceptInRange((byte)'0', (byte)'9'))
+        {
+            AppendRuns(text);
+            return;
+        }
+
+        AppendRuns(text[..number]);
+        int start = Length;
+        AppendRuns(text[number..]);
+        Flip(start);
+    }
+
+    private void AppendRuns(ReadOnlySpan<byte> text)
     {
         while (!text.IsEmpty)
         {

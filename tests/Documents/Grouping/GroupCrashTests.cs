@@ -22,7 +22,13 @@ namespace Treepie.Documents.Tests.Grouping;
 public sealed class GroupCrashTests
 {
     private static readonly GroupDefinition _definition =
-        new("Orders", [new GroupKey("City")], [new(GroupAggregateKind.Sum, "Freight")], []);
+        new(
+            "Orders", [new GroupKey("City")],
+            [
+                new(GroupAggregateKind.Sum, "Freight"), new(GroupAggregateKind.Min, "Freight"),
+                new(GroupAggregateKind.Max, "Freight")
+            ],
+            []);
 
     private readonly SortedDictionary<long, (string Id, string? City, int Freight)> _log = [];
     private readonly Dictionary<string, long> _etags = [];
@@ -75,7 +81,8 @@ public sealed class GroupCrashTests
                     group => string.Create(
                         CultureInfo.InvariantCulture,
                         $"{{\"City\":\"{group.Key}\",\"count()\":{group.Count()},\"sum(Freight)\":"
-                            + $"{group.Sum(order => order.Freight)}}}")).Order(StringComparer.Ordinal),
+                            + $"{group.Sum(order => order.Freight)},\"min(Freight)\":{group.Min(order => order.Freight)},"
+                            + $"\"max(Freight)\":{group.Max(order => order.Freight)}}}")).Order(StringComparer.Ordinal),
         ];
         Assert.True(expected.SequenceEqual(Objects(last)), $"seed {seed}");
     }

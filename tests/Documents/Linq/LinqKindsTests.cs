@@ -141,8 +141,46 @@ public sealed class LinqKindsTests : IDisposable
         await Order(p => p.Tiny);
         await Order(p => p.Ratio);
         await Order(p => p.Weight);
-        await Order(p => p.Letter);
         await Order(p => p.IsFragile);
+
+        // characters are sorted as texts, without case
+        using DocumentSession session = _database.OpenSession();
+        Assert.Equal(
+            all.Select(p => char.ToLowerInvariant(p.Letter)).Order(),
+            (await session.Query<Parcel>().OrderBy(p => p.Letter).ToListAsync(Token))
+                .Select(p => char.ToLowerInvariant(p.Letter)));
+    }
+
+    [Fact]
+    public async Task Orders_by_ids_that_are_numbers_know_negative_ones()
+    {
+        int[] ids = [-1, -5, 3, -10, 20, -2147483648, 1];
+        using DocumentSession session = _database.OpenSession();
+        foreach (int id in ids)
+            session.Store(new Parcel { Id = id });
+        await session.SaveChangesAsync(Token);
+        Assert.Equal(
+            ids.Order(), (await session.Query<Parcel>().OrderBy(p => p.Id).ToListAsync(Token)).Select(p => p.Id));
+        Assert.Equal(
+            ids.OrderDescending(),
+            (await session.Query<Parcel>().OrderByDescending(p => p.Id).ToListAsync(Token)).Select(p => p.Id));
+    }
+
+    [Fact]
+    public void Sums_of_what_is_stored_as_text_are_refused()
+    {
+        using DocumentSession session = _database.OpenSession();
+        GroupQuery<byte, Parcel> groups = session.Query<Parcel>().GroupBy(p => p.Tiny);
+        Assert.Throws<NotSupportedException>(() => groups.Select(g => g.Sum(p => (int)p.Letter)).ToRql());
+        Assert.Throws<NotSupportedException>(() => groups.Select(g => g.Sum(p => (int)p.Kind)).ToRql());
+        Assert.Throws<NotSupportedException>(() => groups.Select(g => g.Sum(p => p.Id)).ToRql());
+        Assert.Throws<NotSupportedException>(() => groups.Select(g => g.Average(p => (int)p.Letter)).ToRql());
+        FacetQuery<Parcel> facets = session.Query<Parcel>().AggregateBy(p => p.Tiny);
+        Assert.Throws<NotSupportedException>(() => facets.SumOn(p => p.Letter).ToRql());
+        Assert.Throws<NotSupportedException>(() => facets.AverageOn(p => p.Kind).ToRql());
+        Assert.Contains("sum(Discount)", facets.SumOn(p => p.Discount).ToRql().Text, StringComparison.Ordinal);
+        Assert.Throws<NotSupportedException>(() => session.Query<Parcel>().OrderBy(p => (int)p.Letter).ToRql());
+        Assert.Throws<NotSupportedException>(() => session.Query<Parcel>().Filter(p => p.Letter > p.Small).ToRql());
     }
 
     [Fact]
@@ -317,7 +355,7 @@ public sealed class LinqKindsTests : IDisposable
                     Tiny = (byte)random.Next(4),
                     Ratio = Real(random),
                     Weight = Maybe((double)Real(random)),
-                    Letter = "az\"é"[random.Next(4)],
+                    Letter = "aAzB\"é"[random.Next(6)],
                     IsFragile = Maybe(random.Next(2) == 0),
                     Nested = random.Next(3) == 0 ? [] : new() { ["a"] = new() { ["b"] = random.Next(5), ["O'x"] = 3 } },
                     ByKind = random.Next(2) == 0 ? [] : new() { [Kind(random)] = random.Next(5) },
@@ -389,11 +427,22 @@ public sealed class LinqKindsTests : IDisposable
         double weight = ratio;
         int number = random.Next(-5, 6), other = number + random.Next(3), id = random.Next(30);
         short small = (short)number;
-        char letter = "az\"é"[random.Next(4)];
+        char letter = "aAzB\"é"[random.Next(6)];
         bool? maybe = random.Next(3) switch { 0 => null, 1 => true, _ => false };
         int[] ids = [id, 1, 3];
+        char[] letters = [letter, 'B'];
+        double[] reals = [0.1, 0.5, weight];
+        Dictionary<string, int> known = new() { [word] = 1, ["ash"] = 2 };
         return
         [
+            p => p.Name != null && known.Keys.Contains(p.Name),
+            p => letters.Contains(p.Letter),
+            p => p.Letter > letter,
+            p => p.Letter <= 'B',
+            p => (int)p.Letter >= 'a',
+            p => p.Boxes.Any(b => b.Ratio != 0.1),
+            p => p.Boxes.Any(b => b.Ratio != weight),
+            p => reals.Contains(p.Ratio),
             p => p.Id == id,
             p => p.Id != id,
             p => ids.Contains(p.Id),

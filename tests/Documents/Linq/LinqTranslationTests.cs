@@ -1,4 +1,7 @@
+using System.Globalization;
 using System.Linq.Expressions;
+using System.Text.Json;
+using System.Text.Json.Serialization;
 using System.Text.RegularExpressions;
 using Treepie.Linq;
 using Treepie.Sessions;
@@ -28,6 +31,7 @@ public sealed class LinqTranslationTests : IDisposable
             List<int> numbers = [1, 2];
             var holder = new { Inner = new { Least = 5 } };
             string? nothing = null;
+            Dictionary<string, int> counts = new() { ["x"] = 1, ["y"] = 2 };
             return new TheoryData<string, string, Expression<Func<Order, bool>>>
             {
                 { "City = $p0", """{"p0":"Reims"}""", o => o.City == city },
@@ -82,6 +86,8 @@ public sealed class LinqTranslationTests : IDisposable
                 { "City = $p0", """{"p0":"reims"}""", o => o.City!.ToLowerInvariant() == "reims" },
 #pragma warning restore CA1862
                 { "City > $p0", """{"p0":"m"}""", o => o.City!.CompareTo("m") > 0 },
+                { "City > $p0", """{"p0":"m"}""", o => string.Compare(o.City, "m", true, CultureInfo.InvariantCulture) > 0 },
+                { "City in ($p0)", """{"p0":["x","y"]}""", o => counts.Keys.Contains(o.City!) },
                 { "City = null or City = $p0", """{"p0":""}""", o => string.IsNullOrEmpty(o.City) },
                 { "exact(regex(City, $p0))", """{"p0":"^R.*s$"}""", o => Regex.IsMatch(o.City!, "^R.*s$") },
                 { "search(note, $p0) or Number > $p1", """{"p0":"red fox","p1":5}""", o => RqlMethods.Search(
@@ -254,6 +260,18 @@ public sealed class LinqTranslationTests : IDisposable
     }
 
     [Fact]
+    public void Collections_with_a_converter_of_their_own_are_asked_for_all_values()
+    {
+        string[] words = ["a", "b"];
+        Assert.Equal(
+            "from Markeds where Words all in ($p0)",
+            _session.Query<Marked>().Where(m => m.Words.ContainsAll(words)).ToRql().Text);
+        Assert.Equal(
+            "from Markeds where Words in ($p0)",
+            _session.Query<Marked>().Where(m => m.Words.ContainsAny(words)).ToRql().Text);
+    }
+
+    [Fact]
     public void Captured_variables_count_as_they_are_when_the_query_runs()
     {
         int least = 1;
@@ -282,5 +300,24 @@ public sealed class LinqTranslationTests : IDisposable
             Assert.Throws<NotSupportedException>(() => query.Select(o => o.Lines.Aggregate(0, (a, l) => a + l.Amount)).ToRql())
                 .Message,
             StringComparison.Ordinal);
+    }
+
+    private sealed class Marked
+    {
+        public string? Id { get; set; }
+
+        public WordList Words { get; set; } = [];
+    }
+
+    [JsonConverter(typeof(WordListJson))]
+    private sealed class WordList : List<string>;
+
+    private sealed class WordListJson : JsonConverter<WordList>
+    {
+        public override WordList Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+            [.. JsonSerializer.Deserialize<string[]>(ref reader, options) ?? []];
+
+        public override void Write(Utf8JsonWriter writer, WordList value, JsonSerializerOptions options) =>
+            JsonSerializer.Serialize(writer, value.ToArray(), options);
     }
 }

@@ -126,6 +126,51 @@ public sealed class SessionStateTests : IDisposable
         Assert.Equal("b", session.Load<Sealed>("sealeds/1")?.Name);
     }
 
+    [Fact]
+    public void An_object_that_was_deleted_and_stored_anew_stays_under_its_new_id()
+    {
+        Put("pages/1", "old");
+        using DocumentSession session = _database.OpenSession();
+        Page old = session.Load<Page>("pages/1")!; // stored above
+        session.Delete(old);
+        var next = new Page { Id = "pages/1", Title = "next" };
+        session.Store(next);
+        session.SaveChanges();
+        session.Store(old, "pages/2");
+        session.Evict(next);
+        Assert.Equal("next", session.Load<Page>("pages/1")?.Title);
+        session.Delete("pages/1");
+        session.SaveChanges();
+        Assert.Null(Read("pages/1"));
+        Assert.Equal("old", Read("pages/2"));
+    }
+
+    [Fact]
+    public void Related_data_of_a_deleted_document_is_forgotten_and_that_of_a_stored_one_kept()
+    {
+        foreach (string id in new[] { "pages/1", "pages/2" })
+        {
+            Put(id, "old");
+            using DocumentSession first = _database.OpenSession();
+            first.CountersFor(id).Increment("likes", 3);
+            first.TimeSeriesFor(id, "heat").Append(new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc), 1);
+            first.SaveChanges();
+        }
+
+        using DocumentSession session = _database.OpenSession();
+        IReadOnlyDictionary<string, Page?> pages = session.Load<Page>(
+            ["pages/1", "pages/2"], includes => includes.IncludeCounter("likes").IncludeTimeSeries("heat"));
+        session.Delete(pages["pages/1"]!); // stored above
+        pages["pages/2"]!.Title = "new"; // stored above
+        session.SaveChanges();
+        int requests = session.Advanced.NumberOfRequests;
+        Assert.Equal(3, session.CountersFor("pages/2").Get("likes"));
+        Assert.Single(session.TimeSeriesFor("pages/2", "heat").Get());
+        Assert.Equal(requests, session.Advanced.NumberOfRequests);
+        Assert.Null(session.CountersFor("pages/1").Get("likes"));
+        Assert.Empty(session.TimeSeriesFor("pages/1", "heat").Get());
+    }
+
     private void Put(string id, string title, List<string>? links = null)
     {
         using DocumentSession session = _database.OpenSession();

@@ -12,11 +12,16 @@ internal static class DefinitionCheck
     private const int MaxFieldNameLength = 512;
 
     /// <summary>Returns the definition if it can be built.</summary>
+    /// <param name="definition">The definition.</param>
+    /// <param name="analyzers">The available analyzers.</param>
+    /// <param name="namesFields">Whether documents determine names of further fields.</param>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
-    public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
+    public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers, bool namesFields)
     {
         RequireForm(definition);
-        if (definition.Fields.Count > 0 && definition.Fields.All(static field => field.Indexing == FieldIndexing.No))
+        if (!namesFields
+            && definition.Fields.Count > 0
+            && definition.Fields.All(static field => field.Indexing == FieldIndexing.No))
             throw Refuse(
                 definition, "Fields",
                 "none of its fields is indexed (\"Indexing\": \"No\"), so nothing would be found: index one of them.");

@@ -134,7 +134,7 @@ internal sealed class DynamicValues
         string label = name.Length > 80 ? name[..80] : name;
         if (DynamicField.Problem(name) is { } problem)
             refuse(label, problem);
-        else if (!TryReadUses(indexing, storage, out DynamicFieldUse? use, out bool isStored))
+        else if (!TryReadUses(name, indexing, storage, out DynamicFieldUse? use, out bool isStored))
             refuse(
                 label, $"its options are Indexing: Default, Search, Exact or No, and Storage: Yes or No; the document says "
                     + $"'{indexing}' and '{storage}'.");
@@ -174,7 +174,8 @@ internal sealed class DynamicValues
                     + "Name fewer, and give what has very many names as values: Name and Value of one field.");
     }
 
-    private bool TryReadUses(string? indexing, string? storage, out DynamicFieldUse? use, out bool isStored)
+    private bool TryReadUses(
+        string name, string? indexing, string? storage, out DynamicFieldUse? use, out bool isStored)
     {
         FieldIndexing ofAll = _mapping.Definition.AllFields?.Indexing ?? FieldIndexing.Default;
         (bool isKnown, use) = indexing?.ToUpperInvariant() switch
@@ -183,6 +184,9 @@ internal sealed class DynamicValues
             {
                 FieldIndexing.Search => DynamicFieldUse.Search,
                 FieldIndexing.Exact => DynamicFieldUse.Exact,
+                // a field that the definition names has options of its own
+                FieldIndexing.No when !_mapping.Definition.Fields.Any(
+                    field => field.Name == name && field.Indexing != FieldIndexing.No) => (DynamicFieldUse?)null,
                 _ => DynamicFieldUse.Value,
             }),
             "DEFAULT" => (true, DynamicFieldUse.Value),
