@@ -10,7 +10,7 @@ namespace Treepie.Computing.JavaScript;
 internal sealed class ScriptEngine : IDisposable
 {
     /// <summary>The maximum size of a result, in bytes: the default maximum size of a document.</summary>
-    private const int MaxResultBytes = 32 << 20;
+    internal const int MaxResultBytes = 32 << 20;
 
     private readonly ScriptSandbox _sandbox;
     private readonly ScriptFunctions _functions;

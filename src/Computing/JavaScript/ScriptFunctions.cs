@@ -12,8 +12,11 @@ namespace Treepie.Computing.JavaScript;
 /// <summary>The functions of patches and queries that read and change data.</summary>
 internal sealed class ScriptFunctions
 {
-    /// <summary>The maximum number of documents loaded by one call of <c>load</c>.</summary>
+    /// <summary>The maximum number of names in arrays of one call of <c>load</c> or <c>include</c>.</summary>
     private const uint MaxLoaded = 4_096;
+
+    /// <summary>The maximum depth of arrays within each other in a call of <c>load</c> or <c>include</c>.</summary>
+    private const int MaxNested = 2;
 
     private readonly Engine _engine;
     private readonly Dictionary<object, ReadOnlyMemory<byte>> _originals = new(ReferenceEqualityComparer.Instance);
@@ -73,17 +76,30 @@ internal sealed class ScriptFunctions
 
     private JsValue Load(JsValue what)
     {
-        if (what is JsArray many)
-        {
-            if (many.Length > MaxLoaded)
-                throw new ScriptException($"'load' is given {many.Length:N0} ids; {MaxLoaded:N0} are the most of one call.");
-            var found = new JsValue[many.Length];
-            for (uint i = 0; i < many.Length; i++)
-                found[i] = Load(many[i]);
-            return new JsArray(_engine, found);
-        }
+        uint count = 0;
+        return Each(what, "load", depth: 0, ref count, id => Parse(Host.Load(Text(id, "load", "the id"))));
+    }
 
-        return what.IsNull() || what.IsUndefined() ? JsValue.Null : Parse(Host.Load(Text(what, "load", "the id")));
+    /// <summary>
+    /// Calls an action with a name, or with each of an array of names; null gives null. All arrays of a call count together.
+    /// </summary>
+    private JsValue Each(JsValue what, string function, int depth, ref uint count, Func<JsValue, JsValue> action)
+    {
+        _engine.Constraints.Check();
+        if (what is not JsArray many)
+            return what.IsNull() || what.IsUndefined() ? JsValue.Null : action(what);
+        if (depth == MaxNested)
+            throw new ScriptException(
+                $"'{function}' is given arrays nested more than {MaxNested} deep: give one array of names.");
+        uint length = many.Length;
+        if (length > MaxLoaded - count)
+            throw new ScriptException(
+                $"'{function}' is given {(ulong)count + length:N0} names; {MaxLoaded:N0} are the most of one call.");
+        count += length;
+        var results = new JsValue[length];
+        for (uint i = 0; i < length; i++)
+            results[i] = Each(many[i], function, depth + 1, ref count, action);
+        return new JsArray(_engine, results);
     }
 
     private JsString Put(JsValue[] arguments)
@@ -92,7 +108,7 @@ internal sealed class ScriptFunctions
         if (arguments.At(1) is not ObjectInstance document || document is JsArray)
             throw new ScriptException($"'put' of '{id}' is given no object as its second argument: put(id, document).");
         var json = new System.Buffers.ArrayBufferWriter<byte>();
-        ScriptJson.Write(document, default, json, int.MaxValue);
+        ScriptJson.Write(document, default, json, ScriptEngine.MaxResultBytes);
         return new JsString(Host.Put(id, json.WrittenMemory, arguments.At(2) is JsString expected ? expected.ToString() : null));
     }
 
@@ -160,14 +176,13 @@ internal sealed class ScriptFunctions
     /// <summary>Includes each of the arguments, which may be arrays; nothing for null.</summary>
     private JsValue Include(ScriptIncludeKind kind, JsValue[] names)
     {
+        uint count = 0;
         foreach (JsValue name in names)
-        {
-            if (name is JsArray several)
-                Include(kind, [.. several]);
-            else if (!name.IsNull() && !name.IsUndefined())
-                Host.Include(kind, Text(name, "include", "what to include"));
-        }
-
+            Each(name, "include", depth: 0, ref count, text =>
+            {
+                Host.Include(kind, Text(text, "include", "what to include"));
+                return JsValue.Undefined;
+            });
         return JsValue.Undefined;
     }
 
@@ -184,7 +199,7 @@ internal sealed class ScriptFunctions
             ? JsonDocument.Parse(text, ScriptJson.Reading)
             : null;
         var written = new System.Buffers.ArrayBufferWriter<byte>();
-        ScriptJson.Write(document, original?.RootElement ?? default, written, int.MaxValue);
+        ScriptJson.Write(document, original?.RootElement ?? default, written, ScriptEngine.MaxResultBytes);
         using var current = JsonDocument.Parse(written.WrittenMemory, ScriptJson.Reading);
         JsValue found = _engine.Call(select, [ScriptJson.Read(_engine, current.RootElement, asTexts: true)]);
         return found is JsString || found.IsNull() || found.IsUndefined()

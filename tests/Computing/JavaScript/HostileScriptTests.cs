@@ -39,6 +39,9 @@ public sealed class HostileScriptTests
         "const a = []; a.length = 4e9; a.join();",
         "const a = []; a[4e9] = 1; JSON.stringify(a);",
         "const a = []; a.length = 4e9; load(a, 'Orders');",
+        "const a = []; a.push(a); include(a);",
+        "let a = ['x']; for (let i = 0; i < 60; i++) a = [a, a]; include(a);",
+        "const a = []; a.length = 4e9; include(a);",
         "const a = []; a.length = 4e9; a.slice().concat(a, a);",
         "const a = []; a[1e8] = 1; a.join();",
         "Array(1e6).fill('xxxxxxxxxx').join('yyyyyyyyyyyy');",
@@ -108,6 +111,25 @@ public sealed class HostileScriptTests
     [Theory]
     [MemberData(nameof(Statements))]
     public void A_patch_ends_itself(string statements) => Assert.Throws<ScriptException>(() => Patch(statements));
+
+    /// <summary>What names documents and writes values is limited by itself, not by the number of statements.</summary>
+    [Theory]
+    [InlineData("const a = []; a.push(a); include(a);", "nested more than 2 deep")]
+    [InlineData("const a = []; a.push(a); includes.document(a);", "nested more than 2 deep")]
+    [InlineData("const a = []; a.push(a); load(a);", "nested more than 2 deep")]
+    [InlineData("let a = ['x']; for (let i = 0; i < 60; i++) a = [a, a]; include(a);", "nested more than 2 deep")]
+    [InlineData("let a = ['x']; for (let i = 0; i < 60; i++) a = [a, a]; load(a);", "nested more than 2 deep")]
+    [InlineData("const a = []; a.length = 4e9; include(a);", "are the most of one call")]
+    [InlineData("const a = Array(4000).fill('x'); include(a, a);", "8,000 names; 4,096 are the most of one call")]
+    [InlineData("const a = Array(1000).fill('x'); load([a, a, a, a, a]);", "are the most of one call")]
+    [InlineData("let a = {}; for (let i = 0; i < 60; i++) a = { l: a, r: a }; scalarToRawString(a, x => 1);", "bytes")]
+    [InlineData("let a = {}; for (let i = 0; i < 60; i++) a = { l: a, r: a }; put('a', a);", "bytes")]
+    public void One_call_of_a_function_of_the_database_ends_itself(string statements, string message) =>
+        Assert.Contains(message, Assert.Throws<ScriptException>(() => Patch(statements)).Message, StringComparison.Ordinal);
+
+    [Fact]
+    public void Arrays_within_an_array_are_included_and_loaded() =>
+        Patch("include(['a', ['b', null]], 'c'); if (load(['a', ['b']])[1].length !== 1) throw 'lost';");
 
     [Theory]
     [MemberData(nameof(Statements))]

@@ -14,6 +14,9 @@ public sealed class HostileScriptsTests
     private static readonly string[] _scripts =
     [
         "while (true) {}",
+        "const a = []; a.push(a); include(a);",
+        "let a = ['x']; for (let i = 0; i < 60; i++) a = [a, a]; include(a);",
+        "const a = []; a.length = 4e9; include(a);",
         "function f() { return f(); } f();",
         "let a = []; while (true) a.push('x'.repeat(1000));",
         "this.x = 'a'.repeat(1 << 28);",
