@@ -18,20 +18,26 @@ internal sealed class ScriptSandbox : IDisposable
             delete globalThis[name];
         """;
 
-    /// <summary>Freezes globals, so that a call cannot leave state behind for the next one.</summary>
+    /// <summary>
+    /// Freezes all that a script can reach from the globals and from what the language makes by itself, so that a call cannot
+    /// leave state behind for the next one.
+    /// </summary>
     private const string Freeze = """
         (() => {
-            for (const name of Object.getOwnPropertyNames(globalThis)) {
-                const value = globalThis[name];
-                if (value !== null && (typeof value === 'function' || typeof value === 'object') && value !== globalThis) {
-                    Object.freeze(value);
-                    if (value.prototype) Object.freeze(value.prototype);
+            const seen = new Set();
+            const left = [globalThis, [].values(), ''[Symbol.iterator](), new Map().values(), new Set().values(), 'a'.matchAll(/a/g), function* () {}(), function* () {}, async () => {}];
+            while (left.length > 0) {
+                const value = left.pop();
+                if (value === null || (typeof value !== 'function' && typeof value !== 'object') || seen.has(value))
+                    continue;
+                seen.add(value);
+                left.push(Object.getPrototypeOf(value));
+                for (const key of Reflect.ownKeys(value)) {
+                    const member = Object.getOwnPropertyDescriptor(value, key);
+                    left.push(member.value, member.get, member.set);
                 }
+                Object.freeze(value);
             }
-            for (let hidden of [[].values(), ''[Symbol.iterator](), new Map().values(), new Set().values(), 'a'.matchAll(/a/g), function* () {}(), function* () {}, async () => {}])
-                while (hidden = Object.getPrototypeOf(hidden))
-                    Object.freeze(hidden);
-            Object.freeze(globalThis);
         })();
         """;
 

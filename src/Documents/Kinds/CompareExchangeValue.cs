@@ -60,10 +60,6 @@ public sealed record CompareExchangeValue(
         return value;
     }
 
-    /// <summary>Returns <c>@expires</c> in the metadata of a stored value, in UTC ticks; 0 if it is not there.</summary>
-    internal static long ExpiresOf(ReadOnlySpan<byte> value) =>
-        DueTimes.Of(value[(sizeof(int) + BinaryPrimitives.ReadInt32LittleEndian(value))..]).Expires;
-
     /// <summary>Returns the stored form of <c>{"Object":…,"@metadata":…}</c>.</summary>
     /// <exception cref="InvalidDocumentException">The JSON has another form.</exception>
     internal static byte[] Parse(string json)

@@ -1,6 +1,5 @@
 using System.Text;
 using Treepie.Json;
-using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -82,7 +81,7 @@ internal sealed class DueRun(IWriteHost host, DueAction action)
     {
         writer.UseReserve();
         bool isTrue = writer.Kinds.TryGet(value, out KindRecord record)
-            && CompareExchangeValue.ExpiresOf(record.Value) == DueIndex.TicksOf(key);
+            && DueTimes.OfItem(value, record.Value) == DueIndex.TicksOf(key);
         if (!isTrue)
             writer.Due.Delete(key); // the value was changed by another version of the program
         else

@@ -1,3 +1,5 @@
+using Treepie.Store;
+
 namespace Treepie.Queries;
 
 /// <summary>
@@ -8,6 +10,9 @@ public sealed class BesideIncluded
 {
     /// <summary>The maximum number of included values per query; their names are held until the results are written.</summary>
     public const int MaxIncludes = 1_000_000;
+
+    /// <summary>More than any change vector has, in characters.</summary>
+    private const int MostChangeVectorLength = 4096;
 
     private readonly Dictionary<string, CounterNames> _counters = new(StringComparer.OrdinalIgnoreCase);
     private readonly HashSet<TimeSeriesInclude> _series = [];
@@ -57,10 +62,18 @@ public sealed class BesideIncluded
     public void Add(TimeSeriesInclude include) => Count(_series.Add(include));
 
     /// <summary>Includes a compare-exchange value.</summary>
-    public void AddCompareExchange(string key) => Count(_keys.Add(key));
+    public void AddCompareExchange(string key)
+    {
+        if (key.Length <= KindNames.MaxBytes) // a longer one is nobody's
+            Count(_keys.Add(key));
+    }
 
     /// <summary>Includes the revision with the specified change vector.</summary>
-    public void AddRevision(string changeVector) => Count(_revisions.Add(changeVector));
+    public void AddRevision(string changeVector)
+    {
+        if (changeVector.Length <= MostChangeVectorLength)
+            Count(_revisions.Add(changeVector));
+    }
 
     /// <summary>Includes the revision of a document that was current at a point in time.</summary>
     public void AddRevision(string documentId, DateTime before) => Count(_revisionsBefore.Add((documentId, before)));

@@ -28,6 +28,23 @@ public sealed class MapStateTests
         Assert.All(results, static result => Assert.Equal("""{"S":"1,1,1,1,2,1,1,1"}""", result));
     }
 
+    [Theory]
+    [InlineData("Math.max")]
+    [InlineData("[].map")]
+    [InlineData("Object.getPrototypeOf([].values()).next")]
+    [InlineData("Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags').get")]
+    [InlineData("Object.getPrototypeOf(function* () {}())[Symbol.iterator]")]
+    [InlineData("load")]
+    [InlineData("JSON.stringify")]
+    public void A_map_cannot_leave_something_with_a_function_of_the_language(string function)
+    {
+        JavaScriptMap map = JavaScriptMap.Compile(
+            IndexOf(""),
+            $"map('Users', u => {{ try {{ ({function}).n = 1; }} catch {{ }} return {{ S: ({function}).n || 0 }}; }})",
+            new ScriptLimits());
+        Assert.Equal("""{"S":0}""", Written(output => map.Map(default, new Host(), output)));
+    }
+
     [Fact]
     public void A_reduce_gives_the_same_for_a_group_whatever_came_before()
     {

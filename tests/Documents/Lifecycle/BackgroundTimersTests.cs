@@ -143,7 +143,7 @@ public sealed class BackgroundTimersTests : IDisposable
         KindInvariants.Check(database);
     }
 
-    private static Task FillAsync(Database database, int bytes) => Assert.ThrowsAsync<DiskFullException>(async () =>
+    private static Task<DiskFullException> FillAsync(Database database, int bytes) => Assert.ThrowsAsync<DiskFullException>(async () =>
     {
         for (int i = 0; i < 10_000; i++)
             await database.WriteAsync(
@@ -292,13 +292,13 @@ public sealed class BackgroundTimersTests : IDisposable
     private static string In(Database database, int minutes) => database.Options.TimeProvider.GetUtcNow().AddMinutes(minutes)
         .ToString("yyyy-MM-dd'T'HH:mm:ss'Z'", CultureInfo.InvariantCulture);
 
-    private static Task PutValueAsync(Database database, string key, int minutes) => database.WriteAsync(
+    private static Task<IReadOnlyList<WriteResult>> PutValueAsync(Database database, string key, int minutes) => database.WriteAsync(
         new WriteBatch().PutCompareExchange(
             key, Encoding.UTF8.GetBytes($"{{\"Object\":1,\"@metadata\":{{\"@expires\":\"{In(database, minutes)}\"}}}}"), 0),
         Cancel);
 
     /// <summary>Stores a document that is due now.</summary>
-    private static Task PutAsync(Database database, string id, string member) => database.WriteAsync(
+    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string member) => database.WriteAsync(
         new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"@metadata\":{{\"{member}\":\"{In(database, 0)}\"}}}}")), Cancel);
 
     private Database Open() =>

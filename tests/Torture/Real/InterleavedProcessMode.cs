@@ -1,4 +1,3 @@
-using System.Globalization;
 using Treepie.Torture.Modes;
 using Treepie.Torture.Runs;
 

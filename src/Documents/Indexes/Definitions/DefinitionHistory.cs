@@ -67,28 +67,44 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
     }
 
     /// <summary>
-    /// Reads definitions, newest first and at most as many as are kept. Leaves out those that are not of a form known here.
+    /// Reads definitions of a dump: the newest, at most as many as are kept, newest first. Leaves out those that are not of a
+    /// form known here.
     /// </summary>
     /// <param name="json">An array of objects with <c>CreatedAt</c> and <c>Definition</c>.</param>
     /// <param name="read">Reads a definition.</param>
-    public static IReadOnlyList<DefinitionVersion> Read(JsonElement json, Func<JsonElement, IndexDefinition> read)
+    public static IReadOnlyList<DefinitionVersion> Read(JsonElement json, Func<JsonElement, IndexDefinition> read) =>
+        json.ValueKind == JsonValueKind.Array
+            ? Read(json.EnumerateArray().OrderByDescending(CreatedAt).Take(MostVersions), read)
+            : [];
+
+    private static List<DefinitionVersion> Read(IEnumerable<JsonElement> newestFirst, Func<JsonElement, IndexDefinition> read)
     {
         var versions = new List<DefinitionVersion>();
-        foreach (JsonElement one in json.EnumerateArray())
+        foreach (JsonElement one in newestFirst)
         {
+            if (CreatedAt(one) is not { } createdAt || !one.TryGetProperty("Definition"u8, out JsonElement definition))
+                continue;
             try
             {
-                versions.Add(
-                    new DefinitionVersion(one.GetProperty("CreatedAt"u8).GetDateTime(), read(one.GetProperty("Definition"u8))));
+                versions.Add(new DefinitionVersion(createdAt, read(definition)));
             }
-            catch (InvalidIndexDefinitionException)
+            catch (Exception error) when (error is InvalidIndexDefinitionException or InvalidOperationException
+                or KeyNotFoundException or FormatException)
             {
                 // It is from a later version, or of what cannot be built here.
             }
         }
 
-        return [.. versions.OrderByDescending(static version => version.CreatedAt).Take(MostVersions)];
+        return versions;
     }
+
+    private static DateTime? CreatedAt(JsonElement version) =>
+        version.ValueKind == JsonValueKind.Object
+        && version.TryGetProperty("CreatedAt"u8, out JsonElement time)
+        && time.ValueKind == JsonValueKind.String
+        && time.TryGetDateTime(out DateTime createdAt)
+            ? createdAt
+            : null;
 
     private static bool AreEqual(IndexDefinition one, IndexDefinition other) =>
         IndexDefinitionJson.Write(one).AsSpan().SequenceEqual(IndexDefinitionJson.Write(other));
@@ -104,6 +120,6 @@ internal sealed class DefinitionHistory(StorageEnvironment documents)
     private static List<DefinitionVersion> Read(byte[] value)
     {
         using JsonDocument json = JsonDocument.Parse(value);
-        return [.. Read(json.RootElement, static one => IndexDefinitionJson.Read(one))];
+        return Read(json.RootElement.EnumerateArray(), static one => IndexDefinitionJson.Read(one));
     }
 }
