@@ -2,6 +2,7 @@ using System.Linq.Expressions;
 using Treepie.Linq;
 using Treepie.Sessions;
 using Treepie.Tests.Support;
+using static Treepie.Documents.Tests.Linq.ParcelValues;
 
 namespace Treepie.Documents.Tests.Linq;
 
@@ -13,21 +14,6 @@ namespace Treepie.Documents.Tests.Linq;
 /// </summary>
 public sealed class LinqKindsTests : IDisposable
 {
-    private static readonly string[] _words =
-    [
-        "ash", "O'Neill", "say \"so\"", "back\\slash", "Ångström", "日本", "😀", "a\nb", "null", "$p0", "*", "ash*", " ash",
-        "true", "1", "1.0", "", "x}y{z", "it''s", "[[VALUE]]",
-    ];
-
-    private static readonly decimal[] _prices =
-        [0m, 0.1m, 0.10m, 1.005m, -3m, 79228162514264337593543950335m, 0.0000000000000000001m, 12345678901234567.89m];
-
-    private static readonly long[] _serials =
-        [0, 1, -1, 9007199254740992, 9007199254740993, 9007199254740994, long.MaxValue, long.MaxValue - 1, long.MinValue];
-
-    private static readonly Guid[] _guids =
-        [.. Enumerable.Range(0, 6).Select(i => new Guid(i * 7919, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))];
-
     /// <summary>Short in the run of every change; TREEPIE_ROUNDS makes it longer.</summary>
     private static readonly int _rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
         ? rounds
@@ -331,7 +317,7 @@ public sealed class LinqKindsTests : IDisposable
                 new Parcel
                 {
                     Id = i < 20 ? i + 1 : i * 7,
-                    Name = random.Next(6) == 0 ? null : Pick(random, _words),
+                    Name = random.Next(6) == 0 ? null : Pick(random, Words),
                     Kind = Kind(random),
                     Former = Maybe(Kind(random)),
                     At = Moment(random),
@@ -344,12 +330,12 @@ public sealed class LinqKindsTests : IDisposable
                     Closes = Maybe(Hour(random)),
                     Takes = Span(random),
                     Waits = Maybe(Span(random)),
-                    Owner = Pick(random, _guids),
-                    Agent = Maybe(Pick(random, _guids)),
-                    Price = Pick(random, _prices),
-                    Discount = Maybe(Pick(random, _prices)),
-                    Serial = Pick(random, _serials),
-                    Big = unchecked((ulong)Pick(random, _serials)),
+                    Owner = Pick(random, Guids),
+                    Agent = Maybe(Pick(random, Guids)),
+                    Price = Pick(random, Prices),
+                    Discount = Maybe(Pick(random, Prices)),
+                    Serial = Pick(random, Serials),
+                    Big = unchecked((ulong)Pick(random, Serials)),
                     Count = (uint)i,
                     Small = (short)random.Next(-5, 5),
                     Tiny = (byte)random.Next(4),
@@ -359,14 +345,14 @@ public sealed class LinqKindsTests : IDisposable
                     IsFragile = Maybe(random.Next(2) == 0),
                     Nested = random.Next(3) == 0 ? [] : new() { ["a"] = new() { ["b"] = random.Next(5), ["O'x"] = 3 } },
                     ByKind = random.Next(2) == 0 ? [] : new() { [Kind(random)] = random.Next(5) },
-                    ByOwner = random.Next(2) == 0 ? [] : new() { [Pick(random, _guids)] = Pick(random, _words) },
+                    ByOwner = random.Next(2) == 0 ? [] : new() { [Pick(random, Guids)] = Pick(random, Words) },
                     Lists = random.Next(2) == 0 ? [] : new() { ["a"] = [random.Next(4), random.Next(4)] },
                     Box = random.Next(4) == 0 ? null : Box(random),
                     Boxes = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Box(random))],
                     Labels = [
                         .. Enumerable.Range(0, random.Next(3))
-                            .Select(_ => random.Next(4) == 0 ? null : Pick(random, _words))],
-                    Owners = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Pick(random, _guids))],
+                            .Select(_ => random.Next(4) == 0 ? null : Pick(random, Words))],
+                    Owners = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Pick(random, Guids))],
                     Kinds = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Kind(random))],
                 });
             session.Store(all[^1]);
@@ -376,39 +362,10 @@ public sealed class LinqKindsTests : IDisposable
         return all;
     }
 
-    private static ParcelBox Box(Random random) => new(Pick(random, _words), Day(random))
-    {
-        Seal = random.Next(3) == 0 ? null : Pick(random, _guids),
-        Worth = random.Next(3) == 0 ? null : random.Next(100) / 10m,
-        Kind = random.Next(3) == 0 ? null : Kind(random),
-        Takes = Span(random),
-        At = Moment(random),
-        Ratio = Real(random),
-        IsFull = random.Next(3) switch { 0 => null, 1 => true, _ => false },
-    };
-
-    private static ParcelKind Kind(Random random) => Pick(random, Enum.GetValues<ParcelKind>());
-
-    private static DateTimeOffset Moment(Random random) =>
-        new DateTimeOffset(2024, 3, 1, 0, 0, 0, TimeSpan.FromHours(random.Next(-11, 13))).AddMinutes(random.Next(3000))
-            .AddTicks(random.Next(3) == 0 ? random.Next(10_000_000) : 0);
-
-    private static DateOnly Day(Random random) => new DateOnly(2024, 2, 20).AddDays(random.Next(30));
-
-    private static TimeOnly Hour(Random random) =>
-        new TimeOnly(random.Next(24), random.Next(2)).Add(TimeSpan.FromTicks(random.Next(3) == 0 ? random.Next(10_000_000) : 0));
-
-    private static TimeSpan Span(Random random) =>
-        TimeSpan.FromMinutes(random.Next(-50, 3000)) * (random.Next(3) == 0 ? 20 : 1);
-
-    private static float Real(Random random) => random.Next(-50, 50) / 10f;
-
-    private static T Pick<T>(Random random, T[] values) => values[random.Next(values.Length)];
-
     private static Expression<Func<Parcel, bool>>[] Leaves(Random random)
     {
-        string word = Pick(random, _words), part = word.Length > 2 ? word[1..^1] : word;
-        string?[] words = [word, null, Pick(random, _words)];
+        string word = Pick(random, Words), part = word.Length > 2 ? word[1..^1] : word;
+        string?[] words = [word, null, Pick(random, Words)];
         ParcelKind kind = Kind(random);
         ParcelKind? maybeKind = random.Next(4) == 0 ? null : kind;
         ParcelKind[] kinds = [kind, Kind(random)];
@@ -418,10 +375,10 @@ public sealed class LinqKindsTests : IDisposable
         DateOnly day = Day(random), laterDay = day.AddDays(random.Next(9));
         TimeOnly hour = Hour(random);
         TimeSpan span = Span(random);
-        Guid owner = Pick(random, _guids);
+        Guid owner = Pick(random, Guids);
         Guid? agent = random.Next(4) == 0 ? null : owner;
-        decimal price = Pick(random, _prices), worth = random.Next(100) / 10m;
-        long serial = Pick(random, _serials);
+        decimal price = Pick(random, Prices), worth = random.Next(100) / 10m;
+        long serial = Pick(random, Serials);
         ulong big = unchecked((ulong)serial);
         float ratio = Real(random);
         double weight = ratio;
