@@ -14,7 +14,7 @@ internal static class RecordChange
     public static async Task ChangeRecordAsync(
         this Database database, Func<DatabaseRecord, DatabaseRecord> change, CancellationToken cancellationToken)
     {
-        for (int attempt = 1;; attempt++)
+        for (int attempt = 1; ; attempt++)
         {
             DatabaseRecord record = database.GetRecord();
             try
