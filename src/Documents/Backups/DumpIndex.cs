@@ -153,17 +153,7 @@ internal static class DumpIndex
         if (!record.TryGetProperty(DumpRecord.Histories, out JsonElement all) || all.ValueKind != JsonValueKind.Object)
             return histories;
         foreach (JsonProperty index in all.EnumerateObject())
-        {
-            try
-            {
-                histories[index.Name] = DefinitionHistory.Read(index.Value, json => Compiled(json, computing));
-            }
-            catch (Exception error) when (error is KeyNotFoundException or InvalidOperationException or FormatException)
-            {
-                // A history is for display; the index is read without it.
-            }
-        }
-
+            histories[index.Name] = DefinitionHistory.Read(index.Value, json => Compiled(json, computing));
         return histories;
     }
 
