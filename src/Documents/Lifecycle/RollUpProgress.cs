@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Json;
+using Treepie.Kinds;
 
 namespace Treepie.Lifecycle;
 
@@ -8,8 +9,17 @@ namespace Treepie.Lifecycle;
 /// the times up to which entries have been deleted because of their retention. Stored in the index of times, which is not
 /// part of backups: without it, all series are processed again.
 /// </summary>
+/// <remarks>
+/// Only the present configuration and the present clock decide what is deleted. The times kept here say what can no longer be
+/// rolled up because it is incomplete.
+/// </remarks>
 internal sealed class RollUpProgress
 {
+    /// <summary>
+    /// How far a clock may be set back and still count as the one that was slow. Beyond, the time of the latest run was wrong.
+    /// </summary>
+    private static readonly long _tolerance = 7 * TimeSpan.TicksPerDay;
+
     private readonly Dictionary<string, long> _cuts = new(StringComparer.OrdinalIgnoreCase);
 
     public long Etag { get; set; }
@@ -26,17 +36,34 @@ internal sealed class RollUpProgress
     /// <summary>The latest time of a run (UTC ticks): a clock that is set back brings nothing back.</summary>
     public long Ticks { get; private set; }
 
-    /// <summary>Advances the time of the latest run; returns it.</summary>
-    public long Advance(long nowTicks) => Ticks = Math.Max(Ticks, nowTicks);
+    /// <summary>
+    /// Advances the time of the latest run. A clock that was far ahead once is not believed for ever: all series are processed
+    /// again, and entries from now on are rolled up.
+    /// </summary>
+    public void Advance(long nowTicks)
+    {
+        if (nowTicks >= Ticks - _tolerance)
+        {
+            Ticks = Math.Max(Ticks, nowTicks);
+            return;
+        }
 
-    /// <summary>Returns the time up to which entries of a level have been deleted.</summary>
-    public long CutOf(string collection, int level) => _cuts.GetValueOrDefault($"{level} {collection}");
+        (Ticks, Etag, Place, Part) = (nowTicks, 0, null, null); // what is due was stored for times that are far away
+        foreach (string name in _cuts.Keys.ToList())
+            _cuts[name] = Math.Min(_cuts[name], nowTicks);
+    }
 
     /// <summary>
-    /// Records that entries of a level are deleted up to a time; returns that time, or the previous one if it is later.
+    /// Returns the time up to which entries of a collection's series have been deleted: of those that a policy wrote, or of
+    /// those written by clients if its name is empty.
     /// </summary>
-    public long Cut(string collection, int level, long ticks) =>
-        _cuts[$"{level} {collection}"] = Math.Max(CutOf(collection, level), ticks);
+    public long CutOf(string collection, string policy) => _cuts.GetValueOrDefault(Name(collection, policy));
+
+    /// <summary>Records that entries are deleted up to a time.</summary>
+    public void Cut(string collection, string policy, long ticks) =>
+        _cuts[Name(collection, policy)] = Math.Max(CutOf(collection, policy), ticks);
+
+    private static string Name(string collection, string policy) => $"{TimeSeriesPolicy.Separator}{policy} {collection}";
 
     public static RollUpProgress Read(ReadOnlySpan<byte> bytes)
     {

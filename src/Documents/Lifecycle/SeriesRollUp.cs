@@ -51,12 +51,13 @@ internal sealed class SeriesRollUp(
         if (_part is not null && !IsUsable(_part, prefix))
             _part = null;
         TimeSeriesPolicy? policy = level < rules.Policies.Count ? rules.Policies[level] : null;
+        string source = level == 0 ? "" : rules.Policies[level - 1].Name;
         long? next = policy is null
             ? null
-            : RollUp(prefix, collection, level, raw + TimeSeriesPolicy.Separator + policy.Name, policy.Aggregation, from, to);
+            : RollUp(prefix, collection, source, raw + TimeSeriesPolicy.Separator + policy.Name, policy.Aggregation, from, to);
         if (next is not null)
             return (next, 0);
-        return Retain(prefix, collection, level, rules.RetentionOf(level), policy?.Aggregation)
+        return Retain(prefix, collection, source, rules.RetentionOf(level), policy?.Aggregation)
             ? (to, 0)
             : (null, DueOf(prefix, rules.RetentionOf(level), policy?.Aggregation));
     }
@@ -66,7 +67,7 @@ internal sealed class SeriesRollUp(
     /// continue from, or null if finished.
     /// </summary>
     private long? RollUp(
-        byte[] prefix, string collection, int level, string target, TimeSeriesPeriod stretch, long from, long to)
+        byte[] prefix, string collection, string source, string target, TimeSeriesPeriod stretch, long from, long to)
     {
         if (Items.SegmentAfter(prefix, -1) is not { } first)
             return null;
@@ -75,18 +76,18 @@ internal sealed class SeriesRollUp(
         long rolledUp = LastOf(targetPrefix) is { } last ? Math.Max(begin, stretch.After(last)) : begin;
 
         // Older entries have been deleted, so the remaining entries of an older period are incomplete.
-        from = Math.Max(stretch.Floor(from), progress.CutOf(collection, level));
+        from = Math.Max(stretch.Floor(from), progress.CutOf(collection, source));
         to = Math.Min(stretch.After(stretch.Floor(to)), Math.Min(rolledUp, over));
         if (from < to)
         {
-            long end = Write(target, Groups(prefix, stretch, from, to, level > 0), from);
+            long end = Write(target, Groups(prefix, stretch, from, to, source.Length > 0), from);
             if (end < to)
                 return end;
         }
 
         if (rolledUp >= over)
             return null;
-        long done = Write(target, Groups(prefix, stretch, rolledUp, over, level > 0), rolledUp);
+        long done = Write(target, Groups(prefix, stretch, rolledUp, over, source.Length > 0), rolledUp);
         return done < over ? done : null;
     }
 
@@ -216,13 +217,15 @@ internal sealed class SeriesRollUp(
 
     /// <summary>Deletes entries older than their retention; returns whether there is more to delete.</summary>
     private bool Retain(
-        byte[] prefix, string collection, int level, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
+        byte[] prefix, string collection, string source, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
     {
         if (retention is not { } kept)
             return false;
-        long cut = kept.Before(progress.Ticks);
+        // By the present clock, as the latest run may have had one that was ahead.
+        long cut = kept.Before(Math.Min(progress.Ticks, writer.NowTicks));
         // Delete whole periods only, so that the entries of a period are either complete or gone.
-        cut = progress.Cut(collection, level, stretch?.Floor(cut) ?? cut);
+        cut = stretch?.Floor(cut) ?? cut;
+        progress.Cut(collection, source, cut);
         if (Items.SegmentAfter(prefix, -1) is not { } first
             || !writer.Kinds.TryGet(first, out KindRecord record)
             || new TimeSeriesSegment(record.Value).FirstTicks >= cut)

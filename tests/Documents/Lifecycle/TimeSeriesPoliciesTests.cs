@@ -62,8 +62,74 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         await database.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
         Assert.Equal(Expected(points, 1, Time(3 * 1440).Ticks, Time(5 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
+
+        // The late entry goes when the clock says that it is old.
+        _clock.Now = _start.AddDays(5).AddMinutes(31);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
         Assert.DoesNotContain(Read(database, "Heart"), static point => point.Values[0] > 100);
         KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_policy_that_takes_the_place_of_another_deletes_by_its_own_retention()
+    {
+        TimeSeriesRules rules = Rules(rawDays: 1, hourDays: 2);
+        await using Database database = await OpenAsync(rules);
+        TimeSeriesPoint[] points = [
+            .. Enumerable.Range(0, 9 * 24).Select(static i => new TimeSeriesPoint(Time(i * 60), [i % 100]))];
+        await AppendAsync(database, points);
+        _clock.Now = _start.AddDays(9);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(48, Read(database, "Heart@By1Hour").Length);
+
+        // That of days is the first now.
+        await ConfigureAsync(database, rules with { Policies = [rules.Policies[1] with { Retention = Days(100) }] });
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 24, 0, Time(9 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+    }
+
+    [Fact]
+    public async Task Entries_that_are_kept_longer_now_stay()
+    {
+        await using Database database = await OpenAsync(new TimeSeriesRules { RawRetention = Days(1) });
+        await AppendAsync(database, [new TimeSeriesPoint(Time(0), [1])]);
+        _clock.Now = _start.AddDays(30);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Empty(Read(database, "Heart"));
+
+        await ConfigureAsync(database, new TimeSeriesRules { RawRetention = Days(3_650) });
+        await AppendAsync(database, [new TimeSeriesPoint(Time(0), [1]), new TimeSeriesPoint(Time(43_200), [2])]);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(2, Read(database, "Heart").Length);
+    }
+
+    [Theory]
+    [InlineData(6)]
+    [InlineData(30_000)]
+    public async Task A_clock_that_was_ahead_once_deletes_nothing_later(int daysAhead)
+    {
+        await using Database database = await OpenAsync(Rules(rawDays: 5, hourDays: 5));
+        _clock.Now = _start.AddDays(daysAhead);
+        await AppendAsync(database, [new TimeSeriesPoint(Time(0), [1])]);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+
+        _clock.Now = _start.AddHours(1);
+        TimeSeriesPoint[] points = [.. Enumerable.Range(60, 60).Select(static i => new TimeSeriesPoint(Time(i), [i]))];
+        await AppendAsync(database, points[..30]);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        await AppendAsync(database, points[30..]);
+        _clock.Now = _start.AddHours(3);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(
+            points.Select(static point => point.Timestamp),
+            Read(database, "Heart").Select(static point => point.Timestamp).Except([Time(0)]));
+        if (daysAhead > 7) // otherwise the hour counts as over and old until the clock is there again
+            Assert.Contains(Pairs(database, "Heart@By1Hour"), pair => Same(Expected(points, 1, 0, Time(120)).Single(), pair));
+
+        _clock.Now = _start.AddDays(daysAhead > 7 ? 7 : daysAhead + 1);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Empty(Read(database, "Heart"));
     }
 
     [Fact]
@@ -275,13 +341,16 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
     private static async Task AppendAsync(Database database, IReadOnlyList<TimeSeriesPoint> points) =>
         await database.WriteAsync(new WriteBatch().TimeSeries("users/1", "Heart", points), Cancel);
 
+    private static Task ConfigureAsync(Database database, TimeSeriesRules rules) =>
+        database.TimeSeriesPolicies.ConfigureAsync(new TimeSeriesConfiguration().With("users", rules), Cancel);
+
     private async Task<Database> OpenAsync(TimeSeriesRules rules)
     {
         Database database = Database.Open(
             Path.Combine(_files.Path, "database"), new DatabaseOptions { TimeProvider = _clock });
         await database.WriteAsync(
             new WriteBatch().Put("users/1", """{"@metadata":{"@collection":"Users"}}"""u8), Cancel);
-        await database.TimeSeriesPolicies.ConfigureAsync(new TimeSeriesConfiguration().With("users", rules), Cancel);
+        await ConfigureAsync(database, rules);
         return database;
     }
 }
