@@ -130,10 +130,15 @@ public static class DatabaseBackups
             CancellationToken cancellationToken = default)
         {
             ArgumentNullException.ThrowIfNull(source);
-            BackupReport report = await DatabaseBackup.ImportAsync(
-                database, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
-            database.ApplySettings();
-            return report;
+            try
+            {
+                return await DatabaseBackup.ImportAsync(
+                    database, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
+            }
+            finally
+            {
+                database.ApplySettings(); // also those from before an error
+            }
         }
     }
 }

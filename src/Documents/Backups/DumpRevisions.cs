@@ -9,8 +9,8 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// Revisions in dumps: documents in the form of RavenDB's tools, with additional information in a member of their metadata
-/// (<c>@treepie-revision</c>): how many revisions back the body is stored, when the revision was written, and the length of
-/// its metadata.
+/// (<c>@treepie-revision</c>): how many revisions back the body is stored, when the revision was written, the length of its
+/// metadata, and 1 if the document was created with it.
 /// </summary>
 internal static class DumpRevisions
 {
@@ -29,7 +29,8 @@ internal static class DumpRevisions
         var value = new RevisionRecord(record.Value);
         string mark = string.Create(
             CultureInfo.InvariantCulture,
-            $",\"@treepie-revision\":\"{value.Shared},{record.Ticks},{value.Metadata.Length}\"");
+            $",\"@treepie-revision\":\"{value.Shared},{record.Ticks},{value.Metadata.Length}"
+                + $"{(value.IsCreation ? ",1" : "")}\"");
         var revision = Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly: false);
         (withAttachments ? revision : revision.WithoutAttachments()).WriteTo(
             output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
@@ -47,10 +48,12 @@ internal static class DumpRevisions
         bool isDeletion = document.Flags.Contains("DeleteRevision", StringComparison.Ordinal);
         ReadOnlySpan<byte> metadata = document.Metadata;
         int shared = 0;
+        bool isCreation = false;
         if (document.RevisionMark is { } mark)
         {
             string[] numbers = mark.Split(',');
-            if (numbers.Length != 3
+            isCreation = numbers is [_, _, _, "1"];
+            if ((numbers.Length != 3 && !isCreation)
                 || !int.TryParse(numbers[0], NumberStyles.None, CultureInfo.InvariantCulture, out shared)
                 || shared > RevisionRecord.MaxShared
                 || !long.TryParse(numbers[1], NumberStyles.None, CultureInfo.InvariantCulture, out writtenTicks))
@@ -65,8 +68,8 @@ internal static class DumpRevisions
             KindKey.OfRevision(folded, etag), document.IdUtf8.ToArray(),
             RevisionRecord.Encode(
                 document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body, attachments,
-                isForced: document.Flags.Contains(Revision.ForcedFlag, StringComparison.Ordinal)), etag,
-            writtenTicks, IsDeleted: false)
+                isForced: document.Flags.Contains(Revision.ForcedFlag, StringComparison.Ordinal), isCreation: isCreation),
+            etag, writtenTicks, IsDeleted: false)
         {
             SharedBody = shared > 0 ? document.Body.ToArray() : default,
         };

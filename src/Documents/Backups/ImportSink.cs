@@ -22,6 +22,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private static readonly byte[] _analyzers = Encoding.UTF8.GetBytes(CustomAnalyzers.SettingName);
     private static readonly byte[] _sorters = Encoding.UTF8.GetBytes(DatabaseSorters.SettingName);
 
+    private static readonly byte[] _timeSeries = Encoding.UTF8.GetBytes(TimeSeriesConfiguration.SettingName);
+
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
@@ -120,6 +122,14 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         if (merge is not null)
         {
             merge(item.Value);
+            return true;
+        }
+
+        if (kind == Kind.Setting && item.Name.Span.SequenceEqual(_timeSeries))
+        {
+            // Series that are here are processed by the new rules.
+            await database.TimeSeriesPolicies.ConfigureAsync(
+                TimeSeriesConfiguration.FromJson(item.Value), cancellationToken).ConfigureAwait(false);
             return true;
         }
 

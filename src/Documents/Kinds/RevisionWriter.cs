@@ -53,10 +53,11 @@ internal sealed class RevisionWriter
     /// <param name="packed">The compressed body, if the document has one; otherwise empty.</param>
     /// <param name="hasAttachments">Whether it may have attachments, which are then kept in their current state.</param>
     /// <param name="isForced">Whether it was requested; it is marked so if no rule would create it.</param>
+    /// <param name="isCreation">Whether nothing of the document was there before.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
         ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments,
-        bool isForced)
+        bool isForced, bool isCreation = false)
     {
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
@@ -66,7 +67,7 @@ internal sealed class RevisionWriter
             key, id,
             RevisionRecord.Encode(
                 collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments, isPacked,
-                isForced && RuleOf(collection) is null),
+                isForced && RuleOf(collection) is null, isCreation),
             etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)

@@ -75,13 +75,21 @@ public static class SnapshotRevisions
             CollectionName.Fold(Encoding.UTF8.GetBytes(other)));
     }
 
+    /// <summary>
+    /// Returns whether the revisions of a document begin with its creation: none of its states is lost.
+    /// </summary>
+    internal static bool HasWholeHistory(this DatabaseSnapshot snapshot, string documentId) =>
+        Keys(snapshot, documentId) is [var first, ..]
+            && snapshot.Kinds.TryGet(first, out KindRecord record)
+            && new RevisionRecord(record.Value).IsCreation;
+
     /// <summary>Returns the deletion revisions of deleted documents that have revisions and so can be restored.</summary>
     public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         foreach (byte[] folded in snapshot.Kinds.DocumentsWithRevisions())
-            if (snapshot.Kinds.LastRevision(folded) is { } key
-                && Read(snapshot, key, metadataOnly: true) is { IsDeletion: true } deletion)
+            if (!snapshot.TryGet(folded, out Document _)
+                && Read(snapshot, snapshot.Kinds.Revisions(folded)[^1], metadataOnly: true) is { IsDeletion: true } deletion)
                 yield return deletion;
     }
 

@@ -1,3 +1,4 @@
+using System.Text;
 using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
@@ -10,6 +11,12 @@ namespace Treepie.Revisions;
 public sealed class DocumentRevisions
 {
     private const int RevisionsPerStep = 256;
+
+    /// <summary>Documents whose revisions are looked at in one step.</summary>
+    private const int DocumentsPerStep = 256;
+
+    /// <summary>The size in bytes of reverted documents after which a step ends.</summary>
+    private const int BytesPerStep = 4 << 20;
 
     private readonly IWriteHost _host;
 
@@ -54,17 +61,16 @@ public sealed class DocumentRevisions
         ArgumentNullException.ThrowIfNull(collections);
         var wanted = new HashSet<string>(collections, StringComparer.OrdinalIgnoreCase);
         long deleted = 0;
-        foreach (byte[] folded in Documents())
+        foreach (byte[][] documents in Documents())
         {
-            int inStep;
-            do
+            for (int done = 0; done < documents.Length;)
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                inStep = await _host.WriteAsync(writer => Enforce(writer, folded, wanted, includesForced), cancellationToken)
-                    .ConfigureAwait(false);
+                int from = done;
+                (int inStep, done) = await _host.WriteAsync(
+                    writer => Enforce(writer, documents, from, wanted, includesForced), cancellationToken).ConfigureAwait(false);
                 deleted += inStep;
             }
-            while (inStep == RevisionsPerStep);
         }
 
         return deleted;
@@ -86,7 +92,10 @@ public sealed class DocumentRevisions
                 : [
                     .. changeVectors.Select(vector => snapshot.RevisionOf(vector, metadataOnly: true))
                         .OfType<Revision>()
-                        .Select(revision => KindKey.OfRevision(folded, revision.Etag))];
+                        .Where(revision => CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id)).AsSpan().SequenceEqual(folded))
+                        .Select(static revision => revision.Etag)
+                        .Distinct()
+                        .Select(etag => KindKey.OfRevision(folded, etag))];
         }
 
         for (int at = 0; at < keys.Count; at += RevisionsPerStep)
@@ -103,6 +112,8 @@ public sealed class DocumentRevisions
     /// <summary>
     /// Reverts documents and their attachments to revisions, atomically; if the revision is a deletion, deletes the document.
     /// </summary>
+    /// <exception cref="InvalidDocumentException">A document is in another collection now, and changing it would delete its
+    /// counters, time series or revisions; nothing was changed.</exception>
     /// <exception cref="DocumentNotFoundException">A document has no revision with the specified change vector; nothing was
     /// changed.</exception>
     public async Task RevertAsync(
@@ -126,59 +137,94 @@ public sealed class DocumentRevisions
 
     /// <summary>
     /// Reverts all documents that have revisions to a point in time, in several durable steps of limited size; deletes those
-    /// created later. Returns the number of changed documents. Concurrent writes may or may not be reverted.
+    /// created later, and leaves those whose state at that time is no longer kept. Returns the number of changed documents.
+    /// Concurrent writes may or may not be reverted.
     /// </summary>
+    /// <exception cref="InvalidDocumentException">A document would lose data beside it; see <see cref="RevertAsync"/>. Earlier
+    /// steps stay.</exception>
     public async Task<long> RevertToAsync(
         DateTime time, IReadOnlyList<string>? collections = null, CancellationToken cancellationToken = default)
     {
         var wanted = collections is { Count: > 0 } ? new HashSet<string>(collections, StringComparer.OrdinalIgnoreCase) : null;
         long changed = 0;
-        foreach (byte[] folded in Documents())
+        foreach (byte[][] documents in Documents())
         {
-            cancellationToken.ThrowIfCancellationRequested();
-            using var batch = new WriteBatch(_host.Options);
-            using (DatabaseSnapshot snapshot = _host.BeginRead())
+            for (int at = 0; at < documents.Length;)
             {
-                string id = System.Text.Encoding.UTF8.GetString(folded);
-                Revision? newest = snapshot.Revisions(id, metadataOnly: true).FirstOrDefault();
-                if (newest is null || wanted?.Contains(newest.Collection) == false)
-                    continue;
-                if (snapshot.RevisionBefore(id, time) is { } then)
-                    Put(batch, snapshot, then);
-                else if (snapshot.TryGet(folded, out Document _))
-                    batch.Delete(newest.Id);
+                cancellationToken.ThrowIfCancellationRequested();
+                using var batch = new WriteBatch(_host.Options);
+                int inStep = 0;
+                using (DatabaseSnapshot snapshot = _host.BeginRead())
+                    for (; at < documents.Length && batch.SizeBytes < BytesPerStep; at++)
+                        inStep += Revert(batch, snapshot, documents[at], time, wanted) ? 1 : 0;
+                if (inStep > 0)
+                    await _host.WriteWithoutResultsAsync(batch, cancellationToken).ConfigureAwait(false);
+                changed += inStep;
             }
-
-            if (batch.Count == 0)
-                continue;
-            await _host.WriteWithoutResultsAsync(batch, cancellationToken).ConfigureAwait(false);
-            changed++;
         }
 
         return changed;
     }
 
-    private static int Enforce(DocumentWriter writer, byte[] folded, HashSet<string> wanted, bool includesForced)
+    /// <summary>Adds what reverts a document to a batch; returns whether there is anything.</summary>
+    private static bool Revert(
+        WriteBatch batch, DatabaseSnapshot snapshot, byte[] folded, DateTime time, HashSet<string>? collections)
+    {
+        string id = Encoding.UTF8.GetString(folded);
+        Revision? newest = snapshot.Revisions(id, metadataOnly: true).FirstOrDefault();
+        if (newest is null || collections?.Contains(newest.Collection) == false)
+            return false;
+        int before = batch.Count;
+        if (snapshot.RevisionBefore(id, time) is { } then)
+            Put(batch, snapshot, then);
+        else if (snapshot.HasWholeHistory(id) && snapshot.TryGet(folded, out Document _))
+            batch.Delete(newest.Id);
+        return batch.Count > before;
+    }
+
+    /// <summary>
+    /// Deletes revisions of documents from one on, in a step of limited size; returns their number, and where to go on.
+    /// </summary>
+    private static (int Deleted, int Next) Enforce(
+        DocumentWriter writer, byte[][] documents, int from, HashSet<string> wanted, bool includesForced)
+    {
+        int deleted = 0;
+        for (; from < documents.Length; from++)
+        {
+            deleted += Enforce(writer, documents[from], wanted, includesForced, RevisionsPerStep - deleted);
+            if (deleted == RevisionsPerStep)
+                break; // this one may have more
+        }
+
+        if (deleted > 0)
+            writer.Save();
+        return (deleted, from);
+    }
+
+    private static int Enforce(
+        DocumentWriter writer, byte[] folded, HashSet<string> wanted, bool includesForced, int most)
     {
         if (writer.Kinds.Items.LastRevision(folded) is not { } last || !writer.Kinds.TryGet(last, out KindRecord record))
             return 0;
-        string collection = System.Text.Encoding.UTF8.GetString(new RevisionRecord(record.Value).Collection);
+        string collection = Encoding.UTF8.GetString(new RevisionRecord(record.Value).Collection);
         if (wanted.Count > 0 && !wanted.Contains(collection))
             return 0;
         RevisionsRule? ofCollection = writer.Revisions.RuleOf(collection);
         RevisionsRule rule = ofCollection ?? new RevisionsRule { MinimumToKeep = 0 };
         int deleted = rule.HasLimit
-            ? writer.Revisions.Enforce(folded, rule, RevisionsPerStep, keepsForced: ofCollection is null && !includesForced)
+            ? writer.Revisions.Enforce(folded, rule, most, keepsForced: ofCollection is null && !includesForced)
             : 0;
         if (deleted > 0 && writer.Kinds.Items.LastRevision(folded) is null)
             writer.TouchUnrevised(folded); // removes the flag that says the document has revisions
-        writer.Save();
         return deleted;
     }
 
     private static void Put(WriteBatch batch, DatabaseSnapshot snapshot, Revision revision)
     {
-        bool exists = snapshot.TryGet(revision.Id, out Document document);
+        bool exists = snapshot.TryGet(revision.Id, out Document document),
+            changesCollection = exists && !revision.IsDeletion && document.CollectionName != revision.Collection;
+        if (changesCollection)
+            CheckMove(snapshot, revision, document.CollectionName);
         if (revision.IsDeletion)
         {
             if (exists)
@@ -186,7 +232,7 @@ public sealed class DocumentRevisions
             return;
         }
 
-        byte[] folded = CollectionName.Fold(System.Text.Encoding.UTF8.GetBytes(revision.Id));
+        byte[] folded = CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id));
         ReadOnlySpan<byte> attachments = exists ? RevisionAttachments.Of(snapshot.Kinds, folded) : default;
         bool hasOthers = !attachments.SequenceEqual(revision.AttachmentList.Span);
         if (exists
@@ -194,11 +240,11 @@ public sealed class DocumentRevisions
             && document.Body.SequenceEqual(revision.Body.Span)
             && MetadataWithoutFlags(document).SequenceEqual(revision.Metadata.IsEmpty ? "{}"u8 : revision.Metadata.Span))
             return;
-        hasOthers |= !revision.AttachmentList.IsEmpty && exists && document.CollectionName != revision.Collection;
+        hasOthers |= !revision.AttachmentList.IsEmpty && changesCollection;
         if (hasOthers)
             batch.HoldContents(revision); // the commands below may delete the last other use of them
-        if (exists && document.CollectionName != revision.Collection)
-            batch.Delete(revision.Id); // changing the collection requires a deletion
+        if (changesCollection)
+            batch.Delete(revision.Id);
         var json = new System.Buffers.ArrayBufferWriter<byte>();
         revision.WriteTo(json);
         batch.IsRevised = hasOthers; // the revision is created once the attachments are restored
@@ -213,9 +259,31 @@ public sealed class DocumentRevisions
             ? metadata
             : "{}"u8;
 
-    private List<byte[]> Documents()
+    /// <summary>A document changes its collection by being deleted: checks that nothing else goes with it.</summary>
+    private static void CheckMove(DatabaseSnapshot snapshot, Revision revision, string collection)
     {
-        using DatabaseSnapshot snapshot = _host.BeginRead();
-        return [.. snapshot.Kinds.DocumentsWithRevisions()];
+        DocumentFlags flags = snapshot.Kinds.FlagsOf(CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id)));
+        string? lost = (flags & (DocumentFlags.HasCounters | DocumentFlags.HasTimeSeries)) != 0 ? "its counters and time series"
+            : snapshot.RevisionsConfiguration()?.RuleOf(collection) is { PurgeOnDelete: true } ? "its revisions"
+            : null;
+        if (lost is not null)
+            throw new InvalidDocumentException(
+                $"Document '{revision.Id}' is in collection '{collection}' now and was in '{revision.Collection}' then. Reverting "
+                + $"it would delete it first, and {lost} with it. Nothing of it was changed. Delete it yourself if you want that, "
+                + "and revert it again.");
+    }
+
+    /// <summary>Returns all documents that have revisions, a limited number at once.</summary>
+    private IEnumerable<byte[][]> Documents()
+    {
+        byte[][] documents = Next(null);
+        for (; documents.Length > 0; documents = Next(documents[^1]))
+            yield return documents;
+
+        byte[][] Next(byte[]? behind)
+        {
+            using DatabaseSnapshot snapshot = _host.BeginRead();
+            return [.. snapshot.Kinds.DocumentsWithRevisions(behind).Take(DocumentsPerStep)];
+        }
     }
 }

@@ -96,17 +96,32 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return flags;
     }
 
-    /// <summary>Returns the keys of a document's revisions, oldest first.</summary>
+    /// <summary>
+    /// Returns the keys of a document's revisions, the oldest state first: imported ones may be older than those with lower
+    /// etags.
+    /// </summary>
     public List<byte[]> Revisions(ReadOnlySpan<byte> foldedId)
     {
         var keys = new List<byte[]>();
-        using KindCursor cursor = Under(KindKey.RevisionPrefix(foldedId));
-        while (cursor.MoveNext())
-            keys.Add(cursor.Key.ToArray());
-        return keys;
+        var times = new List<long>();
+        bool isOrdered = true;
+        using (KindCursor cursor = Under(KindKey.RevisionPrefix(foldedId)))
+        {
+            while (cursor.MoveNext())
+            {
+                long ticks = new RevisionRecord(cursor.Record.Value).Ticks;
+                isOrdered &= times.Count == 0 || times[^1] <= ticks;
+                keys.Add(cursor.Key.ToArray());
+                times.Add(ticks);
+            }
+        }
+
+        return isOrdered
+            ? keys
+            : [.. keys.Zip(times).OrderBy(static one => one.Second).Select(static one => one.First)]; // keeps the order of etags
     }
 
-    /// <summary>Returns the key of a document's newest revision; null if it has none.</summary>
+    /// <summary>Returns the key of the revision of a document that was stored last; null if it has none.</summary>
     public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) =>
         _items is null ? null : LastBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
 
@@ -143,16 +158,24 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         return null;
     }
 
-    /// <summary>Returns the folded ids of documents that have revisions, including deleted documents, in order.</summary>
-    public IEnumerable<byte[]> DocumentsWithRevisions()
+    /// <summary>
+    /// Returns the folded ids of documents that have revisions, including deleted documents, in order, those behind an id.
+    /// </summary>
+    public IEnumerable<byte[]> DocumentsWithRevisions(byte[]? behind = null)
     {
-        byte[] from = KindKey.Prefix(Kind.Revision, default);
+        byte[] from = behind is null ? KindKey.Prefix(Kind.Revision, default) : After(behind);
         while (FirstRevisionFrom(from) is { } key)
         {
             byte[] folded = KindKey.DocumentOfRevision(key).ToArray();
             yield return folded;
-            from = [.. KindKey.RevisionPrefix(folded)];
-            from[^1] = 1; // after all revisions of this document
+            from = After(folded);
+        }
+
+        static byte[] After(byte[] folded)
+        {
+            byte[] key = KindKey.RevisionPrefix(folded);
+            key[^1] = 1; // after all revisions of this document
+            return key;
         }
     }
 

@@ -8,7 +8,8 @@ namespace Treepie.Store;
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 flags: 1 a deletion; 2 the body is that of the previous revision; 4 attachments follow the metadata;
-///             8 the body is compressed; 16 created on request, when no rule would have created it
+///             8 the body is compressed; 16 created on request, when no rule would have created it; 32 nothing of the document
+///             was there before
 ///      1    1 number of revisions back, at most, at which the body is stored
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
@@ -26,7 +27,8 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     public const int MaxShared = 16;
 
     private const int HeaderBytes = 16;
-    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8, ForcedFlag = 16;
+    private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8, ForcedFlag = 16,
+        CreationFlag = 32;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
@@ -34,6 +36,9 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>Whether it was created on request, when the rules would not have created one.</summary>
     public bool IsForced => (_bytes[0] & ForcedFlag) != 0;
+
+    /// <summary>Whether the document was created with it: neither it nor a revision of it was there before.</summary>
+    public bool IsCreation => (_bytes[0] & CreationFlag) != 0;
 
     public bool IsShared => (_bytes[0] & SharedFlag) != 0;
 
@@ -67,7 +72,8 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     /// <summary>Encodes a revision; shared is 0 if it has its own body.</summary>
     public static byte[] Encode(
         string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> attachments, bool isPacked = false, bool isForced = false)
+        ReadOnlySpan<byte> attachments, bool isPacked = false, bool isForced = false,
+        bool isCreation = false)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
@@ -77,7 +83,8 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
-            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (isForced ? ForcedFlag : 0));
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (isForced ? ForcedFlag : 0)
+            | (isCreation ? CreationFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
@@ -93,11 +100,13 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     /// <summary>Returns a copy with its own body.</summary>
     public byte[] WithBody(ReadOnlySpan<byte> body) =>
-        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, isForced: IsForced);
+        Encode(
+            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, isForced: IsForced,
+            isCreation: IsCreation);
 
     /// <summary>Returns a copy with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
         Encode(
             Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked,
-            IsForced);
+            IsForced, IsCreation);
 }

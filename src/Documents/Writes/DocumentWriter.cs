@@ -197,7 +197,8 @@ internal sealed class DocumentWriter : IKindHost
         CollectionChange collection = _collections.Get(command.Collection);
         DocumentFlags flags = DocumentFlags.None;
         DueTimes dueBefore = default;
-        if (_documents.TryGet(folded, out ReadOnlySpan<byte> value))
+        bool isNew = !_documents.TryGet(folded, out ReadOnlySpan<byte> value);
+        if (!isNew)
         {
             var existing = new DocumentRecord(value);
             Check(id, command.ExpectedChangeVector, existing.Etag);
@@ -232,7 +233,7 @@ internal sealed class DocumentWriter : IKindHost
         if (!command.IsRevised && !Revisions.IsIdle)
             flags = AddRevision(
                 folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
-                command.Body.Span, command.Packed.Span, flags, isForced: false);
+                command.Body.Span, command.Packed.Span, flags, isForced: false, isNew);
         ReadOnlySpan<byte> metadata = command.Metadata.Span;
         bool isPacked = !command.Packed.IsEmpty;
         ReadOnlySpan<byte> body = isPacked ? command.Packed.Span : command.Body.Span;
@@ -317,13 +318,14 @@ internal sealed class DocumentWriter : IKindHost
     /// </summary>
     private DocumentFlags AddRevision(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata,
-        ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, DocumentFlags flags, bool isForced)
+        ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, DocumentFlags flags, bool isForced,
+        bool isNew = false)
     {
         if (!isForced && Revisions.RuleOf(collection) is null)
             return flags;
         Revisions.Add(
             folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body, packed,
-            flags.HasFlag(DocumentFlags.HasAttachments), isForced);
+            flags.HasFlag(DocumentFlags.HasAttachments), isForced, isNew && !flags.HasFlag(DocumentFlags.HasRevisions));
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
             : flags | DocumentFlags.HasRevisions;

@@ -4,6 +4,7 @@ using Treepie.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Kinds;
+using Treepie.Lifecycle;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -41,6 +42,55 @@ public sealed class DumpedKindsTests : IDisposable
         Assert.Equal("HasRevisions, Revision", metadata.GetProperty("@flags").GetString());
         Assert.Equal(
             "HasRevisions, DeleteRevision", revisions[3].GetProperty("@metadata").GetProperty("@flags").GetString());
+    }
+
+    [Fact]
+    public async Task Imported_rules_of_time_series_apply_to_the_series_that_are_here()
+    {
+        using var dump = new MemoryStream();
+        await using (Database other = Database.Open(Path.Combine(_files.Path, "other")))
+        {
+            await other.TimeSeriesPolicies.ConfigureAsync(Hourly("B"), Cancel);
+            await other.BackupAsync(dump, Plain, null, Cancel);
+        }
+
+        _clock.Now = new DateTimeOffset(_start.AddDays(1));
+        await using Database database = Database.Open(
+            Path.Combine(_files.Path, "here"), new DatabaseOptions { TimeProvider = _clock });
+        await database.WriteAsync(
+            new WriteBatch().Put("b/1", "{\"@metadata\":{\"@collection\":\"B\"}}"u8)
+                .TimeSeries("b/1", "S", [new TimeSeriesPoint(_start, [1]), new TimeSeriesPoint(_start.AddMinutes(1), [2])]),
+            Cancel);
+        await database.TimeSeriesPolicies.ConfigureAsync(Hourly("A"), Cancel);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+
+        dump.Position = 0;
+        await database.ImportAsync(dump, null, null, Cancel);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal(2, Assert.Single(snapshot.TimeSeries("b/1", "S@ByHour")).Values[5]);
+
+        static TimeSeriesConfiguration Hourly(string collection) => new TimeSeriesConfiguration().With(
+            collection, new() { Policies = [new TimeSeriesPolicy("ByHour", TimeSeriesPeriod.Of(TimeSpan.FromHours(1)))] });
+    }
+
+    [Fact]
+    public async Task Settings_from_before_an_error_apply_at_once()
+    {
+        using var dump = new MemoryStream();
+        await using (Database other = Database.Open(Path.Combine(_files.Path, "other")))
+        {
+            await other.TimeSeriesPolicies.ConfigureAsync(
+                new TimeSeriesConfiguration().With("B", new() { RawRetention = TimeSeriesPeriod.OfMonths(1) }), Cancel);
+            await other.Lifecycle.SetAsync(LifecycleTask.Expiration, new LifecycleSettings(), Cancel);
+            await other.BackupAsync(dump, Plain, null, Cancel);
+        }
+
+        await using Database database = Database.Open(Path.Combine(_files.Path, "here"));
+        await Assert.ThrowsAsync<BackupException>(
+            () => database.ImportAsync(new MemoryStream(dump.ToArray()[..^20]), null, null, Cancel));
+        Assert.NotNull(database.TimeSeriesPolicies.Configuration);
+        Assert.True(database.Lifecycle.IsScheduled);
     }
 
     [Fact]

@@ -333,6 +333,153 @@ public sealed class RevisionsTests : IDisposable
     }
 
     [Fact]
+    public async Task A_document_whose_state_of_a_time_is_not_kept_stays_when_all_go_back()
+    {
+        await using Database database = Open();
+        await PutAsync(database, "old", 1);
+        _clock.Now += TimeSpan.FromMinutes(1);
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 1 } }, Cancel);
+        await PutAsync(database, "d/1", 1);
+        _clock.Now += TimeSpan.FromMinutes(1);
+        DateTime then = _clock.Now.UtcDateTime;
+        for (int i = 2; i < 4; i++)
+        {
+            _clock.Now += TimeSpan.FromMinutes(1);
+            await PutAsync(database, "d/1", i);
+            await PutAsync(database, "old", i);
+        }
+
+        await PutAsync(database, "new", 1);
+        Assert.Equal(1, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.False(snapshot.TryGet("new", out _));
+        foreach (string id in (string[])["d/1", "old"])
+        {
+            Assert.True(snapshot.TryGet(id, out Document document), id);
+            Assert.Equal("{\"n\":3}", Encoding.UTF8.GetString(document.Body));
+        }
+    }
+
+    [Fact]
+    public async Task Imported_revisions_stand_where_their_time_is()
+    {
+        DateTimeOffset start = _clock.Now;
+        using MemoryStream dump = new();
+        await using (Database other = Open("other"))
+        {
+            await other.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+            await PutAsync(other, "d/1", 9);
+            await PutAsync(other, "gone", 9);
+            await other.BackupAsync(dump, cancellationToken: Cancel);
+        }
+
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "gone", 10);
+        for (int hour = 10; hour < 12; hour++)
+        {
+            _clock.Now = start.AddHours(hour - 9);
+            await PutAsync(database, "d/1", hour);
+        }
+
+        await database.WriteAsync(new WriteBatch().Delete("gone"), Cancel);
+        _clock.Now = start.AddHours(4);
+        dump.Position = 0;
+        await database.ImportAsync(
+            dump, new ImportOptions { Content = BackupContent.RevisionDocuments }, null, Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            Assert.Equal(["{\"n\":11}", "{\"n\":10}", "{\"n\":9}"], snapshot.Revisions("d/1").Select(Body));
+            Assert.Equal("{\"n\":11}", Body(snapshot.RevisionBefore("d/1", start.AddHours(3).UtcDateTime)!));
+            Assert.Equal("{\"n\":9}", Body(snapshot.RevisionBefore("d/1", start.AddMinutes(30).UtcDateTime)!));
+            Assert.Equal("gone", Assert.Single(snapshot.RevisionsBin()).Id);
+        }
+
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 2 } }, Cancel);
+        Assert.Equal(2, await database.Revisions.EnforceAsync(Cancel));
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Equal(["{\"n\":11}", "{\"n\":10}"], snapshot.Revisions("d/1").Select(Body));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Only_revisions_of_the_document_are_deleted_and_each_counts_once()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "d/1", 1);
+        await PutAsync(database, "d/2", 1);
+        await PutAsync(database, "d/2", 2);
+        string vector;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            vector = snapshot.Revisions("d/2").First().ChangeVector;
+        Assert.Equal(0, await database.Revisions.DeleteAsync("d/1", [vector], Cancel));
+        Assert.Equal(1, await database.Revisions.DeleteAsync("D/2", [vector, vector], Cancel));
+        Assert.Equal((1, 1), (Count(database, "d/1"), Count(database, "d/2")));
+    }
+
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task What_would_go_with_a_change_of_the_collection_is_not_lost_by_going_back(bool hasCounter)
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration
+            {
+                Default = new RevisionsRule(),
+                Collections = new Dictionary<string, RevisionsRule> { ["B"] = new() { PurgeOnDelete = !hasCounter } },
+            },
+            Cancel);
+        await database.WriteAsync(new WriteBatch().Put("d/1", "{\"@metadata\":{\"@collection\":\"A\"}}"u8), Cancel);
+        DateTime then = _clock.Now.UtcDateTime;
+        _clock.Now += TimeSpan.FromMinutes(1);
+        WriteBatch batch = new WriteBatch().Delete("d/1").Put("d/1", "{\"@metadata\":{\"@collection\":\"B\"}}"u8);
+        await database.WriteAsync(hasCounter ? batch.IncrementCounter("d/1", "likes", 3) : batch, Cancel);
+        string vector;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            vector = snapshot.RevisionBefore("d/1", then)!.ChangeVector;
+        long before = Count(database, "d/1");
+
+        InvalidDocumentException refused = await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => database.Revisions.RevertAsync(new Dictionary<string, string> { ["d/1"] = vector }, Cancel));
+        Assert.Contains(hasCounter ? "counters" : "revisions", refused.Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+        Assert.Equal(before, Count(database, "d/1"));
+    }
+
+    [Fact]
+    public async Task Many_documents_are_enforced_and_reverted_in_few_steps()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        const int Documents = 1_000;
+        for (int round = 0; round < 3; round++)
+        {
+            using var batch = new WriteBatch();
+            for (int i = 0; i < Documents; i++)
+                batch.Put($"d/{i}", Encoding.UTF8.GetBytes($"{{\"n\":{round}}}"));
+            await database.WriteAsync(batch, Cancel);
+            _clock.Now += TimeSpan.FromMinutes(1);
+        }
+
+        long commits = database.Environment.GetStatistics().LastTransactionId;
+        Assert.Equal(
+            Documents, await database.Revisions.RevertToAsync(_clock.Now.UtcDateTime.AddMinutes(-2.5), cancellationToken: Cancel));
+        Assert.InRange(database.Environment.GetStatistics().LastTransactionId - commits, 1, 20);
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 1 } }, Cancel);
+        commits = database.Environment.GetStatistics().LastTransactionId;
+        Assert.Equal(3 * Documents, await database.Revisions.EnforceAsync(Cancel));
+        Assert.InRange(database.Environment.GetStatistics().LastTransactionId - commits, 1, 20);
+        Assert.Equal(0, await database.Revisions.EnforceAsync(Cancel));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
     public async Task Backups_and_their_increments_bring_revisions_back()
     {
         using MemoryStream full = new(), increment = new();
@@ -413,8 +560,8 @@ public sealed class RevisionsTests : IDisposable
 
     private static string Body(Revision revision) => Encoding.UTF8.GetString(revision.Body.Span);
 
-    private Database Open() =>
-        Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
+    private Database Open(string name = "data") =>
+        Database.Open(Path.Combine(_directory.Path, name), new DatabaseOptions { TimeProvider = _clock });
 
     private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, int n) =>
         database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
