@@ -42,7 +42,8 @@ public sealed class NativeProgramTests
         string architecture = RuntimeInformation.OSArchitecture == Architecture.Arm64 ? "linux-arm64" : "linux-x64";
         return DotnetCommand.SucceedAsync(
             DataSets.RepositoryRoot, null,
-            ["publish", project, "-c", "Release", "-r", architecture, "-o", output, "-v", "quiet", .. options]);
+            ["publish", project, "-c", "Release", "-r", architecture, "-o", output, "-v", "quiet",
+                DotnetCommand.WithoutAnalyzers, .. options]);
     }
 
     private static async Task RunAsync(string output)

@@ -25,7 +25,7 @@ public sealed class PackedSolution : IAsyncLifetime
     {
         await DotnetCommand.SucceedAsync(
             DataSets.RepositoryRoot, null, "pack", "Engine.sln", "-c", "Release", "-o", Feed, "-v", "quiet",
-            "-p:UseSharedCompilation=false");
+            "-p:UseSharedCompilation=false", DotnetCommand.WithoutAnalyzers);
         // What others publish and ours name, as this machine has it: the feed is all there is for a stranger here.
         string packages = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } set
             ? set
