@@ -100,7 +100,6 @@ internal sealed class ConditionTranslator
         // the member is folded to one case, so a mixed-case text cannot equal it
         if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper))
             return Clause.Of(!isEqual);
-        RequireOneText(path, value, quoted);
         if (path is { IsOfElements: true } && !isEqual)
             return Different(path, value, quoted);
         if (value is double wide && SingleNumber.IsOf(path.Type))
@@ -110,7 +109,7 @@ internal sealed class ConditionTranslator
             value = (float)wide;
         }
 
-        Clause clause = new($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
+        Clause clause = new($"{path.Compared} {(isEqual ? "=" : "!=")} {Parameters.Add(Typed(path, value))}");
         return value is null ? OnElements(path, clause, quoted) : Cased(path, clause);
     }
 
@@ -144,16 +143,8 @@ internal sealed class ConditionTranslator
             list = [.. list.Where(id => id is not null)];
         if (list.Length == 0)
             return Clause.Never;
-        RequireOneText(path, Array.Find(list, value => value is not null), quoted);
-        Clause clause = Cased(path, new Clause($"{path.Text} in ({Parameters.Add(list)})"));
+        Clause clause = Cased(path, new Clause($"{path.Compared} in ({Parameters.Add(list)})"));
         return list.Contains(null) ? OnElements(path, clause, quoted) : clause;
-    }
-
-    /// <summary>Rejects comparisons of times with an offset, which are texts in documents.</summary>
-    private static void RequireOneText(DocumentPath path, object? value, Expression quoted)
-    {
-        if (value is not null && OrderTranslator.IsOffset(path.Type))
-            throw Refusal.Of(quoted, OrderTranslator.Offsets);
     }
 
     /// <summary>
@@ -267,13 +258,12 @@ internal sealed class ConditionTranslator
         (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
         Type type = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
         bool isEquality = node.NodeType is ExpressionType.Equal or ExpressionType.NotEqual;
-        RequireOneText(first, node, node);
         if (Paths.IsArray(first.Type) || Paths.IsArray(second.Type) || (first.IsId && first.Type != typeof(string))
             || (second.IsId && second.Type != typeof(string))
             || IsCharacter(first) != IsCharacter(second)
             || (!isEquality && (type.IsEnum || type == typeof(TimeSpan) || type == typeof(bool))))
             throw Refusal.Of(node, "Of two members numbers, texts and times are compared. Store what else it comes to.");
-        return Cased(first, new Clause($"{first.Text} {SignOf(node.NodeType)} {second.Text}"));
+        return Cased(first, new Clause($"{first.Compared} {SignOf(node.NodeType)} {second.Compared}"));
     }
 
     private static string SignOf(ExpressionType type) => type switch
@@ -336,12 +326,11 @@ internal sealed class ConditionTranslator
             return In(path, Ordered(kind, type, value), quoted);
         if (kind == typeof(TimeSpan))
             throw Refusal.Of(quoted, OrderTranslator.Durations);
-        RequireOneText(path, value, quoted);
         if (kind == typeof(bool))
             throw Refusal.Of(quoted, "Booleans have no order: compare them with '=='.");
         if (value is double wide && kind == typeof(float))
             (type, value) = SingleNumber.Bound(type, wide);
-        return Cased(path, new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(Typed(path, value))}"));
+        return Cased(path, new Clause($"{path.Compared} {SignOf(type)} {Parameters.Add(Typed(path, value))}"));
     }
 
     /// <summary>
@@ -409,7 +398,7 @@ internal sealed class ConditionTranslator
                 Range(path, ExpressionType.LessThan, value, quoted), Range(path, ExpressionType.GreaterThan, value, quoted));
         string name = Parameters.Add(Typed(path, value));
         return Clause.Or(
-            Cased(path, new Clause($"{path.Text} < {name}")), Cased(path, new Clause($"{path.Text} > {name}")));
+            Cased(path, new Clause($"{path.Compared} < {name}")), Cased(path, new Clause($"{path.Compared} > {name}")));
     }
 
     /// <summary>Translates a comparison with the year or day of a time to a range of times.</summary>

@@ -24,6 +24,9 @@ internal sealed record DocumentPath(string Text, Type Type)
     /// <summary>Whether it is the least or greatest value of a group, which can be a number or a string.</summary>
     public bool IsExtreme { get; init; }
 
+    /// <summary>The path as conditions and orders have it: times with an offset are compared as moments.</summary>
+    public string Compared => IsOffset(Type) ? $"utc({Text})" : Text;
+
     /// <summary>Whether it is the document itself.</summary>
     public bool IsRoot => Text.Length == 0;
 
@@ -37,6 +40,9 @@ internal sealed record DocumentPath(string Text, Type Type)
     /// <summary>Returns the path of one element.</summary>
     public DocumentPath Element(int index, Type type) =>
         this with { Text = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{Text}[{index}]"), Type = type };
+
+    /// <summary>Whether values of a type are times with an offset.</summary>
+    public static bool IsOffset(Type type) => (Nullable.GetUnderlyingType(type) ?? type) == typeof(DateTimeOffset);
 
     private static string Quoted(string name)
     {

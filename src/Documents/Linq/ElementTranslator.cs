@@ -133,7 +133,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
             return null;
         (object low, object high) = a.IsLower ? (a.Value, b.Value) : (b.Value, a.Value);
         string lowName = conditions.Parameters.Add(low);
-        return new Clause($"{a.Path.Text} between {lowName} and {conditions.Parameters.Add(high)}");
+        return new Clause($"{a.Path.Compared} between {lowName} and {conditions.Parameters.Add(high)}");
     }
 
     private (DocumentPath Path, bool IsLower, object Value)? BoundOf(Expression condition)
@@ -160,7 +160,6 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
     private static bool HasOrderInText(Type type) =>
         !type.IsEnum
             && type != typeof(TimeSpan)
-            && type != typeof(DateTimeOffset)
             && type != typeof(char)
             && type != typeof(float);
 
@@ -171,6 +170,8 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         long number when number is > long.MinValue and < long.MaxValue => number + (upwards ? 1 : -1),
         double number when double.IsFinite(number) => upwards ? Math.BitIncrement(number) : Math.BitDecrement(number),
         DateTime time when time > DateTime.MinValue && time < DateTime.MaxValue => time.AddTicks(upwards ? 1 : -1),
+        DateTimeOffset time when time.UtcTicks > DateTime.MinValue.Ticks && time.UtcTicks < DateTime.MaxValue.Ticks =>
+            time.ToUniversalTime().AddTicks(upwards ? 1 : -1),
         _ => null,
     };
 

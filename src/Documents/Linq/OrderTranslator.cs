@@ -10,10 +10,10 @@ internal static class OrderTranslator
     public const string Durations =
         "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.";
 
-    /// <summary>The error message for orders and comparisons of times with an offset.</summary>
+    /// <summary>The error message for keys and extremes of groups that are times with an offset.</summary>
     public const string Offsets =
         "Times with an offset are stored as text, so one moment is another text for each offset. Store its UtcDateTime as a "
-        + "member of its own and ask for that; or, if all have the same offset, compare the texts with RawQuery.";
+        + "member of its own and group by that.";
 
     public static string Of(PathTranslator paths, DocumentLambda key, bool descending)
     {
@@ -32,8 +32,6 @@ internal static class OrderTranslator
                     + $"store a number.");
         if (type == typeof(TimeSpan))
             throw Refusal.Of(key.Body, Durations);
-        if (IsOffset(type))
-            throw Refusal.Of(key.Body, Offsets);
         if (type == typeof(char) && Type.GetTypeCode(Nullable.GetUnderlyingType(key.Body.Type) ?? key.Body.Type) is not (
             TypeCode.Char or TypeCode.Object))
             throw Refusal.Of(
@@ -50,11 +48,8 @@ internal static class OrderTranslator
             TypeCode.UInt64 or TypeCode.Single or TypeCode.Double or TypeCode.Decimal => " as double",
             _ => path.IsExtreme ? " as string" : "",
         };
-        return $"{path.Text}{kind}{(descending ? " desc" : "")}";
+        return $"{path.Compared}{kind}{(descending ? " desc" : "")}";
     }
-
-    /// <summary>Whether values of a type are times with an offset.</summary>
-    public static bool IsOffset(Type type) => (Nullable.GetUnderlyingType(type) ?? type) == typeof(DateTimeOffset);
 
     /// <summary>Whether values of an enumeration are stored as numbers.</summary>
     public static bool IsNumber(PathTranslator paths, Type type)

@@ -229,7 +229,7 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         if (path.IsId || (!IsNumber(type) && type != typeof(DateTime) && type != typeof(DateOnly) && type != typeof(TimeOnly)))
             throw Refusal.Of(
                 call,
-                OrderTranslator.IsOffset(type)
+                DocumentPath.IsOffset(type)
                     ? OrderTranslator.Offsets
                     : "Least and greatest values of a group are of numbers, DateTime, DateOnly and TimeOnly, which are stored as "
                         + "what sorts as they do. Store what is to be compared as one of these.");

@@ -273,7 +273,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return members.Select(member =>
         {
             DocumentPath path = translation.Paths.Of(member);
-            return OrderTranslator.IsOffset(path.Type) ? throw Refusal.Of(member, OrderTranslator.Offsets) : path.Text;
+            return DocumentPath.IsOffset(path.Type) ? throw Refusal.Of(member, OrderTranslator.Offsets) : path.Text;
         });
     }
 

@@ -26,6 +26,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"search({Path})",
         AutoIndexFieldKind.Exact => $"exact({Path})",
+        AutoIndexFieldKind.Utc => $"utc({Path})",
         AutoIndexFieldKind.Point => $"spatial.point({Path}, {Longitude})",
         AutoIndexFieldKind.Wkt => $"spatial.wkt({Path})",
         AutoIndexFieldKind.Vector => $"vector.search({Path})",
@@ -38,6 +39,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"Search({Path})",
         AutoIndexFieldKind.Exact => $"Exact({Path})",
+        AutoIndexFieldKind.Utc => $"Utc({Path})",
         AutoIndexFieldKind.Point => $"Spatial.point({Path}|{Longitude})",
         AutoIndexFieldKind.Wkt => $"Spatial.wkt({Path})",
         AutoIndexFieldKind.Vector => $"Vector.search({Path})",
@@ -54,7 +56,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
-    /// <summary>Whether it holds text, numbers and booleans, not geometries or vectors.</summary>
+    /// <summary>Whether it holds text, numbers and booleans as documents do, not moments, geometries or vectors.</summary>
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
     /// <summary>How its vectors are stored; null for the defaults, or if it has none.</summary>
@@ -91,4 +93,7 @@ internal enum AutoIndexFieldKind
 
     /// <summary>Numbers by which the scores of documents are multiplied.</summary>
     Boost,
+
+    /// <summary>Times of any offset as moments: <c>utc()</c>.</summary>
+    Utc,
 }

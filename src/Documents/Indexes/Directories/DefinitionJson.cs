@@ -12,6 +12,9 @@ internal static class DefinitionJson
 {
     private const int Version = 1;
 
+    /// <summary>The version of definitions with a field that earlier programs do not know, which they leave out.</summary>
+    private const int VersionWithMoments = 2;
+
     public static byte[] Write(IndexMapping definition)
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -27,7 +30,7 @@ internal static class DefinitionJson
         {
             using JsonDocument json = JsonDocument.Parse(utf8);
             JsonElement root = json.RootElement;
-            if (root.GetProperty("Version"u8).GetInt32() != Version)
+            if (root.GetProperty("Version"u8).GetInt32() is not (Version or VersionWithMoments))
                 return null;
             if (root.TryGetProperty("Static"u8, out JsonElement byHand))
                 return new StaticIndexMapping(IndexDefinitionJson.Read(byHand), dynamicFields: ReadDynamic(root))
@@ -99,7 +102,8 @@ internal static class DefinitionJson
     private static void Write(Utf8JsonWriter writer, IndexMapping mapping)
     {
         writer.WriteStartObject();
-        writer.WriteNumber("Version"u8, Version);
+        bool hasMoments = mapping.Fields.Any(static field => field.Kind == AutoIndexFieldKind.Utc);
+        writer.WriteNumber("Version"u8, hasMoments ? VersionWithMoments : Version);
         writer.WriteString("Name"u8, mapping.Name);
         if (mapping is StaticIndexMapping byHand)
         {

@@ -217,6 +217,8 @@ internal sealed class FieldExtractor
                             Refuse(target, "a boolean");
                         else if (target.Kind == AutoIndexFieldKind.Search)
                             batch.AddText(target.Field, reader.ValueSpan);
+                        else if (target.Kind == AutoIndexFieldKind.Utc)
+                            batch.AddOpaque(target.Field);
                         else
                             batch.AddBoolean(target.Field, reader.TokenType == JsonTokenType.True);
                     break;
@@ -262,8 +264,19 @@ internal sealed class FieldExtractor
                     VectorOfText(target, utf8);
                 else if (!target.HasTerms)
                     Refuse(target, "a string");
+                else if (target.Kind == AutoIndexFieldKind.Utc)
+                    Moment(target, utf8);
                 else
                     batch.AddText(target.Field, utf8);
+        }
+
+        private void Moment(FieldTarget target, ReadOnlySpan<byte> utf8)
+        {
+            Span<byte> moment = stackalloc byte[UtcTime.Length];
+            if (UtcTime.TryWrite(utf8, moment))
+                batch.AddText(target.Field, moment);
+            else
+                batch.AddOpaque(target.Field);
         }
 
         private void Wkt(FieldTarget target, ReadOnlySpan<byte> utf8)
@@ -373,6 +386,8 @@ internal sealed class FieldExtractor
                     Refuse(target, "another number");
                 else if (target.IsVector)
                     continue; // the array was read as a whole
+                else if (target.Kind == AutoIndexFieldKind.Utc)
+                    batch.AddOpaque(target.Field);
                 else if (isLong)
                     batch.AddLong(target.Field, whole);
                 else

@@ -108,6 +108,7 @@ internal sealed class ConditionBinder(
             (value.Kind == FieldValueKind.Null
                 ? fields.Existing(compare.Left, kind)
                 : fields.Field(compare.Left, kind)).SchemaName;
+        kind = KindOf(compare.Left, kind);
         switch (compare.Operator)
         {
             case CompareOperator.Equal:
@@ -126,6 +127,9 @@ internal sealed class ConditionBinder(
         };
     }
 
+    private static AutoIndexFieldKind KindOf(Expression operand, AutoIndexFieldKind kind) =>
+        UtcTexts.Is(operand) ? AutoIndexFieldKind.Utc : kind;
+
     /// <summary>A UTC time may be stored with or without a trailing <c>Z</c>; matches both forms.</summary>
     private static IndexQuery Equal(string field, FieldValue value, AutoIndexFieldKind kind) =>
         TimeText.Is(value, kind)
@@ -135,6 +139,7 @@ internal sealed class ConditionBinder(
     private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
     {
         string field = fields.Field(between.Operand, kind).SchemaName;
+        kind = KindOf(between.Operand, kind);
         FieldValue low = parameters.Value(between.Low);
         FieldValue high = parameters.Value(between.High);
         RequireOrder(low, between.Low);
@@ -161,6 +166,7 @@ internal sealed class ConditionBinder(
         if (fields.IsKey(list.Operand))
             return list.All ? new AndQuery([.. values.Select(value => ByKey([value]))]) : ByKey(values);
         string field = fields.Field(list.Operand, kind).SchemaName;
+        kind = KindOf(list.Operand, kind);
         bool hasTimes = values.Exists(value => TimeText.Is(value, kind));
         if (list.All && hasTimes)
             return new AndQuery([.. values.Select(value => Equal(field, value, kind))]);

@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -66,6 +67,16 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     {
         if (IsId(operand))
             return Use(new AutoIndexField(AutoIndexField.Id), operand.Position);
+
+        if (UtcTexts.TimeOf(operand) is { } time)
+        {
+            kind = kind == AutoIndexFieldKind.Value
+                ? AutoIndexFieldKind.Utc
+                : throw RqlErrors.At(
+                    query.Text, operand.Position,
+                    "'utc()' is of moments, which have no case and no words: write it without 'exact()' and 'search()'.");
+            operand = time;
+        }
 
         FieldPath path = operand switch
         {
@@ -168,6 +179,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         AutoIndexFieldKind.Exact => "; for 'exact()' it would need \"Indexing\": \"Exact\"",
         AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => "; for places it would need \"Spatial\"",
         AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => "; for vectors it would need \"Vector\"",
+        AutoIndexFieldKind.Utc => "; for 'utc()' compute the moment in the map, as a time in UTC, and compare that field",
         _ => "",
     };
 

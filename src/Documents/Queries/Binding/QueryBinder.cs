@@ -223,7 +223,7 @@ internal sealed class QueryBinder
 
     private SortKey BindOrderKey(OrderKey key)
     {
-        if (key.Value is MethodExpression method && !_fields.IsId(method))
+        if (key.Value is MethodExpression method && !_fields.IsId(method) && !UtcTexts.Is(method))
             return BindOrderMethod(key, method);
 
         if (_fields.IsKey(key.Value) && !_fields.IsOverGroups)

@@ -42,8 +42,9 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             case CompareExpression compare:
                 return Compare(compare, isExact);
             case BetweenExpression between:
+                bool isMoment = UtcTexts.Is(between.Operand);
                 FilterOperand operand = Operand(between.Operand, isExact);
-                FilterValue low = Single(between.Low, isExact), high = Single(between.High, isExact);
+                FilterValue low = Single(between.Low, isExact, isMoment), high = Single(between.High, isExact, isMoment);
                 return scope => operand.Any(scope, value => value.CompareTo(low) >= 0 && value.CompareTo(high) <= 0);
             case InExpression list:
                 return In(list, isExact);
@@ -122,7 +123,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     private Func<FilterScope, bool> Compare(CompareExpression compare, bool isExact)
     {
-        FilterOperand left = Operand(compare.Left, isExact), right = Operand(compare.Right, isExact);
+        bool isMoment = UtcTexts.Is(compare.Left) || UtcTexts.Is(compare.Right);
+        FilterOperand left = Operand(compare.Left, isExact, isMoment), right = Operand(compare.Right, isExact, isMoment);
         Func<FilterValue, FilterValue, bool> holds = compare.Operator switch
         {
             CompareOperator.Equal or CompareOperator.NotEqual => static (value, other) => value.IsEqualTo(other),
@@ -138,14 +140,21 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     private Func<FilterScope, bool> In(InExpression list, bool isExact)
     {
         FilterOperand operand = Operand(list.Operand, isExact);
-        FilterValue[] values = [.. list.Values.SelectMany(value => Several(value, isExact))];
+        FilterValue[] values = [.. list.Values.SelectMany(value => Several(value, isExact, UtcTexts.Is(list.Operand)))];
         return list.All
             ? scope => Array.TrueForAll(values, wanted => operand.Any(scope, value => value.IsEqualTo(wanted)))
             : scope => operand.Any(scope, value => Array.Exists(values, wanted => value.IsEqualTo(wanted)));
     }
 
-    private FilterOperand Operand(Expression expression, bool isExact)
+    /// <param name="expression">The operand.</param>
+    /// <param name="isExact">Whether texts are compared as they stand.</param>
+    /// <param name="isMoment">Whether it is compared with <c>utc(path)</c>.</param>
+    private FilterOperand Operand(Expression expression, bool isExact, bool isMoment = false)
     {
+        if (UtcTexts.TimeOf(expression) is PathExpression time)
+            return new FilterMoment(Path(time, isExact: true));
+        if (isMoment)
+            return new FilterMoment(Operand(expression, isExact: true));
         switch (expression)
         {
             case PathExpression path:
@@ -175,12 +184,17 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     private string Text(Expression expression, bool isExact) =>
         Single(expression, isExact).Text ?? throw RqlErrors.At(query.Text, expression.Position, "Expected is a text.");
 
-    private FilterValue Single(Expression expression, bool isExact) =>
-        Several(expression, isExact) is [{ } value]
+    private FilterValue Single(Expression expression, bool isExact, bool isMoment = false) =>
+        Several(expression, isExact, isMoment) is [{ } value]
             ? value
             : throw RqlErrors.At(query.Text, expression.Position, "Expected is one value, not a list: lists go with 'in'.");
 
-    /// <summary>Returns a value, or the elements of a list parameter.</summary>
+    /// <summary>Returns a value, or the elements of a list parameter, as moments if they are compared with one.</summary>
+    private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact, bool isMoment) =>
+        isMoment
+            ? [.. Several(expression, isExact: true).Select(static value => value.ToMoment())]
+            : Several(expression, isExact);
+
     private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact)
     {
         switch (expression)

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Queries.Filters;
@@ -40,6 +41,12 @@ internal readonly struct FilterValue
         string moment = TimeText.First(FieldValue.Of(text), AutoIndexFieldKind.Value).Text ?? text;
         return new FilterValue(JsonValueKind.String, text: moment.ToUpperInvariant().ToLowerInvariant());
     }
+
+    /// <summary>Returns the moment of a time that was taken as it stands; null stays null, and all else equals nothing.</summary>
+    public FilterValue ToMoment() =>
+        _kind == JsonValueKind.Null ? this
+        : Text is not null && UtcTime.Of(Text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment)
+        : new FilterValue(JsonValueKind.Object);
 
     public bool IsEqualTo(FilterValue other) =>
         _kind is JsonValueKind.Null or JsonValueKind.True or JsonValueKind.False

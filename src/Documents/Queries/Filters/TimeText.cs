@@ -1,5 +1,6 @@
 using System.Buffers;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
 
 namespace Treepie.Queries.Filters;
@@ -15,9 +16,11 @@ internal static class TimeText
 
     private static readonly SearchValues<char> _digits = SearchValues.Create("0123456789");
 
-    /// <summary>Whether a value is such a time.</summary>
+    /// <summary>Whether a value is such a time, or, for a field of moments, any time.</summary>
     public static bool Is(FieldValue value, AutoIndexFieldKind kind)
     {
+        if (kind == AutoIndexFieldKind.Utc)
+            return value is { Kind: FieldValueKind.Text, Text: { } time } && UtcTime.Of(time) is not null;
         if (kind == AutoIndexFieldKind.Exact
             || value is not { Kind: FieldValueKind.Text, Text: { } text }
             || text.Length < Form.Length
@@ -38,10 +41,17 @@ internal static class TimeText
     /// <summary>Returns the form of the time that sorts first as text; any other value unchanged.</summary>
     // not null: Is checked that the value is text
     public static FieldValue First(FieldValue value, AutoIndexFieldKind kind) =>
-        Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length]) : value;
+        kind == AutoIndexFieldKind.Utc ? Moment(value)
+        : Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length])
+        : value;
 
     /// <summary>Returns the form of the time that sorts last as text; any other value unchanged.</summary>
     // not null: see First
     public static FieldValue Last(FieldValue value, AutoIndexFieldKind kind) =>
-        Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length] + "Z") : value;
+        kind == AutoIndexFieldKind.Utc ? Moment(value)
+        : Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length] + "Z")
+        : value;
+
+    private static FieldValue Moment(FieldValue value) =>
+        value is { Kind: FieldValueKind.Text, Text: { } time } && UtcTime.Of(time) is { } moment ? FieldValue.Of(moment) : value;
 }
