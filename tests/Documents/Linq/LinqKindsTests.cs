@@ -277,46 +277,6 @@ public sealed class LinqKindsTests : IDisposable
     }
 
     [Fact]
-    public async Task Groups_by_a_character_know_its_case()
-    {
-        using (DocumentSession session = _database.OpenSession())
-        {
-            foreach ((char letter, int number) in "aAabBÄäé\"".Select(static (letter, number) => (letter, number + 1)))
-                session.Store(new Parcel { Id = number, Letter = letter, Tiny = (byte)(number % 2), IsFragile = number > 2 });
-            await session.SaveChangesAsync(Token);
-        }
-
-        using DocumentSession asked = _database.OpenSession();
-        Parcel[] all = [.. await asked.Query<Parcel>().ToListAsync(Token)];
-        async Task Same<TKey>(
-            Expression<Func<Parcel, TKey>> key, Expression<Func<IGrouping<TKey, Parcel>, (char Letter, int Count)>> row,
-            Expression<Func<Parcel, bool>>? before = null)
-        {
-            IDocumentQueryable<Parcel> query = asked.Query<Parcel>();
-            query = before is null ? query : query.Where(before);
-            Assert.Equal(
-                all.Where(before?.Compile() ?? (static _ => true)).GroupBy(key.Compile()).Select(row.Compile()).Order(),
-                (await query.GroupBy(key).Select(row).ToListAsync(Token)).Order());
-        }
-
-        await Same(p => p.Letter, g => new ValueTuple<char, int>(g.Key, g.Count()));
-        await Same(p => p.Letter, g => new ValueTuple<char, int>(g.Key, g.Count()), p => p.Letter == 'a');
-        await Same(p => p.Letter, g => new ValueTuple<char, int>(g.Key, g.Count()), p => p.Letter != 'A');
-        await Same(
-            p => new { p.Letter, p.Tiny }, g => new ValueTuple<char, int>(g.Key.Letter, g.Count()),
-            p => p.Letter == 'A' || p.Letter == 'ä');
-        char[] wanted = ['A', 'b'];
-        await Same(p => p.Letter, g => new ValueTuple<char, int>(g.Key, g.Count()), p => wanted.Contains(p.Letter));
-        IDocumentQueryable<LetterRow> rows = asked.Query<Parcel>()
-            .GroupBy(p => p.Letter)
-            .Select(g => new LetterRow { Letter = g.Key, Count = g.Count() });
-        Assert.Equal([('a', 2)], (await rows.Where(r => r.Letter == 'a').ToListAsync(Token)).Select(r => (r.Letter, r.Count)));
-        Assert.Equal(
-            all.Select(p => char.ToLowerInvariant(p.Letter)).Order().Distinct(),
-            (await rows.OrderBy(r => r.Letter).ToListAsync(Token)).Select(r => char.ToLowerInvariant(r.Letter)).Distinct());
-    }
-
-    [Fact]
     public void Groups_refuse_least_and_greatest_values_of_what_sorts_otherwise_as_text()
     {
         using DocumentSession session = _database.OpenSession();
@@ -609,11 +569,4 @@ public sealed class LinqKindsTests : IDisposable
     private sealed record GroupRow(
         byte Key, int Count, decimal Least, decimal Greatest, decimal? Discount, long Last, long First, float Ratio,
         DateTime? Earliest, DateOnly Day, TimeOnly Hour, int Spread);
-
-    private sealed class LetterRow
-    {
-        public char Letter { get; init; }
-
-        public int Count { get; init; }
-    }
 }
