@@ -56,8 +56,8 @@ public sealed class Database : IDocumentStore, ISessionHost
         _changeVectors = new ChangeVectors(Id);
         _dictionaries = new BodyDictionaries(isSecret: environment.IsEncrypted);
         _writes = new DatabaseWrites(
-            environment, _changeVectors, _dictionaries, _changes, () => Imports.KeepsUnused, () => Lifecycle?.ScheduleValues(), Name,
-            options.TimeProvider);
+            environment, _changeVectors, _dictionaries, _changes, () => Imports.KeepsUnused,
+            () => Lifecycle?.ScheduleValues(), Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted

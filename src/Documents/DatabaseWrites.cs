@@ -26,7 +26,8 @@ internal sealed class DatabaseWrites(
         long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
         Written<TResult> written = DatabaseTelemetry.IsTraced
             ? await DatabaseTelemetry.TraceWriteAsync(
-                environment, name, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false)
+                environment, name, transaction => Run(transaction, command, wantsResults), cancellationToken)
+                .ConfigureAwait(false)
             : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken)
                 .ConfigureAwait(false);
         // A cancelled write has changed nothing: one that has begun completes here, whatever its token says.

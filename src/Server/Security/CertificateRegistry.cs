@@ -13,7 +13,7 @@ internal sealed class CertificateRegistry : IDisposable
     /// <summary>The maximum number of certificates: more than any server has users.</summary>
     public const int MostCertificates = 10_000;
 
-    private static readonly string TooMany = string.Create(
+    private static readonly string _tooMany = string.Create(
         CultureInfo.InvariantCulture,
         $"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any more.");
 
@@ -90,7 +90,7 @@ internal sealed class CertificateRegistry : IDisposable
             throw IsWellKnown(old);
 
         if (entries.Count >= MostCertificates && old is null)
-            throw WireException.BadRequest($"{TooMany} Nothing was changed.");
+            throw WireException.BadRequest($"{_tooMany} Nothing was changed.");
 
         return ([entry], []);
     });
@@ -169,7 +169,7 @@ internal sealed class CertificateRegistry : IDisposable
             if (!entries.TryGetValue(renewed.Fingerprint, out CertificateEntry? now))
                 complaint = $"The client certificate {presented.Description} renews one that was just deleted.";
             else if (entries.Count >= MostCertificates && !entries.ContainsKey(entry.Fingerprint))
-                complaint = $"The client certificate {presented.Description} renews one that is registered. {TooMany}";
+                complaint = $"The client certificate {presented.Description} renews one that is registered. {_tooMany}";
             else
                 registered = entry with { Name = now.Name, Rights = now.Rights };
             return (registered is null ? [] : [registered], []);

@@ -67,8 +67,9 @@ internal sealed class MapFilter : CharacterFilter
     }
 
     /// <summary>
-    /// Returns the longest pair that a text begins with, -1 if there is none. In the order of bytes, what begins with a text comes
-    /// directly behind it: so that pair is <paramref name="last"/>, the last one not behind the text, or one of its own starts.
+    /// Returns the longest pair that a text begins with, -1 if there is none. In the order of bytes, what begins with a text
+    /// comes directly behind it: so that pair is <paramref name="last"/>, the last one not behind the text, or one of its own
+    /// starts.
     /// </summary>
     private int LongestStartOf(ReadOnlySpan<byte> text, int last)
     {
