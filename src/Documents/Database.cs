@@ -56,7 +56,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         _changeVectors = new ChangeVectors(Id);
         _dictionaries = new BodyDictionaries(isSecret: environment.IsEncrypted);
         _writes = new DatabaseWrites(
-            environment, _changeVectors, _dictionaries, _changes, BeginRead, () => Imports.KeepsUnused,
+            environment, _changeVectors, _dictionaries, _changes, () => Imports.KeepsUnused,
             () => Lifecycle?.ScheduleValues(), Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);

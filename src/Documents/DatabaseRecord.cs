@@ -52,13 +52,28 @@ public sealed record DatabaseRecord
     public void Check(DatabaseOptions options)
     {
         ArgumentNullException.ThrowIfNull(options);
+        _ = ToStored(options, []);
+    }
+
+    /// <summary>
+    /// Returns what is stored of this record. What a database has already is not checked again: limits and names may have changed
+    /// since, and that keeps nobody from changing something else.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">Settings contradict each other or are out of range.</exception>
+    /// <exception cref="InvalidAnalyzerException">An analyzer is not valid.</exception>
+    /// <exception cref="InvalidSorterException">A sorter is not valid.</exception>
+    internal SortedDictionary<string, byte[]> ToStored(DatabaseOptions options, SortedDictionary<string, byte[]> stored)
+    {
+        DatabaseRecord kept = Of(stored);
         foreach ((LifecycleTask task, LifecycleSettings settings) in Lifecycle)
-            settings.Validate(task);
-        IndexAnalyzers.Check(Analyzers, options);
-        DatabaseSorters.Check(Sorters, options.CustomOrders);
+            if (settings != kept.Lifecycle.GetValueOrDefault(task))
+                settings.Validate(task);
+        IndexAnalyzers.Check(Analyzers, options, kept.Analyzers);
+        DatabaseSorters.Check(Sorters, options.CustomOrders, kept.Sorters);
         foreach ((string name, ReadOnlyMemory<byte> json) in Settings)
-            DatabaseSettings.Check(name, json);
-        _ = ToStored();
+            if (!stored.TryGetValue(DatabaseSettings.Prefix + name, out byte[]? known) || !json.Span.SequenceEqual(known))
+                DatabaseSettings.Check(name, json);
+        return ToStored();
     }
 
     /// <summary>Reads the record in a snapshot or a transaction.</summary>
@@ -102,8 +117,7 @@ public sealed record DatabaseRecord
         return stored;
     }
 
-    /// <summary>Returns what is stored of this record.</summary>
-    internal SortedDictionary<string, byte[]> ToStored()
+    private SortedDictionary<string, byte[]> ToStored()
     {
         var stored = new SortedDictionary<string, byte[]>(StringComparer.Ordinal);
         foreach ((LifecycleTask task, LifecycleSettings settings) in Lifecycle)

@@ -1,3 +1,4 @@
+using Treepie.Indexes.Definitions;
 using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
@@ -32,10 +33,10 @@ public static class DatabaseRecords
             DatabaseRecord record, long expectedEtag, CancellationToken cancellationToken = default)
         {
             ArgumentNullException.ThrowIfNull(record);
-            record.Check(database.Options);
-            SortedDictionary<string, byte[]> wanted = record.ToStored(), stored;
+            SortedDictionary<string, byte[]> stored;
             using (DatabaseSnapshot snapshot = database.BeginRead())
                 stored = DatabaseRecord.Stored(snapshot.Kinds);
+            SortedDictionary<string, byte[]> wanted = record.ToStored(database.Options, stored);
             RequireEtag(stored, expectedEtag);
             bool isStored = false;
             try
@@ -51,11 +52,18 @@ public static class DatabaseRecords
                     database.ApplySettings(); // even if an index cannot be built anew with the analyzers
             }
 
-            // The locks are those of who changes analyzers or sorters alone.
-            void Change() => database.Indexes.Analyzers.Replace(
-                record.Analyzers,
-                () => database.Sorters.Change(
-                    () => isStored = database.Write(writer => Replace(writer, wanted, expectedEtag))));
+            // The locks are those of who changes analyzers or sorters alone. Analyzers that stay are not looked at: indexes may
+            // not be buildable with them any more.
+            void Change()
+            {
+                if (IsSame(stored, wanted, CustomAnalyzers.SettingName))
+                    Store();
+                else
+                    database.Indexes.Analyzers.Replace(record.Analyzers, Store);
+            }
+
+            void Store() => database.Sorters.Change(
+                () => isStored = database.Write(writer => Replace(writer, wanted, expectedEtag)));
         }
 
         /// <summary>Lets background tasks and caches follow settings that were changed together.</summary>

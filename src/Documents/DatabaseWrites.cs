@@ -14,7 +14,6 @@ internal sealed class DatabaseWrites(
     ChangeVectors changeVectors,
     BodyDictionaries dictionaries,
     ChangeSignal changes,
-    Func<DatabaseSnapshot> beginRead,
     Func<bool> keepsUnused,
     Action expiringValueStored,
     string name,
@@ -24,24 +23,17 @@ internal sealed class DatabaseWrites(
     public async Task<TResult> RunAsync<TResult>(
         Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
-        try
-        {
-            long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
-            Written<TResult> written = DatabaseTelemetry.IsTraced
-                ? await DatabaseTelemetry.TraceWriteAsync(
-                    environment, name, transaction => Run(transaction, command, wantsResults),
-                    cancellationToken).ConfigureAwait(false)
-                : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken)
-                    .ConfigureAwait(false);
-            if (began != 0)
-                DatabaseTelemetry.Written(name, timeProvider.GetElapsedTime(began));
-            return Publish(written);
-        }
-        catch (OperationCanceledException)
-        {
-            PublishWhatIsDurable(); // the write may have completed nevertheless
-            throw;
-        }
+        long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
+        Written<TResult> written = DatabaseTelemetry.IsTraced
+            ? await DatabaseTelemetry.TraceWriteAsync(
+                environment, name, transaction => Run(transaction, command, wantsResults), cancellationToken)
+                .ConfigureAwait(false)
+            : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken)
+                .ConfigureAwait(false);
+        // A cancelled write has changed nothing: one that has begun completes here, whatever its token says.
+        if (began != 0)
+            DatabaseTelemetry.Written(name, timeProvider.GetElapsedTime(began));
+        return Publish(written);
     }
 
     /// <summary>Executes a command synchronously.</summary>
@@ -65,19 +57,6 @@ internal sealed class DatabaseWrites(
         var writer = new DocumentWriter(transaction, changeVectors, dictionaries, now, wantsResults, keepsUnused());
         TResult result = command(writer, now);
         return new Written<TResult>(result, writer.LastEtag, writer.Kinds.HasExpiringValues);
-    }
-
-    private void PublishWhatIsDurable()
-    {
-        try
-        {
-            using DatabaseSnapshot snapshot = beginRead();
-            changes.Publish(snapshot.LastEtag);
-        }
-        catch (ObjectDisposedException)
-        {
-            // Closed meanwhile: nobody waits for changes any more.
-        }
     }
 
     private readonly record struct Written<TResult>(TResult Result, long LastEtag, bool HasExpiringValues);

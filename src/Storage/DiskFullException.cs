@@ -1,3 +1,5 @@
+using Treepie.Storage.Files;
+
 namespace Treepie.Storage;
 
 /// <summary>Thrown when there is no space for a write. Nothing of it was kept; reads and deletes still work.</summary>
@@ -8,4 +10,9 @@ public sealed class DiskFullException : StorageException
         : base(message, innerException)
     {
     }
+
+    /// <summary>Whether an error of the system says that the disk, or the quota of the user, is full.</summary>
+    /// <param name="error">The error.</param>
+    public static bool IsCausedBy(IOException error) =>
+        FileErrors.IsDiskFull(error ?? throw new ArgumentNullException(nameof(error)));
 }

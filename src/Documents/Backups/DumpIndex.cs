@@ -10,42 +10,35 @@ namespace Treepie.Backups;
 /// <summary>
 /// The definition of an index in a dump. An auto-index is written in RavenDB's form (<c>IndexDefinition</c> with collections
 /// and an array of fields), followed by the exact fields in their order, which is part of the index's name. An index defined
-/// by the user is written as it was defined, under a name that other programs ignore. Definitions in RavenDB's own dumps are
-/// read if their maps only name fields and their paths, or if they can be compiled. Definitions in earlier dumps of this
-/// program are also read: they are under <c>Definition</c>, with one collection and the fields as members of an object.
+/// by the user is written in RavenDB's form too, and then as it was defined, under a name that other programs ignore.
+/// Definitions in RavenDB's own dumps are read if their maps only name fields and their paths, or if they can be compiled.
+/// Definitions in earlier dumps of this program are also read: they are under <c>Definition</c>, with one collection and the
+/// fields as members of an object.
 /// </summary>
 internal static class DumpIndex
 {
     private const string AutoMap = "AutoMap";
     private const string AutoMapReduce = "AutoMapReduce";
-    private const string Map = "Map";
     private const string Disabled = "Disabled";
 
     public static void Write(Utf8JsonWriter json, DumpedIndex index)
     {
         if (index.Mapping is StaticIndexMapping byHand)
-            WriteByHand(json, byHand.Definition, index);
+            WriteByHand(json, byHand, index);
         else if (index.Mapping is GroupDefinition groups)
             WriteGroups(json, groups, index.Settings);
         else
             WriteAuto(json, (AutoIndexDefinition)index.Mapping, index.Settings);
     }
 
-    private static void WriteByHand(Utf8JsonWriter json, IndexDefinition definition, DumpedIndex index)
+    private static void WriteByHand(Utf8JsonWriter json, StaticIndexMapping mapping, DumpedIndex index)
     {
         json.WriteStartObject();
-        json.WriteString("Type"u8, Map);
-        json.WriteStartObject("IndexDefinition"u8);
-        json.WriteString("Name"u8, definition.Name);
-        json.WriteString("Type"u8, Map);
-        json.WriteStartArray("Maps"u8);
-        foreach (string map in definition.Maps)
-            json.WriteStringValue(map);
-        json.WriteEndArray();
-        WriteSettings(json, index.Settings);
-        json.WriteEndObject();
+        json.WriteString("Type"u8, RavenDefinition.TypeOf(mapping.Definition));
+        json.WritePropertyName("IndexDefinition"u8);
+        RavenDefinition.Write(json, mapping, index.Settings);
         json.WritePropertyName("TreepieIndex"u8);
-        IndexDefinitionJson.Write(json, definition);
+        IndexDefinitionJson.Write(json, mapping.Definition);
         if (index.History.Count > 0)
         {
             json.WritePropertyName("TreepieHistory"u8);
@@ -65,7 +58,7 @@ internal static class DumpIndex
         json.WriteStartArray("Collections"u8);
         json.WriteStringValue(definition.Collection);
         json.WriteEndArray();
-        WriteSettings(json, settings);
+        RavenDefinition.WriteSettings(json, settings);
         json.WriteEndObject();
         json.WritePropertyName("TreepieGroups"u8);
         json.WriteRawValue(DefinitionJson.Write(definition));
@@ -96,7 +89,7 @@ internal static class DumpIndex
         json.WriteEndArray();
         json.WriteStartArray("GroupByFields"u8);
         json.WriteEndArray();
-        WriteSettings(json, settings);
+        RavenDefinition.WriteSettings(json, settings);
         json.WriteEndObject();
         json.WriteStartArray("TreepieFields"u8);
         foreach (AutoIndexField field in definition.Fields)
@@ -111,17 +104,6 @@ internal static class DumpIndex
 
         json.WriteEndArray();
         json.WriteEndObject();
-    }
-
-    /// <summary>Writes settings under the names of RavenDB's definitions; omits those with default values.</summary>
-    private static void WriteSettings(Utf8JsonWriter json, IndexSettings settings)
-    {
-        if (settings.LockMode != IndexLockMode.Unlock)
-            json.WriteString("LockMode"u8, settings.LockMode.ToString());
-        if (settings.Priority != IndexPriority.Normal)
-            json.WriteString("Priority"u8, settings.Priority.ToString());
-        if (settings.IsDisabled)
-            json.WriteString("State"u8, Disabled);
     }
 
     /// <summary>Reads an index; null if this program cannot build it.</summary>

@@ -17,10 +17,8 @@ public sealed class FolderDestination : BackupDestination
     /// <summary>The minimum free space, whatever size is expected.</summary>
     private const long LeastRoomBytes = 1 << 20;
 
-    /// <summary>
-    /// The error numbers, on Linux, of writes that fail because of the state of the disk: ENOSPC, EDQUOT, EROFS.
-    /// </summary>
-    private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
+    /// <summary>The error numbers of writes to what is mounted for reading: EROFS, and ERROR_WRITE_PROTECT on Windows.</summary>
+    private const int ReadOnlyFileSystem = 30, WriteProtected = unchecked((int)0x80070013);
 
     private readonly string _root;
     private readonly string _shownAs;
@@ -173,17 +171,32 @@ public sealed class FolderDestination : BackupDestination
     private DestinationException Explain(Exception error, string what, string path) =>
         Explain(error, Shown(error.Message), what, Shown(path));
 
-    private static DestinationException Explain(Exception error, string said, string what, string path) => error switch
+    private static DestinationException Explain(Exception error, string said, string what, string path)
     {
-        UnauthorizedAccessException => new(
-            DestinationFault.Forbidden, $"{what} '{path}': {said} Give this process the right to, or choose another folder.",
-            error),
-        IOException { HResult: NoSpace or QuotaExceeded } => new(
-            DestinationFault.NoRoom, $"{what} '{path}': there is no room ({said}). Make room, or choose another folder.", error),
-        IOException { HResult: ReadOnlyFileSystem } =>
-            new(DestinationFault.Forbidden, $"{what} '{path}': {said} Mount it for writing, or choose another folder.", error),
-        _ => new(DestinationFault.Failed, $"{what} '{path}': {said}", error),
+        DestinationFault fault = FaultOf(error);
+        string help = fault switch
+        {
+            DestinationFault.NoRoom => $"there is no room ({said}). Make room, or choose another folder.",
+            DestinationFault.Forbidden when IsReadOnly(error) => $"{said} Mount it for writing, or choose another folder.",
+            DestinationFault.Forbidden => $"{said} Give this process the right to, or choose another folder.",
+            _ => said,
+        };
+        return new DestinationException(fault, $"{what} '{path}': {help}", error);
+    }
+
+    /// <summary>Returns the kind of an error of the system, also of one that the storage has explained.</summary>
+    internal static DestinationFault FaultOf(Exception error) => error switch
+    {
+        UnauthorizedAccessException => DestinationFault.Forbidden,
+        DiskFullException => DestinationFault.NoRoom,
+        IOException io when DiskFullException.IsCausedBy(io) => DestinationFault.NoRoom,
+        _ when IsReadOnly(error) => DestinationFault.Forbidden,
+        StorageException { InnerException: { } inner } => FaultOf(inner),
+        _ => DestinationFault.Failed,
     };
+
+    private static bool IsReadOnly(Exception error) =>
+        (error as IOException ?? error.InnerException as IOException)?.HResult is ReadOnlyFileSystem or WriteProtected;
 
     private string Shown(string text) => text.Replace(_root, _shownAs, StringComparison.Ordinal);
 

@@ -39,15 +39,25 @@ public sealed class IndexAnalyzers
     /// <param name="options">The options of the database; names of analyzers provided by the program cannot be reused.</param>
     /// <exception cref="InvalidAnalyzerException">A definition is not valid.</exception>
     public static void Check(IReadOnlyList<AnalyzerDefinition> definitions, DatabaseOptions options) =>
-        Check(definitions, (options ?? throw new ArgumentNullException(nameof(options))).Analyzers);
+        Check(definitions, options, []);
 
-    private static void Check(IReadOnlyList<AnalyzerDefinition> definitions, AnalyzerSet ofProgram)
+    /// <summary>As the other, but leaves out those that a database has already.</summary>
+    internal static void Check(
+        IReadOnlyList<AnalyzerDefinition> definitions, DatabaseOptions options, IReadOnlyList<AnalyzerDefinition> kept)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        Check(definitions, options.Analyzers, kept);
+    }
+
+    private static void Check(
+        IReadOnlyList<AnalyzerDefinition> definitions, AnalyzerSet ofProgram, IReadOnlyList<AnalyzerDefinition> kept)
     {
         ArgumentNullException.ThrowIfNull(definitions);
-        foreach (AnalyzerDefinition definition in definitions)
+        AnalyzerDefinition[] added = [.. definitions.Except(kept)];
+        foreach (AnalyzerDefinition definition in added)
             CustomAnalyzers.Require(definition, ofProgram);
-        if (definitions.Count > CustomAnalyzers.MaxCount)
-            throw TooMany(definitions[^1].Name);
+        if (added.Length > 0 && definitions.Count > CustomAnalyzers.MaxCount)
+            throw TooMany(added[^1].Name);
     }
 
     /// <summary>
@@ -57,7 +67,7 @@ public sealed class IndexAnalyzers
     /// <exception cref="InvalidAnalyzerException">A definition is not valid; nothing was changed.</exception>
     public void Put(params IReadOnlyList<AnalyzerDefinition> definitions)
     {
-        Check(definitions, _context.Analyzers);
+        Check(definitions, _context.Analyzers, []);
         lock (_definitionsLock)
         {
             CustomAnalyzers all = Kept().With(definitions);

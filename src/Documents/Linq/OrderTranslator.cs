@@ -48,7 +48,11 @@ internal static class OrderTranslator
             TypeCode.UInt64 or TypeCode.Single or TypeCode.Double or TypeCode.Decimal => " as double",
             _ => path.IsExtreme ? " as string" : "",
         };
-        return $"{path.Compared}{kind}{(descending ? " desc" : "")}";
+        string direction = descending ? " desc" : "";
+        // Doubles round whole numbers beyond 2^53, and longs end at 2^63: together they tell most numbers apart.
+        return Type.GetTypeCode(type) == TypeCode.UInt64 && kind.Length > 0
+            ? $"{path.Text} as long{direction}, {path.Text} as double{direction}"
+            : $"{path.Compared}{kind}{direction}";
     }
 
     /// <summary>Whether values of an enumeration are stored as numbers.</summary>

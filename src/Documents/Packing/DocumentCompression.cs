@@ -56,7 +56,8 @@ public sealed class DocumentCompression : IDisposable
             if (!_runs.IsScheduled)
                 return false;
             using DatabaseSnapshot snapshot = _host.BeginRead();
-            return snapshot.LastEtag != Volatile.Read(ref _doneUpTo);
+            return Read(snapshot) is { } configuration
+                && LastEtagOf(CollectionsOf(snapshot, configuration)) != Volatile.Read(ref _doneUpTo);
         }
     }
 
@@ -116,6 +117,14 @@ public sealed class DocumentCompression : IDisposable
         }
     }
 
+    private static IReadOnlyList<CollectionStatistics> CollectionsOf(
+        DatabaseSnapshot snapshot, DocumentCompressionConfiguration configuration) =>
+        [.. snapshot.Collections().Where(collection => configuration.Includes(collection.Name))];
+
+    /// <summary>Returns the etag of the last change that may have left something to compress: not every write does.</summary>
+    private static long LastEtagOf(IReadOnlyList<CollectionStatistics> collections) =>
+        collections.Select(static collection => collection.LastEtag).DefaultIfEmpty().Max();
+
     private static bool IsSame(byte[]? one, byte[]? other) => one.AsSpan().SequenceEqual(other);
 
     private static byte[]? Stored(DatabaseSnapshot snapshot) => snapshot.Setting(DocumentCompressionConfiguration.SettingName);
@@ -132,11 +141,13 @@ public sealed class DocumentCompression : IDisposable
         IReadOnlyList<CollectionStatistics> collections;
         using (DatabaseSnapshot snapshot = _host.BeginRead())
         {
-            upTo = snapshot.LastEtag;
             stored = Stored(snapshot);
-            if (upTo == Volatile.Read(ref _doneUpTo) || Read(snapshot) is not { } configuration)
+            if (Read(snapshot) is not { } configuration)
                 return report;
-            collections = [.. snapshot.Collections().Where(collection => configuration.Includes(collection.Name))];
+            collections = CollectionsOf(snapshot, configuration);
+            upTo = LastEtagOf(collections);
+            if (upTo == Volatile.Read(ref _doneUpTo))
+                return report;
         }
 
         foreach (CollectionStatistics collection in collections)

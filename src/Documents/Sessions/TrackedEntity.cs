@@ -1,6 +1,5 @@
 using System.Text.Json;
 using System.Text.Json.Nodes;
-using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Sessions;
 
@@ -97,62 +96,10 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     /// <param name="fresh">A new entity deserialized from it.</param>
     public bool TryRefresh(DocumentCopy document, object fresh)
     {
-        if (fresh.GetType() != Entity.GetType())
+        if (fresh.GetType() != Entity.GetType() || !new MemberCopy().TryRun(Type.Json.Options, fresh, Entity))
             return false;
-        var replaced = new List<(Action<object, object?> Set, object? Value)>();
-        try
-        {
-            JsonPropertyInfo[] members =
-                [.. Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties.Where(member => member.Get is not null)];
-            if (Array.Exists(
-                members,
-                member => member is { Set: null, AssociatedParameter: not null } && !IsWrittenAlike(member, fresh)))
-                return false;
-
-            // Setters are called even for equal values: types define Equals by less than what documents contain.
-            foreach (JsonPropertyInfo member in members)
-                if (member is { Get: { } get, Set: { } set })
-                {
-                    object? value = get(Entity);
-                    if (TrySet(member, set, fresh))
-                        replaced.Add((set, value));
-                }
-        }
-        catch (Exception error) when (error is not OutOfMemoryException)
-        {
-            replaced.Reverse();
-            foreach ((Action<object, object?> set, object? value) in replaced)
-                set(Entity, value);
-            return false;
-        }
-
         (Document, BodyAsWritten) = (document, null);
         (Metadata, MetadataBefore, ExpectedChangeVector, IsDeleted) = (null, null, null, false);
         return true;
-    }
-
-    /// <summary>
-    /// Sets a member to its value in another entity. Returns false if it cannot be set and has not changed: source-generated
-    /// metadata has setters for init-only members that throw.
-    /// </summary>
-    private bool TrySet(JsonPropertyInfo member, Action<object, object?> set, object fresh)
-    {
-        try
-        {
-            set(Entity, member.Get!(fresh)); // not null: members without a getter are left out
-            return true;
-        }
-        catch (InvalidOperationException) when (IsWrittenAlike(member, fresh))
-        {
-            return false;
-        }
-    }
-
-    /// <summary>Returns whether a member has the same JSON in another entity.</summary>
-    private bool IsWrittenAlike(JsonPropertyInfo member, object fresh)
-    {
-        JsonTypeInfo type = member.Options.GetTypeInfo(member.PropertyType);
-        byte[] Written(object entity) => JsonSerializer.SerializeToUtf8Bytes(member.Get!(entity), type); // not null: as above
-        return Written(Entity).AsSpan().SequenceEqual(Written(fresh));
     }
 }

@@ -1,4 +1,5 @@
 using System.Collections.Immutable;
+using System.Globalization;
 using System.Security.Cryptography.X509Certificates;
 
 namespace Treepie.Server.Security;
@@ -11,6 +12,10 @@ internal sealed class CertificateRegistry : IDisposable
 {
     /// <summary>The maximum number of certificates: more than any server has users.</summary>
     public const int MostCertificates = 10_000;
+
+    private static readonly string _tooMany = string.Create(
+        CultureInfo.InvariantCulture,
+        $"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any more.");
 
     private readonly AccessStore _store;
     private readonly ImmutableArray<string> _administrators;
@@ -85,9 +90,7 @@ internal sealed class CertificateRegistry : IDisposable
             throw IsWellKnown(old);
 
         if (entries.Count >= MostCertificates && old is null)
-            throw WireException.BadRequest(
-                $"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any "
-                + "more. Nothing was changed.");
+            throw WireException.BadRequest($"{_tooMany} Nothing was changed.");
 
         return ([entry], []);
     });
@@ -159,16 +162,19 @@ internal sealed class CertificateRegistry : IDisposable
             with
         { Issuers = renewed.Issuers, IsWellKnown = renewed.IsWellKnown };
         CertificateEntry? registered = null;
+        string? complaint = null;
         await ChangeAsync(entries =>
         {
             // The entry may have been removed or changed while waiting: the current one counts.
-            CertificateEntry? now = entries.GetValueOrDefault(renewed.Fingerprint);
-            registered = now is null ? null : entry with { Name = now.Name, Rights = now.Rights };
+            if (!entries.TryGetValue(renewed.Fingerprint, out CertificateEntry? now))
+                complaint = $"The client certificate {presented.Description} renews one that was just deleted.";
+            else if (entries.Count >= MostCertificates && !entries.ContainsKey(entry.Fingerprint))
+                complaint = $"The client certificate {presented.Description} renews one that is registered. {_tooMany}";
+            else
+                registered = entry with { Name = now.Name, Rights = now.Rights };
             return (registered is null ? [] : [registered], []);
         }).ConfigureAwait(false);
-        return registered is null
-            ? (null, $"The client certificate {presented.Description} renews one that was just deleted.")
-            : (registered, null);
+        return (registered, complaint);
     }
 
     private bool IsIssuedFor(CertificateEntry renewed, PresentedCertificate presented)

@@ -16,14 +16,28 @@ internal static class FileErrors
     private const int NoSuchCall = 38;
     private const int NotSupportedLinux = 95;
     private const int QuotaExceededLinux = 122;
-    private const int QuotaExceededMac = 69;
+    private const int QuotaExceededBsd = 69;
     private const int WindowsDiskFull = unchecked((int)0x80070070);
     private const int WindowsHandleDiskFull = unchecked((int)0x80070027);
+    private const int WindowsQuotaExceeded = unchecked((int)0x8007050F);
+
+    private static OSPlatform ThisSystem =>
+        OperatingSystem.IsWindows() ? OSPlatform.Windows
+        : OperatingSystem.IsMacOS() ? OSPlatform.OSX
+        : OperatingSystem.IsFreeBSD() ? OSPlatform.FreeBSD
+        : OSPlatform.Linux;
 
     /// <summary>Whether the disk (or the quota) was full.</summary>
-    public static bool IsDiskFull(IOException error) => OperatingSystem.IsWindows()
-        ? error.HResult is WindowsDiskFull or WindowsHandleDiskFull
-        : IsDiskFull(error.HResult);
+    public static bool IsDiskFull(IOException error) => IsDiskFull(error.HResult, ThisSystem);
+
+    /// <summary>Whether an error number, as an <see cref="IOException"/> has it on a system, says that it is full.</summary>
+    public static bool IsDiskFull(int number, OSPlatform system)
+    {
+        if (system == OSPlatform.Windows)
+            return number is WindowsDiskFull or WindowsHandleDiskFull or WindowsQuotaExceeded;
+        bool isBsd = system == OSPlatform.OSX || system == OSPlatform.FreeBSD;
+        return number == NoSpace || number == (isBsd ? QuotaExceededBsd : QuotaExceededLinux);
+    }
 
     /// <summary>Whether the file system is read-only.</summary>
     public static bool IsReadOnly(IOException error) => !OperatingSystem.IsWindows() && error.HResult == ReadOnlyFileSystem;
@@ -34,7 +48,7 @@ internal static class FileErrors
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
         if (IsFileLimit(number))
             return new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", new IOException(message, number));
-        return IsDiskFull(number)
+        return IsDiskFull(number, ThisSystem)
             ? new DiskFullException($"{message} {RoomIsNeeded}")
             : new StorageException(message, new IOException(message, number));
     }
@@ -56,7 +70,4 @@ internal static class FileErrors
     public static bool IsUnsupported(int number) => number is NoSuchCall or NotSupportedLinux;
 
     private static bool IsFileLimit(int number) => number is ProcessFileLimit or MachineFileLimit;
-
-    private static bool IsDiskFull(int number) =>
-        number == NoSpace || number == (OperatingSystem.IsMacOS() ? QuotaExceededMac : QuotaExceededLinux);
 }

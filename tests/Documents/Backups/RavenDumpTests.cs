@@ -155,7 +155,7 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Contains("Search", field.GetProperty("Indexing").GetString(), StringComparison.Ordinal);
         Assert.Equal(
             "Users/ByAge",
-            indexes.Single(static index => index.GetProperty("Type").GetString() == "Map")
+            indexes.Single(static index => index.GetProperty("Type").GetString() == "JavaScriptMap")
                 .GetProperty("IndexDefinition")
                 .GetProperty("Name")
                 .GetString());

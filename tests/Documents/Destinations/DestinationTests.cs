@@ -1,4 +1,5 @@
 using Treepie.Destinations;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Destinations;
@@ -11,6 +12,20 @@ public sealed class DestinationTests : IDisposable
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
     public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public void Faults_of_folders_are_those_of_the_system_however_they_are_wrapped()
+    {
+        var full = new IOException("full", OperatingSystem.IsWindows() ? unchecked((int)0x80070070) : 28);
+        var readOnly = new IOException("read-only", OperatingSystem.IsWindows() ? unchecked((int)0x80070013) : 30);
+        foreach ((Exception error, DestinationFault fault) in ((Exception, DestinationFault)[])[
+            (full, DestinationFault.NoRoom), (new DiskFullException("x", full), DestinationFault.NoRoom),
+            (new DiskFullException("x"), DestinationFault.NoRoom), (readOnly, DestinationFault.Forbidden),
+            (new StorageException("x", readOnly), DestinationFault.Forbidden),
+            (new StorageException("x", new UnauthorizedAccessException()), DestinationFault.Forbidden),
+            (new StorageException("x"), DestinationFault.Failed), (new IOException("x", 5), DestinationFault.Failed)])
+            Assert.Equal(fault, FolderDestination.FaultOf(error));
+    }
 
     [Fact]
     public async Task An_object_is_there_whole_or_not_at_all()

@@ -79,6 +79,43 @@ public sealed class DocumentLifecycleTests : IDisposable
         Assert.Contains("the compare-exchange value 'x'", bad.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_value_that_expires_is_waited_for_whoever_gave_up_its_write()
+    {
+        int kept = 0;
+        for (int i = 0; i < 200; i++)
+        {
+            string directory = Path.Combine(_directory.Path, "given-up");
+            await using (Database database = Database.Open(directory, new DatabaseOptions { TimeProvider = _clock }))
+            {
+                long before = database.GetStatistics().LastEtag;
+                using var stop = new CancellationTokenSource();
+                using var started = new Barrier(2);
+                Task write = Task.Run(
+                    async () =>
+                    {
+                        started.SignalAndWait(Cancel);
+                        await database.WriteAsync(new WriteBatch().PutCompareExchange("a", Value("1", 10), 0), stop.Token);
+                    },
+                    Cancel);
+                started.SignalAndWait(Cancel);
+                Thread.SpinWait(i * 200); // before it begins, while it is synced, after it
+                await stop.CancelAsync();
+                await ((Task)write.ContinueWith(static _ => { }, TaskScheduler.Default));
+                using DatabaseSnapshot snapshot = database.BeginRead();
+                bool isThere = snapshot.CompareExchange("a") is not null;
+                Assert.Equal(write.IsCompletedSuccessfully, isThere);
+                Assert.Equal(isThere, database.Lifecycle.IsScheduled);
+                Assert.Equal(isThere, database.WaitForChangeAsync(before, Cancel).IsCompletedSuccessfully);
+                kept += isThere ? 1 : 0;
+            }
+
+            Directory.Delete(directory, recursive: true);
+        }
+
+        Assert.InRange(kept, 1, 199);
+    }
+
     private async Task AssertGoAsync(Database database)
     {
         Assert.True(database.Lifecycle.IsScheduled);

@@ -30,6 +30,30 @@ public sealed class DocumentCompressionTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Fact]
+    public async Task Only_changes_of_what_is_compressed_are_work()
+    {
+        await using Database database = Open();
+        await FillAsync(database, "Films", 0, Films);
+        await database.Compression.ConfigureAsync(new() { Collections = ["films"] }, Cancel);
+        Assert.True(database.Compression.HasWork);
+        await database.Compression.RunAsync(null, Cancel);
+        Assert.False(database.Compression.HasWork);
+        await database.Settings.SetAsync("mine", "{}"u8.ToArray(), Cancel);
+        DatabaseRecord record = database.GetRecord();
+        await database.SetRecordAsync(
+            record with { Settings = new Dictionary<string, ReadOnlyMemory<byte>>() }, record.Etag, Cancel);
+        await FillAsync(database, "Others", 0, 10);
+        Assert.False(database.Compression.HasWork);
+        await FillAsync(database, "Films", Films, Films + 10);
+        Assert.True(database.Compression.HasWork);
+        await database.Compression.RunAsync(null, Cancel);
+        Assert.False(database.Compression.HasWork);
+        record = database.GetRecord();
+        await database.SetRecordAsync(record with { Compression = All }, record.Etag, Cancel);
+        Assert.True(database.Compression.HasWork);
+    }
+
+    [Fact]
     public async Task What_was_there_is_compressed_and_looks_as_before()
     {
         List<string> before;

@@ -119,6 +119,69 @@ public sealed partial class SessionRefreshTests : IDisposable
         }
     }
 
+    [Fact]
+    public void Members_without_a_setter_that_are_filled_take_over_what_they_are_filled_with()
+    {
+        using DocumentSession session = _database.OpenSession();
+        var known = new Filled { Id = "filleds/1" };
+        List<string> items = known.Items;
+        known.Items.Add("a");
+        known.Counts.Add("a", 1);
+        known.Inner.Names.Add("x");
+        known.Inner.Most = 10; // a greater value is refused until this is set
+        session.Store(known);
+        session.SaveChanges();
+        Change(
+            filled =>
+            {
+                filled.Items.AddRange(["b", "c"]);
+                (filled.Counts["a"], filled.Counts["b"], filled.Inner.Note) = (2, 3, "n");
+                filled.Inner.Names.Clear();
+            });
+        session.Advanced.Refresh(known);
+        Assert.Same(items, known.Items);
+        Assert.Equal(["a", "b", "c"], items);
+        Assert.Equal([("a", 2), ("b", 3)], known.Counts.Select(static pair => (pair.Key, pair.Value)));
+        Assert.Equal("n", known.Inner.Note);
+        Assert.Empty(known.Inner.Names);
+        Assert.False(session.HasChanges);
+
+        // A patch of it is not undone by the next save.
+        session.Advanced.Patch("filleds/1", (Filled filled) => filled.Inner.Note, "patched");
+        session.SaveChanges();
+        Assert.Equal("patched", known.Inner.Note);
+        known.Note = "later";
+        session.SaveChanges();
+        Assert.Contains("\"patched\"", Body("filleds/1"), StringComparison.Ordinal);
+
+        // What is refused half way leaves all as it was.
+        Change(
+            static filled =>
+            {
+                filled.Items.Clear();
+                filled.Counts.Clear();
+                (filled.Inner.Note, filled.Inner.Most, filled.Inner.Value) = ("o", 60, 50);
+            });
+        Assert.Throws<InvalidOperationException>(() => session.Advanced.Refresh(known));
+        Assert.Equal(["a", "b", "c"], known.Items);
+        Assert.Equal((2, "patched", 0), (known.Counts.Count, known.Inner.Note, known.Inner.Value));
+        Change(
+            static filled =>
+            {
+                (filled.Inner.Value, filled.Inner.Most) = (0, 10);
+                filled.Set.Add("s"); // which nothing fills without knowing the type of its items
+            });
+        Assert.Throws<InvalidOperationException>(() => session.Advanced.Refresh(known));
+        Assert.Empty(known.Set);
+
+        void Change(Action<Filled> change)
+        {
+            using DocumentSession other = _database.OpenSession();
+            change(other.Load<Filled>("filleds/1")!); // stored above
+            other.SaveChanges();
+        }
+    }
+
     private string Body(string id)
     {
         using DatabaseSnapshot snapshot = _database.BeginRead();
@@ -203,6 +266,44 @@ public sealed partial class SessionRefreshTests : IDisposable
         public string? Note { get; set; }
 
         public List<string> Tags { get; init; } = [];
+    }
+
+    [JsonObjectCreationHandling(JsonObjectCreationHandling.Populate)]
+    private sealed class Filled
+    {
+        public string? Id { get; set; }
+
+        public string? Note { get; set; }
+
+        public List<string> Items { get; } = [];
+
+        public SortedDictionary<string, int> Counts { get; } = [];
+
+        public HashSet<string> Set { get; } = [];
+
+        public Inside Inner { get; } = new();
+
+        [JsonObjectCreationHandling(JsonObjectCreationHandling.Populate)]
+        public sealed class Inside
+        {
+            private int _value;
+
+            public string? Note { get; set; }
+
+            public List<string> Names { get; } = [];
+
+            public int Value
+            {
+                get => _value;
+                set
+                {
+                    ArgumentOutOfRangeException.ThrowIfGreaterThan(value, Most);
+                    _value = value;
+                }
+            }
+
+            public int Most { get; set; } = 100;
+        }
     }
 
     [JsonSerializable(typeof(Initial))]

@@ -1,5 +1,8 @@
 using System.Text.Json;
 using Treepie.Indexes;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexing.Queries;
+using Treepie.Json;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Queries;
@@ -157,6 +160,52 @@ public sealed class DatabaseRecordTests : IDisposable
         Assert.Equal(2, Count(database, "Heart@Hourly"));
     }
 
+    [Fact]
+    public async Task What_is_not_valid_any_more_keeps_nobody_from_changing_something_else()
+    {
+        await using (Database database = Open())
+        {
+            await database.SetRecordAsync(Whole, database.GetRecord().Etag, Cancel);
+            byte[] analyzers = NamedCode.Empty.With([("Plain", """{"Filters":["LowerCase"]}"""), ("Older", """{"Filters":["Gone"]}""")])
+                .ToJson()!;
+            database.Write(
+                writer =>
+                {
+                    new SettingCommand(CustomAnalyzers.SettingName, analyzers).Apply(writer);
+                    writer.Save();
+                    return true;
+                });
+        }
+
+        // By now the program has an analyzer and an order of their names, and cannot build the other analyzer.
+        var options = new DatabaseOptions
+        {
+            Analyzers = new DatabaseOptions().Analyzers.With("Plain", new DatabaseOptions().Analyzers.Get("StandardAnalyzer")),
+            CustomOrders = new Dictionary<string, ICustomOrder> { ["Kinds"] = new SameOrder() },
+        };
+        await using Database later = Database.Open(Path.Combine(_files.Path, "data"), options);
+        DatabaseRecord record = later.GetRecord();
+        DatabaseRecord changed = record with { Settings = new Dictionary<string, ReadOnlyMemory<byte>>(), Compression = null };
+        await later.SetRecordAsync(changed, record.Etag, Cancel);
+        Assert.Null(later.Settings.Get("mine"));
+        Assert.Equal(["Older", "Plain"], later.Indexes.Analyzers.List().Select(static one => one.Name));
+        var added = new AnalyzerDefinition("Added", """{"Filters":["LowerCase"]}""");
+        await later.SetRecordAsync(changed with { Analyzers = [.. changed.Analyzers, added] }, later.GetRecord().Etag, Cancel);
+        Assert.Equal(3, later.Indexes.Analyzers.List().Count);
+
+        // What is sent otherwise than it is kept is checked as ever.
+        long etag = later.GetRecord().Etag;
+        await Assert.ThrowsAsync<InvalidAnalyzerException>(
+            () => later.SetRecordAsync(
+                changed with { Analyzers = [new AnalyzerDefinition("Plain", """{"Filters":[]}""")] }, etag, Cancel));
+        await Assert.ThrowsAsync<InvalidSorterException>(
+            () => later.SetRecordAsync(
+                changed with { Sorters = [new SorterDefinition("Kinds", """{"Values":["c"]}""")] }, etag, Cancel));
+        Assert.Throws<InvalidAnalyzerException>(() => record.Check(options));
+        await later.SetRecordAsync(new DatabaseRecord(), etag, Cancel);
+        Assert.Empty(later.Indexes.Analyzers.List());
+    }
+
     private static int Count(Database database, string series)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
@@ -184,4 +233,11 @@ public sealed class DatabaseRecordTests : IDisposable
     }
 
     private Database Open() => Database.Open(Path.Combine(_files.Path, "data"));
+
+    private sealed class SameOrder : ICustomOrder
+    {
+        public string Name => "Kinds";
+
+        public int WriteKey(SortValue value, Span<byte> key) => 0;
+    }
 }

@@ -2,7 +2,9 @@ using System.IO.Compression;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text.Json;
+using Treepie.Server.Security;
 using Treepie.Server.Tests.Support;
+using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Security;
 
@@ -115,6 +117,31 @@ public sealed class ClientCertificatesTests
                 Convert.ToBase64String(System.Text.Encoding.ASCII.GetBytes(pem))));
         await server.RestartAsync("--admin-certificate", server.AdminPath);
         Assert.Equal(200, (await server.GetAsync(renewed, "/build/version")).Status);
+    }
+
+    [Fact]
+    public async Task A_server_with_the_most_certificates_registers_no_renewed_one()
+    {
+        using var directory = new TemporaryDirectory();
+        using var authority = new TestAuthority();
+        using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        using X509Certificate2 old = authority.Client("user", key), renewed = authority.Client("user", key, untilDays: 700);
+        CertificateEntry first = CertificateEntry.For(old, [authority.Certificate], "user", Rights.All);
+        IEnumerable<CertificateEntry> others = Enumerable.Range(1, CertificateRegistry.MostCertificates - 1).Select(
+            number => first with { Fingerprint = $"{number}", Thumbprint = $"{number}", Pin = $"{number}" });
+        using var store = new AccessStore(directory.Path);
+        using var registry = new CertificateRegistry(store, others, [], static () => [], TimeProvider.System);
+        await registry.PutAsync(first);
+        (CertificateEntry? entry, string? complaint) = await registry.IdentifyAsync(new PresentedCertificate(renewed));
+        Assert.Null(entry);
+        Assert.Contains("10,000 certificates, which is the most", complaint, StringComparison.Ordinal);
+        Assert.Equal(CertificateRegistry.MostCertificates, registry.All.Count);
+        Assert.NotNull((await registry.IdentifyAsync(new PresentedCertificate(old))).Entry);
+
+        using var roomy = new CertificateRegistry(store, others.Skip(1), [], static () => [], TimeProvider.System);
+        Assert.Equal("user", (await roomy.IdentifyAsync(new PresentedCertificate(renewed))).Entry?.Name);
+        Assert.Equal(CertificateRegistry.MostCertificates, roomy.All.Count);
+        Assert.NotNull((await roomy.IdentifyAsync(new PresentedCertificate(renewed))).Entry);
     }
 
     [Fact]

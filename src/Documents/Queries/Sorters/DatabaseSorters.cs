@@ -46,11 +46,14 @@ public sealed class DatabaseSorters
     public static void Check(params IReadOnlyList<SorterDefinition> definitions) =>
         Check(definitions, new Dictionary<string, ICustomOrder>());
 
+    /// <summary>As the other, but leaves out those that a database has already.</summary>
     internal static void Check(
-        IReadOnlyList<SorterDefinition> definitions, IReadOnlyDictionary<string, ICustomOrder> ofProgram)
+        IReadOnlyList<SorterDefinition> definitions, IReadOnlyDictionary<string, ICustomOrder> ofProgram,
+        params IReadOnlyList<SorterDefinition> kept)
     {
         ArgumentNullException.ThrowIfNull(definitions);
-        foreach (SorterDefinition definition in definitions)
+        SorterDefinition[] added = [.. definitions.Except(kept)];
+        foreach (SorterDefinition definition in added)
         {
             if (!NamedCode.IsName(definition.Name))
                 throw new InvalidSorterException(
@@ -60,8 +63,8 @@ public sealed class DatabaseSorters
                 throw new InvalidSorterException(definition.Name, "the program has an order of this name. Choose another.");
         }
 
-        if (definitions.Count > MaxCount)
-            throw TooMany(definitions[^1].Name);
+        if (added.Length > 0 && definitions.Count > MaxCount)
+            throw TooMany(added[^1].Name);
     }
 
     /// <summary>Stores sorters, each replacing any of the same name; durable when this returns.</summary>
