@@ -188,8 +188,78 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Equal(2, rows.Count);
         Assert.Contains("\"Count\":1", Assert.Single(rows, static row => row.StartsWith("{\"F\":9.50", StringComparison.Ordinal)),
             StringComparison.Ordinal);
-        foreach (string refused in (string[])["filter s(o) select o.Freight", "select f(o) as A, s(o) as S"])
-            await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync($"{Declared}from Orders as o {refused}"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => AskAsync($"{Declared}from Orders as o filter s(o) select o.Freight"));
+        Assert.Contains("no condition", error.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>A series that a script calls comes to what it comes to as an item of the selection.</summary>
+    [Theory]
+    [InlineData("select { A: o.Freight, S: s(o) }", "select o.Freight as A, s(o) as S")]
+    [InlineData("select { S: all() }", "select all() as S")]
+    [InlineData("select f(o) as A, s(o) as S", "select o.Freight as A, s(o) as S")]
+    [InlineData(
+        "select f(o) as A, timeseries(from o.Heart where Tag = 'a') as S",
+        "select o.Freight as A, timeseries(from o.Heart where Tag = 'a') as S")]
+    [InlineData("load o.Company as c select { S: s(c) }", "load o.Company as c select s(c) as S")]
+    [InlineData(
+        "load o.Company as c select c.Name as N, s(c) as S", "load o.Company as c select { N: c == null ? null : c.Name, S: s(c) }")]
+    [InlineData("select { S: g(o) }", "select s(o) as S")]
+    [InlineData("filter busy(o) select { S: s(o) }", "where o.Freight in (1.5, 3.5) select s(o) as S")]
+    public async Task A_declared_time_series_comes_to_the_same_in_a_script(string byScript, string byPath)
+    {
+        var batch = new WriteBatch();
+        foreach (string id in (string[])["orders/1", "orders/3", "companies/1"])
+            batch.TimeSeries(id, "Heart", [.. Enumerable.Range(0, id[^1] == '3' ? 5 : 3).Select(i => new Kinds.TimeSeriesPoint(
+                DateTime.UnixEpoch.AddMinutes(i * 20), [60 + (i * 1.25)], i % 2 == 0 ? "a" : null))]);
+        await _database.WriteAsync(batch, Cancel);
+        const string Declared = """
+            declare timeseries s(x) { from x.Heart between '1970-01-01' and $until group by '1 hour' select min(), avg(), count() }
+            declare timeseries all() { from Heart }
+            declare function f(o) { return o.Freight; }
+            declare function g(o) { return s(id(o)); }
+            declare function busy(o) { return s(o).Count > 0; }
+            from Orders as o
+            """;
+        (List<string> wanted, IReadOnlyList<string> fields) = await AskSeriesAsync($"{Declared} {byPath}");
+        Assert.Contains(wanted, static row => row.Contains("\"Count\":3", StringComparison.Ordinal));
+        (List<string> rows, IReadOnlyList<string> named) = await AskSeriesAsync($"{Declared} {byScript}");
+        Assert.Equal(["S"], fields);
+        Assert.Equal(["S"], named);
+        Assert.Equal(wanted.Count, rows.Count);
+        foreach ((string one, string other) in wanted.OrderBy(IdOf).Zip(rows.OrderBy(IdOf)))
+            Assert.True(
+                JsonElement.DeepEquals(JsonDocument.Parse(one).RootElement, JsonDocument.Parse(other).RootElement),
+                $"{one}\n{other}");
+
+        static string IdOf(string row) => row[row.IndexOf("\"@id\"", StringComparison.Ordinal)..];
+    }
+
+    [Theory]
+    [InlineData("select { S: s(1) }", "neither an id nor a document")]
+    [InlineData("select { S: s() }", "neither an id nor a document")]
+    [InlineData("select { S: $$series(7) }", "declares no such time series")]
+    [InlineData("select { S: $$series('x', o) }", "declares no such time series")]
+    public async Task A_declared_time_series_wants_a_document(string select, string words)
+    {
+        ScriptException error = await Assert.ThrowsAsync<ScriptException>(
+            () => AskAsync("declare timeseries s(x) { from x.Heart } from Orders as o " + select));
+        Assert.Contains(words, error.Message, StringComparison.Ordinal);
+    }
+
+    private async Task<(List<string> Rows, IReadOnlyList<string> Fields)> AskSeriesAsync(string text)
+    {
+        using var parameters = JsonDocument.Parse("""{"until":"1970-01-01T01:00:00Z"}""");
+        using QueryResults results = await QueryAsync(text, parameters.RootElement);
+        var rows = new List<string>();
+        while (results.MoveNext())
+        {
+            var json = new ArrayBufferWriter<byte>();
+            results.WriteCurrent(json);
+            rows.Add(Encoding.UTF8.GetString(json.WrittenSpan));
+        }
+
+        return (rows, results.TimeSeriesFields);
     }
 
     /// <summary>What a script includes is brought along once, and what does not exist is not.</summary>

@@ -316,8 +316,9 @@ public sealed class QueryResults : IDisposable
     /// <summary>The snapshot of the results; valid until the results are disposed.</summary>
     public DatabaseSnapshot Snapshot => _found.Snapshot;
 
-    /// <summary>The names of result fields that are time series.</summary>
-    public IReadOnlyList<string> TimeSeriesFields => _projection?.TimeSeriesFields ?? [];
+    /// <summary>The names of result fields that are time series. Complete after the last result.</summary>
+    public IReadOnlyList<string> TimeSeriesFields =>
+        _projection?.TimeSeriesFields ?? (SelectsByScript ? _script?.TimeSeriesFields : null) ?? [];
 
     /// <summary>Whether the query requests highlighting.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;

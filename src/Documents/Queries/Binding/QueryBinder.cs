@@ -300,7 +300,8 @@ internal sealed class QueryBinder
         var beside = new BesideBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
         DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, _parameters.Element);
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, filter is null);
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(
+            _query, _context.Computing, filter is null, beside.BindDeclared);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with
