@@ -71,12 +71,29 @@ public sealed class GroupByTests : IDisposable
         "from Orders group by Lines[].Product, Lines[].Quantity order by Lines[].Quantity as long select Lines[].Product as p, "
             + "Lines[].Quantity as q",
         """{"p":"tea","q":1} {"p":"tea","q":2} {"p":"salt","q":3} {"p":"tea","q":4}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) where array(Lines[].Product) = 'salt' order by array(Lines[].Product) select "
+            + "count()",
+        """{"Count":1}""")]
     [InlineData("from Orders group by Kind select distinct count()", """{"Count":2}""")]
     [InlineData(
         "from @all_docs group by @metadata.@collection order by key() select key() as c, count()",
         """{"c":"Orders","Count":4} {"c":"Users","Count":1}""")]
     [InlineData("from Orders group by Kind order by Kind select Kind limit 1, 5", """{"Kind":"b"}""")]
     [InlineData("from Nothing group by Kind select Kind", "")]
+    [InlineData(
+        "from Orders group by ShipTo.City order by ShipTo.City filter count() = 1 select ShipTo.City as c",
+        """{"c":null} {"c":"Bern"}""")]
+    [InlineData(
+        "from Orders as o group by o.ShipTo.City as City where City != null filter sum(o.Freight) < count() and City = 'BERLIN' or "
+            + "startsWith(City, 'x') select City, sum(Freight) as f",
+        """{"City":"Berlin","f":1.6}""")]
+    [InlineData(
+        "from Orders group by Kind, ShipTo.City order by Kind, ShipTo.City filter true and not ShipTo.City in ('bern') select Kind, "
+            + "ShipTo.City as c limit 1 filter_limit 3",
+        """{"Kind":"a","c":"Berlin"}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) filter array(Lines[].Product) = 'salt' select count()", """{"Count":1}""")]
     [InlineData("from Orders group by Missing select Missing, count()", """{"Missing":null,"Count":4}""")]
     public async Task Every_clause_works_over_groups(string text, string expected)
     {
@@ -96,6 +113,9 @@ public sealed class GroupByTests : IDisposable
     [InlineData("from Orders group by Kind, Kind", "given twice")]
     [InlineData("from Orders group by id()", "'id()' is no key")]
     [InlineData("from Orders group by Kind where id() = 'orders/1'", "Groups have no id")]
+    [InlineData("from Orders group by Kind filter Freight > 1", "'Freight' is no key of 'group by'")]
+    [InlineData("from Orders group by Kind filter count() > Freight", "'Freight' is no key of 'group by'")]
+    [InlineData("from Orders group by Kind filter id() = 'orders/1'", "Groups have no id")]
     [InlineData("from Orders group by Kind select count(Freight)", "takes no field")]
     [InlineData("from Orders group by Kind select sum()", "'sum()' takes a field")]
     [InlineData("from Orders group by Kind select avg(Freight)", "'avg()' cannot be selected of a group")]

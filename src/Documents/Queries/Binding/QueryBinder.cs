@@ -121,8 +121,6 @@ internal sealed class QueryBinder
             throw NotYet(
                 filter.Position, "'filter' with facets or suggestions",
                 "They come of an index: write the condition after 'where'.");
-        if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
-            throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
 
     /// <summary>Binds the source, condition and page; the rest is taken from <paramref name="before"/> if given.</summary>

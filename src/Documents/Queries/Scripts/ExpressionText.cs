@@ -33,6 +33,11 @@ internal sealed class ExpressionText(RqlQuery query)
         new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
         new("$elements", ["a"], "return Array.isArray(a) ? a : a === null || a === undefined ? [] : [a];"),
         new(
+            "$group", ["group", "keys"],
+            "const all = { ...group }; for (const [path, member] of keys) { let at = all; for (let i = 0; i < path.length - 1; i++) "
+                + "at = at[path[i]] = typeof at[path[i]] === 'object' ? at[path[i]] ?? {} : {}; at[path[path.length - 1]] = "
+                + "group[member]; } return all;"),
+        new(
             "$each", ["a", "get"],
             "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
     ];

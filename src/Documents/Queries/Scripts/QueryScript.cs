@@ -16,6 +16,9 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     public const string FilterFunction = "$filter";
     public const string SelectFunction = "$select";
 
+    /// <summary>The name of the object of a group in the selection. No parameter of a query has this name.</summary>
+    public const string Group = "$$group";
+
     /// <summary>The time series that the query declares, which the script may call by their numbers.</summary>
     public IReadOnlyList<SelectedTimeSeries> Series { get; private init; } = [];
 
@@ -128,8 +131,12 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         var text = new StringBuilder();
         foreach (string name in QueryScripts.ParametersOf(query))
             text.Append(CultureInfo.InvariantCulture, $"const ${name} = {arguments}[\"{name}\"];");
+        if (query.GroupKeys.Count > 0)
+            text.Append(CultureInfo.InvariantCulture, $"const {Group} = $group(this, {KeysOf(query)});");
         if (query.From.Alias is { } alias)
-            text.Append(CultureInfo.InvariantCulture, $"const {Name(query, alias, query.From.Position)} = this;");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"const {Name(query, alias, query.From.Position)} = {(query.GroupKeys.Count > 0 ? Group : "this")};");
         var expressions = new ExpressionText(query);
         foreach (LoadItem load in query.Load)
         {
@@ -142,6 +149,18 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
 
         return text.ToString();
     }
+
+    /// <summary>
+    /// Returns the keys of groups as a script has them: where each stands, and in which member its value is. The members of a
+    /// path stand within each other, as in documents; any other name is one member.
+    /// </summary>
+    private static string KeysOf(RqlQuery query) => $"[{string.Join(',', query.GroupKeys.Select(static key =>
+    {
+        string[] path = key.Name.AsSpan().IndexOfAny('[', '(', '\'') < 0 ? key.Name.Split('.') : [key.Name];
+        return $"[[{string.Join(',', path.Select(Quoted))}],{Quoted(key.Member)}]";
+    }))}]";
+
+    private static string Quoted(string text) => $"\"{System.Text.Json.JsonEncodedText.Encode(text)}\"";
 
     private static string Name(RqlQuery query, string name, int position) =>
         name.All(static c => char.IsAsciiLetterOrDigit(c) || c == '_') && !char.IsAsciiDigit(name[0])
