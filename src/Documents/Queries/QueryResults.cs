@@ -364,13 +364,20 @@ public sealed class QueryResults : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_isDisposed)
-            return;
+        if (!_isDisposed)
+            TakeSnapshot().Dispose();
+    }
 
+    /// <summary>The index that answers; null if none is used.</summary>
+    internal IndexAnswer? Answer => _found.Answer;
+
+    /// <summary>Ends the reading as <see cref="Dispose"/> does, but for the snapshot, which the caller must dispose.</summary>
+    internal DatabaseSnapshot TakeSnapshot()
+    {
         _isDisposed = true;
         _found.Notes?.Dispose();
         _source.Dispose();
-        _found.Snapshot.Dispose();
+        return _found.Snapshot;
     }
 
     /// <summary>Returns the index entry of the current result.</summary>

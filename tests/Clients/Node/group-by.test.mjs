@@ -109,3 +109,11 @@ test("filters groups, loads by their keys and computes with them", async () => {
             [{ who: "Ada", mean: 1.55 }, { who: "employees/2", mean: 5.1 }]);
     });
 });
+
+test("groups the documents that meet a condition", async () => {
+    await withOrders(async ({ asked }) => {
+        assert.deepEqual(
+            await asked("from Orders (freight > $least) group by employee order by employee select employee, count() as n, sum(freight) as total", { least: 0.15 }),
+            [{ employee: "employees/1", n: 1, total: 3 }, { employee: "employees/2", n: 2, total: 10.2 }]);
+    });
+});

@@ -65,14 +65,33 @@ internal sealed class QueryBinder
         }
 
         prepared = null;
-        (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(query);
+        BoundQuery? documents = query.From.PreFilter is { } condition
+            ? BindDocuments(query, condition, values, timeProvider, context)
+            : null;
+        (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(
+            query with { From = query.From with { PreFilter = null } });
         BoundQuery bound = new QueryBinder(
             overGroups, values, new FieldBinder(overGroups, groups), timeProvider, context).Bind();
         if (bound.Highlights.Count > 0 || bound.WantsExplanations)
             throw RqlErrors.At(
                 query.Text, query.GroupBy[0].Value.Position,
                 "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
-        return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
+        return bound with
+        {
+            Source = SourceKind.AutoIndex,
+            Groups = groups.With(bound.Fields.Select(use => use.Field)),
+            Documents = documents,
+            ReadsBeside = bound.ReadsBeside || documents is { ReadsBeside: true },
+        };
+    }
+
+    /// <summary>Binds the query for the documents that are grouped: <c>from Orders (Freight > 3) group by …</c>.</summary>
+    private static BoundQuery BindDocuments(
+        RqlQuery query, Expression condition, QueryParameters values, TimeProvider timeProvider, BindingContext context)
+    {
+        var documents = new RqlQuery { Text = query.Text, From = query.From with { PreFilter = null }, Where = condition };
+        BoundQuery bound = new QueryBinder(documents, values, new FieldBinder(documents), timeProvider, context).Bind();
+        return bound with { Sort = [], IsScored = false };
     }
 
     /// <summary>Binds the condition and page of a query whose order and output are bound already.</summary>
@@ -105,10 +124,6 @@ internal sealed class QueryBinder
 
     private void RefuseUnsupported()
     {
-        if (_query.From.PreFilter is { } preFilter)
-            throw NotYet(
-                preFilter.Position, "A condition on the documents of a 'group by'",
-                "Define an index with a reduce whose map has the condition.");
         if (_query is { FilterLimit: { } filterLimit, Filter: null })
             throw RqlErrors.At(
                 _query.Text, filterLimit.Position,
