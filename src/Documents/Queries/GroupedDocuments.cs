@@ -101,5 +101,7 @@ internal static class GroupedDocuments
 
     private static IReadOnlyList<string> WarningsOf(QueryResults documents, GroupsInMemory groups) => groups.FirstError is null
         ? documents.Warnings
-        : [.. documents.Warnings, $"{groups.Errors:N0} documents are in no group, as they cannot be grouped. {groups.FirstError}"];
+        : [
+            .. documents.Warnings,
+            $"{groups.Errors:N0} documents are in no group, as they cannot be grouped. {groups.FirstError}"];
 }

@@ -7,8 +7,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Replaces the aggregates in a JavaScript selection over groups, such as <c>count()</c> and <c>sum(o.Freight)</c>, by the members
-/// of the group that hold them. Texts and comments stay as they are; what stands in <c>${…}</c> of a text is code.
+/// Replaces the aggregates in a JavaScript selection over groups, such as <c>count()</c> and <c>sum(o.Freight)</c>, by the
+/// members of the group that hold them. Texts and comments stay as they are; what stands in <c>${…}</c> of a text is code.
 /// </summary>
 internal sealed class GroupScript
 {

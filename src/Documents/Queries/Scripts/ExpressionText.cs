@@ -34,9 +34,9 @@ internal sealed class ExpressionText(RqlQuery query)
         new("$elements", ["a"], "return Array.isArray(a) ? a : a === null || a === undefined ? [] : [a];"),
         new(
             "$group", ["group", "keys"],
-            "const all = { ...group }; for (const [path, member] of keys) { let at = all; for (let i = 0; i < path.length - 1; i++) "
-                + "at = at[path[i]] = typeof at[path[i]] === 'object' ? at[path[i]] ?? {} : {}; at[path[path.length - 1]] = "
-                + "group[member]; } return all;"),
+            "const all = { ...group }; for (const [path, member] of keys) { let at = all; for (let i = 0; i < path.length - 1; "
+                + "i++) at = at[path[i]] = typeof at[path[i]] === 'object' ? at[path[i]] ?? {} : {}; "
+                + "at[path[path.length - 1]] = group[member]; } return all;"),
         new(
             "$each", ["a", "get"],
             "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
@@ -68,8 +68,8 @@ internal sealed class ExpressionText(RqlQuery query)
             query.Text, method.Position,
             query.DeclaredTimeSeries(method) is not null
                 ? $"'{method.Name}()' is a time series and no condition: declare a function that looks at its Count and Results."
-                : $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
-                    + $"function of that name."),
+                : $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or "
+                    + $"declare a function of that name."),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30."),
     };
 
