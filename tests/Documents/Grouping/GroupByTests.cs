@@ -169,19 +169,42 @@ public sealed class GroupByTests : IDisposable
     {
         await PutOrdersAsync();
         await _database.PutAsync("orders/bad", $$"""{"Kind":"{{new string('x', 40_000)}}"}""", "Orders");
-        await _database.PutAsync("orders/huge", """{"Kind":"a","Freight":1e5000}""", "Orders");
         Answer answer = await _database.AskAsync("from Orders group by Kind order by Kind select Kind, count(), sum(Freight)");
         Assert.Equal(["""{"Kind":"a","Count":2,"Freight":1.6}""", """{"Kind":"b","Count":2,"Freight":2}"""], answer.Bodies);
-        Assert.Equal(
-            ["orders/bad", "orders/huge"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId).Order());
+        Assert.Equal(["orders/bad"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId));
 
         await _database.PutAsync("orders/bad", """{"Kind":"a"}""", "Orders");
-        await _database.DeleteAsync("orders/huge");
         Assert.Equal(
             """{"Kind":"a","Count":3,"Freight":1.6}""",
             (await _database.AskAsync(
                 "from Orders group by Kind order by Kind select Kind, count(), sum(Freight)")).Bodies.First());
         Assert.Empty(_database.Indexes.Errors(answer.Index));
+    }
+
+    /// <summary>An index that a later query has widened answers an earlier one as before.</summary>
+    [Fact]
+    public async Task Values_that_cannot_be_aggregated_leave_no_document_out()
+    {
+        await PutOrdersAsync();
+        string text = new string('z', 32_767) + "ö", cut = new('z', 32_767); // the last character has two bytes
+        await _database.PutAsync("orders/5", $$"""{"Kind":"a","Freight":1e5000,"Note":"{{text}}"}""", "Orders");
+        await _database.PutAsync("orders/6", $$"""{"Kind":"b","Freight":1,"Note":{{new string('9', 33_000)}} }""", "Orders");
+        await CheckAsync("count()", """{"Count":3} {"Count":3}""");
+        await CheckAsync("sum(Freight)", """{"Freight":null} {"Freight":3}""");
+        await CheckAsync("max(Note) as M, min(Note) as L", $$"""{"M":"{{cut}}","L":"{{cut}}"} {"M":null,"L":null}""");
+        await CheckAsync("count()", """{"Count":3} {"Count":3}""");
+        Answer answer = await _database.AskAsync("from Orders group by Kind where sum(Freight) = null select Kind");
+        Assert.Equal(["""{"Kind":"a"}"""], answer.Bodies);
+        Assert.Empty(_database.Indexes.Errors(answer.Index));
+
+        await _database.PutAsync("orders/5", """{"Kind":"a","Freight":1e-1,"Note":"a"}""", "Orders");
+        await _database.PutAsync("orders/7", $$"""{"Kind":"a","Note":"{{text}}{{text}}"}""", "Orders");
+        await CheckAsync("sum(Freight), max(Note) as M, min(Note) as L",
+            $$"""{"Freight":1.7,"M":"{{cut}}","L":"a"} {"Freight":3,"M":null,"L":null}""");
+
+        async Task CheckAsync(string select, string expected) => Assert.Equal(
+            expected,
+            string.Join(' ', (await _database.AskAsync($"from Orders group by Kind order by Kind select {select}")).Bodies));
     }
 
     private async Task PutOrdersAsync()

@@ -213,9 +213,8 @@ internal sealed class GroupBinder
         string prefix = _query.From.Alias + ".";
         if (_query.From.Alias is not null && argument.StartsWith(prefix, StringComparison.Ordinal))
             argument = argument[prefix.Length..];
-        var method = new MethodExpression(
-            position, name,
-            argument.Length == 0 ? [] : [new MethodArgument(new LiteralExpression(position, LiteralKind.String, argument), null)]);
+        var path = new LiteralExpression(position, LiteralKind.String, argument);
+        var method = new MethodExpression(position, name, argument.Length == 0 ? [] : [new MethodArgument(path, null)]);
         if (name == "array")
             return _byName.GetValueOrDefault($"array({argument})")?.Member;
         bool isPlain = name is "count" or "key";
