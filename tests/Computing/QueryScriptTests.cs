@@ -282,6 +282,38 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Equal("Alfreds", includes.RootElement.GetProperty("companies/1").GetProperty("Name").GetString());
     }
 
+    /// <summary>Documents that are skipped, counted or equal to others bring nothing along.</summary>
+    [Theory]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select o.Freight limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select o.Freight limit 2, 2", "a/2 a/3")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) and o.Freight > 1 select o.Freight limit 1", "a/1")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) limit 2 filter_limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select distinct o.Company limit 3", "a/0 a/1")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select { C: o.Company } limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double select distinct { C: (f(o), o.Company) }", "a/0 a/1")]
+    [InlineData("from Orders as o order by o.Freight as double select { F: f(o) } limit 1, 2", "a/1 a/2")]
+    public async Task A_script_adds_to_the_answer_for_given_rows_alone(string query, string expected)
+    {
+        var batch = new WriteBatch();
+        for (int i = 0; i < 10; i++)
+            batch.Put($"a/{i}", """{"A":1}"""u8.ToArray());
+        await _database.WriteAsync(batch, Cancel);
+        using QueryResults results = await QueryAsync(
+            "declare function f(o) { include('a/' + Math.floor(o.Freight)); includes.cmpxchg('k' + Math.floor(o.Freight)); return true; } "
+                + query,
+            default);
+        while (results.MoveNext())
+        {
+        }
+
+        var json = new ArrayBufferWriter<byte>();
+        results.WriteIncludes(json);
+        using JsonDocument includes = JsonDocument.Parse(json.WrittenMemory);
+        Assert.Equal(expected, string.Join(' ', includes.RootElement.EnumerateObject().Select(static one => one.Name)));
+        Assert.Equal(
+            expected.Replace("a/", "k", StringComparison.Ordinal), string.Join(' ', results.IncludedBeside!.CompareExchangeKeys));
+    }
+
     [Fact]
     public async Task A_script_adds_values_and_revisions_to_the_answer()
     {
