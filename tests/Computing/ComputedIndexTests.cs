@@ -214,6 +214,20 @@ public sealed class ComputedIndexTests : IDisposable
     }
 
     [Fact]
+    public async Task A_setting_gives_computed_fields_of_words_their_analyzer()
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(
+            """
+            {"Name":"Words","Maps":["map('Orders', o => ({ A: o.A + 's', B: o.A, C: createField('D', o.A + 's', { indexing: 'Search' }) }))"],
+             "Fields":{"A":{"Indexing":"Search"}},"Configuration":{"Indexing.Analyzers.Search.Default":"EnglishAnalyzer"}}
+            """);
+        _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        await _run.PutAsync("orders/1", """{"A":"fox"}""", "Orders");
+        foreach (string condition in (string[])["search(A, 'fox')", "B = 'fox'", "search(D, 'fox')"])
+            Assert.Single(await _run.AskAsync($"from index Words where {condition} select id() as Id"));
+    }
+
+    [Fact]
     public async Task Groups_have_no_order_of_ids()
     {
         using var json = System.Text.Json.JsonDocument.Parse(
