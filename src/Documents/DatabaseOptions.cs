@@ -60,6 +60,7 @@ public sealed record DatabaseOptions
 
     /// <summary>
     /// The maximum number of distinct rows of <c>select distinct</c>; each uses about 40 bytes until the results have been read.
+    /// Also the maximum number of groups of <c>from Orders (Freight > 10) group by City</c>, which are in memory as long.
     /// Default: 1,000,000.
     /// </summary>
     public int MaxDistinctResults { get; init; } = 1_000_000;

@@ -160,6 +160,45 @@ public sealed class ComputedIndexTests : IDisposable
                 .Replace("\",\"Size\":", ":", StringComparison.Ordinal).Replace("}", "", StringComparison.Ordinal));
     }
 
+    /// <summary>Every result of a document is found by its id, also by ids that others begin with.</summary>
+    [Fact]
+    public async Task Results_are_found_by_the_ids_of_their_documents()
+    {
+        _run.Define("Lines", "from o in docs.Orders from l in o.Lines select new { Size = l }");
+        string[] ids = ["a", "a1", "A11", "a2", "ab", "b", "b1", "ö", "öx"];
+        for (int i = 0; i < ids.Length; i++)
+            await _run.PutAsync(ids[i], $$"""{"Lines":[{{string.Join(',', Enumerable.Range(0, i % 4))}}]}""", "Orders");
+        foreach (string bound in (string[])["", .. ids, "a1x", "AB", "zz", new string('b', 600), "Ö"])
+        {
+            string low = bound.ToLowerInvariant();
+            await CheckAsync($"id() = '{bound}'", id => Compare(id, low) == 0);
+            await CheckAsync($"id() != '{bound}'", id => Compare(id, low) != 0);
+            await CheckAsync($"id() < '{bound}'", id => Compare(id, low) < 0);
+            await CheckAsync($"id() <= '{bound}'", id => Compare(id, low) <= 0);
+            await CheckAsync($"id() > '{bound}'", id => Compare(id, low) > 0);
+            await CheckAsync($"id() >= '{bound}'", id => Compare(id, low) >= 0);
+            await CheckAsync($"startsWith(id(), '{bound}')", id => id.StartsWith(low, StringComparison.Ordinal));
+            await CheckAsync($"id() between '{bound}' and 'B'", id => Compare(id, low) >= 0 && Compare(id, "b") <= 0);
+            await CheckAsync($"id() in ('b', '{bound}') and Size > 0", id => id == "b" || Compare(id, low) == 0, from: 1);
+            await CheckAsync($"true and not id() > '{bound}'", id => Compare(id, low) <= 0);
+        }
+
+        foreach (string nothing in (string[])["id() > null", "id() < 5", "id() between 'a' and null", "id() between 1 and 2"])
+            await CheckAsync(nothing, static _ => false);
+        await Assert.ThrowsAsync<InvalidQueryException>(() => _run.AskAsync("from index Lines where id() > true"));
+
+        async Task CheckAsync(string condition, Func<string, bool> wants, int from = 0)
+        {
+            IEnumerable<string> wanted = ids.SelectMany((id, i) => Enumerable.Repeat(id, Math.Max(0, (i % 4) - from)))
+                .Where(id => wants(id.ToLowerInvariant())).Select(static id => $$"""{"Id":"{{id}}"}""");
+            Assert.Equal(
+                wanted.Order(StringComparer.Ordinal),
+                (await _run.AskAsync($"from index Lines where {condition} select id() as Id")).Order(StringComparer.Ordinal));
+        }
+
+        static int Compare(string left, string right) => string.CompareOrdinal(left, right);
+    }
+
     /// <summary>As clients write what is kept in an index and not looked for.</summary>
     [Theory]
     [InlineData("from o in docs.Orders select new { o.City, Upper = o.City.ToUpper() }")]
@@ -175,6 +214,20 @@ public sealed class ComputedIndexTests : IDisposable
     }
 
     [Fact]
+    public async Task A_setting_gives_computed_fields_of_words_their_analyzer()
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(
+            """
+            {"Name":"Words","Maps":["map('Orders', o => ({ A: o.A + 's', B: o.A, C: createField('D', o.A + 's', { indexing: 'Search' }) }))"],
+             "Fields":{"A":{"Indexing":"Search"}},"Configuration":{"Indexing.Analyzers.Search.Default":"EnglishAnalyzer"}}
+            """);
+        _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        await _run.PutAsync("orders/1", """{"A":"fox"}""", "Orders");
+        foreach (string condition in (string[])["search(A, 'fox')", "B = 'fox'", "search(D, 'fox')"])
+            Assert.Single(await _run.AskAsync($"from index Words where {condition} select id() as Id"));
+    }
+
+    [Fact]
     public async Task Groups_have_no_order_of_ids()
     {
         using var json = System.Text.Json.JsonDocument.Parse(
@@ -183,6 +236,9 @@ public sealed class ComputedIndexTests : IDisposable
              "Reduce":"groupBy(o => ({ City: o.City })).aggregate(g => ({ City: g.key.City, N: g.values.reduce((n, o) => n + o.N, 0) }))"}
             """);
         _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        await _run.PutAsync("orders/1", """{"City":"Bern"}""", "Orders");
+        Assert.Single(await _run.AskAsync("from index Cities where N > 0"));
+        Assert.Empty(await _run.AskAsync("from index Cities where id() >= 'a' or id() between 'a' and 'z' or id() < 'z'"));
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
             () => _run.AskAsync("from index Cities order by id()"));
         Assert.Contains("has no field 'id()'", error.Message, StringComparison.Ordinal);

@@ -188,8 +188,78 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Equal(2, rows.Count);
         Assert.Contains("\"Count\":1", Assert.Single(rows, static row => row.StartsWith("{\"F\":9.50", StringComparison.Ordinal)),
             StringComparison.Ordinal);
-        foreach (string refused in (string[])["filter s(o) select o.Freight", "select f(o) as A, s(o) as S"])
-            await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync($"{Declared}from Orders as o {refused}"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => AskAsync($"{Declared}from Orders as o filter s(o) select o.Freight"));
+        Assert.Contains("no condition", error.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>A series that a script calls comes to what it comes to as an item of the selection.</summary>
+    [Theory]
+    [InlineData("select { A: o.Freight, S: s(o) }", "select o.Freight as A, s(o) as S")]
+    [InlineData("select { S: all() }", "select all() as S")]
+    [InlineData("select f(o) as A, s(o) as S", "select o.Freight as A, s(o) as S")]
+    [InlineData(
+        "select f(o) as A, timeseries(from o.Heart where Tag = 'a') as S",
+        "select o.Freight as A, timeseries(from o.Heart where Tag = 'a') as S")]
+    [InlineData("load o.Company as c select { S: s(c) }", "load o.Company as c select s(c) as S")]
+    [InlineData(
+        "load o.Company as c select c.Name as N, s(c) as S", "load o.Company as c select { N: c == null ? null : c.Name, S: s(c) }")]
+    [InlineData("select { S: g(o) }", "select s(o) as S")]
+    [InlineData("filter busy(o) select { S: s(o) }", "where o.Freight in (1.5, 3.5) select s(o) as S")]
+    public async Task A_declared_time_series_comes_to_the_same_in_a_script(string byScript, string byPath)
+    {
+        var batch = new WriteBatch();
+        foreach (string id in (string[])["orders/1", "orders/3", "companies/1"])
+            batch.TimeSeries(id, "Heart", [.. Enumerable.Range(0, id[^1] == '3' ? 5 : 3).Select(i => new Kinds.TimeSeriesPoint(
+                DateTime.UnixEpoch.AddMinutes(i * 20), [60 + (i * 1.25)], i % 2 == 0 ? "a" : null))]);
+        await _database.WriteAsync(batch, Cancel);
+        const string Declared = """
+            declare timeseries s(x) { from x.Heart between '1970-01-01' and $until group by '1 hour' select min(), avg(), count() }
+            declare timeseries all() { from Heart }
+            declare function f(o) { return o.Freight; }
+            declare function g(o) { return s(id(o)); }
+            declare function busy(o) { return s(o).Count > 0; }
+            from Orders as o
+            """;
+        (List<string> wanted, IReadOnlyList<string> fields) = await AskSeriesAsync($"{Declared} {byPath}");
+        Assert.Contains(wanted, static row => row.Contains("\"Count\":3", StringComparison.Ordinal));
+        (List<string> rows, IReadOnlyList<string> named) = await AskSeriesAsync($"{Declared} {byScript}");
+        Assert.Equal(["S"], fields);
+        Assert.Equal(["S"], named);
+        Assert.Equal(wanted.Count, rows.Count);
+        foreach ((string one, string other) in wanted.OrderBy(IdOf).Zip(rows.OrderBy(IdOf)))
+            Assert.True(
+                JsonElement.DeepEquals(JsonDocument.Parse(one).RootElement, JsonDocument.Parse(other).RootElement),
+                $"{one}\n{other}");
+
+        static string IdOf(string row) => row[row.IndexOf("\"@id\"", StringComparison.Ordinal)..];
+    }
+
+    [Theory]
+    [InlineData("select { S: s(1) }", "neither an id nor a document")]
+    [InlineData("select { S: s() }", "neither an id nor a document")]
+    [InlineData("select { S: $$series(7) }", "declares no such time series")]
+    [InlineData("select { S: $$series('x', o) }", "declares no such time series")]
+    public async Task A_declared_time_series_wants_a_document(string select, string words)
+    {
+        ScriptException error = await Assert.ThrowsAsync<ScriptException>(
+            () => AskAsync("declare timeseries s(x) { from x.Heart } from Orders as o " + select));
+        Assert.Contains(words, error.Message, StringComparison.Ordinal);
+    }
+
+    private async Task<(List<string> Rows, IReadOnlyList<string> Fields)> AskSeriesAsync(string text)
+    {
+        using var parameters = JsonDocument.Parse("""{"until":"1970-01-01T01:00:00Z"}""");
+        using QueryResults results = await QueryAsync(text, parameters.RootElement);
+        var rows = new List<string>();
+        while (results.MoveNext())
+        {
+            var json = new ArrayBufferWriter<byte>();
+            results.WriteCurrent(json);
+            rows.Add(Encoding.UTF8.GetString(json.WrittenSpan));
+        }
+
+        return (rows, results.TimeSeriesFields);
     }
 
     /// <summary>What a script includes is brought along once, and what does not exist is not.</summary>
@@ -210,6 +280,38 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Equal(4, rows);
         Assert.Equal(["companies/1"], includes.RootElement.EnumerateObject().Select(static one => one.Name));
         Assert.Equal("Alfreds", includes.RootElement.GetProperty("companies/1").GetProperty("Name").GetString());
+    }
+
+    /// <summary>Documents that are skipped, counted or equal to others bring nothing along.</summary>
+    [Theory]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select o.Freight limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select o.Freight limit 2, 2", "a/2 a/3")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) and o.Freight > 1 select o.Freight limit 1", "a/1")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) limit 2 filter_limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select distinct o.Company limit 3", "a/0 a/1")]
+    [InlineData("from Orders as o order by o.Freight as double filter f(o) select { C: o.Company } limit 1", "a/0")]
+    [InlineData("from Orders as o order by o.Freight as double select distinct { C: (f(o), o.Company) }", "a/0 a/1")]
+    [InlineData("from Orders as o order by o.Freight as double select { F: f(o) } limit 1, 2", "a/1 a/2")]
+    public async Task A_script_adds_to_the_answer_for_given_rows_alone(string query, string expected)
+    {
+        var batch = new WriteBatch();
+        for (int i = 0; i < 10; i++)
+            batch.Put($"a/{i}", """{"A":1}"""u8.ToArray());
+        await _database.WriteAsync(batch, Cancel);
+        using QueryResults results = await QueryAsync(
+            "declare function f(o) { include('a/' + Math.floor(o.Freight)); includes.cmpxchg('k' + Math.floor(o.Freight)); return true; } "
+                + query,
+            default);
+        while (results.MoveNext())
+        {
+        }
+
+        var json = new ArrayBufferWriter<byte>();
+        results.WriteIncludes(json);
+        using JsonDocument includes = JsonDocument.Parse(json.WrittenMemory);
+        Assert.Equal(expected, string.Join(' ', includes.RootElement.EnumerateObject().Select(static one => one.Name)));
+        Assert.Equal(
+            expected.Replace("a/", "k", StringComparison.Ordinal), string.Join(' ', results.IncludedBeside!.CompareExchangeKeys));
     }
 
     [Fact]

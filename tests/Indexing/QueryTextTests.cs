@@ -69,6 +69,11 @@ public sealed class QueryTextTests
             yield return new KeyQuery([text]);
             yield return new KeyQuery([text], IsPrefix: true);
             yield return new KeyQuery([text, "c"]);
+            yield return new KeyRangeQuery(text, false, null, false);
+            yield return new KeyRangeQuery(text, true, null, false);
+            yield return new KeyRangeQuery(null, false, text, false);
+            yield return new KeyRangeQuery(null, false, text, true);
+            yield return new KeyRangeQuery(text, true, "zz", true);
         }
 
         yield return new KeyQuery(["a c"]);

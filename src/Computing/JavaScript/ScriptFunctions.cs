@@ -46,6 +46,7 @@ internal sealed class ScriptFunctions
         Define("timeseries", 2, (_, arguments) => SeriesFunctions.Make(
             _engine, Host, IdText(arguments.At(0), "timeseries"), Text(arguments.At(1), "timeseries", "the time series' name"),
             maxLength));
+        Define(ScriptFunction.DeclaredTimeSeries, 2, (_, arguments) => DeclaredTimeSeries(arguments));
         Define("attachments", 1, static (_, _) => throw new ScriptException(
             "'attachments' changes the contents of attachments, which scripts cannot: 'attachmentsFor' names them, and clients "
                 + "put and delete them."));
@@ -101,6 +102,12 @@ internal sealed class ScriptFunctions
             results[i] = Each(many[i], function, depth + 1, ref count, action);
         return new JsArray(_engine, results);
     }
+
+    /// <summary>Calls a declared time series by its number, for a document or, with that argument left out, for that of the
+    /// script.</summary>
+    private JsValue DeclaredTimeSeries(JsValue[] arguments) => Parse(Host.DeclaredTimeSeries(
+        arguments.At(0) is JsNumber number ? (int)number.AsNumber() : -1,
+        arguments.Length < 2 ? null : IdText(arguments[1], "a declared time series")));
 
     private JsString Put(JsValue[] arguments)
     {

@@ -33,6 +33,12 @@ internal interface IScriptHost
     /// <summary>Returns the entries of a time series of a document in a range, bounds included, in order.</summary>
     IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to);
 
+    /// <summary>Returns what a time series that the query declares comes to, as JSON.</summary>
+    /// <param name="declared">The number of the declared time series.</param>
+    /// <param name="id">The document, or null for the one that the script runs for.</param>
+    /// <exception cref="ScriptException">The script is not of a query, or runs for something that is no document.</exception>
+    byte[] DeclaredTimeSeries(int declared, string? id);
+
     /// <summary>Deletes ranges of a time series of a document, and adds entries.</summary>
     /// <exception cref="ScriptException">The script is read-only.</exception>
     void ChangeTimeSeries(

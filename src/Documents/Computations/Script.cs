@@ -32,4 +32,11 @@ internal readonly record struct ScriptCall(ReadOnlyMemory<byte> This, IReadOnlyL
 /// <param name="Body">Its statements, without braces.</param>
 /// <param name="Line">The line of the first character of the body in the source text, starting at 1.</param>
 /// <param name="Column">The column of that character, starting at 1.</param>
-internal sealed record ScriptFunction(string Name, IReadOnlyList<string> Parameters, string Body, int Line = 1, int Column = 1);
+internal sealed record ScriptFunction(string Name, IReadOnlyList<string> Parameters, string Body, int Line = 1, int Column = 1)
+{
+    /// <summary>
+    /// The name of the function that runs a time series that the query declares, given by its number. No parameter of a query
+    /// has this name.
+    /// </summary>
+    public const string DeclaredTimeSeries = "$$series";
+}

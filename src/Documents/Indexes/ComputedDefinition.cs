@@ -55,7 +55,7 @@ internal static class ComputedDefinition
     public static StaticIndexMapping Require(IndexDefinition definition, IndexingContext context)
     {
         StaticIndexMapping mapping = Compile(DefinitionCheck.RequireForm(definition), context.Computing);
-        DefinitionCheck.Require(mapping.Definition, context.AllAnalyzers(), mapping.HasDynamicFields);
+        DefinitionCheck.Require(mapping.Definition, context.AllAnalyzers());
         if (mapping.Reduction is not { } reduction)
             return mapping;
         using DatabaseSnapshot snapshot = context.BeginRead();

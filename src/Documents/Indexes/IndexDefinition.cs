@@ -90,6 +90,12 @@ public sealed record IndexDefinition
     public IReadOnlyDictionary<string, string> AdditionalSources { get; init; } = new Dictionary<string, string>();
 
     /// <summary>
+    /// Settings by RavenDB's names (<c>Indexing.…</c>), kept as they are given. Those that name how RavenDB does its work change
+    /// nothing; those that change answers are applied when the definition is read from JSON, or rejected.
+    /// </summary>
+    public IReadOnlyDictionary<string, string> Configuration { get; init; } = new Dictionary<string, string>();
+
+    /// <summary>
     /// Whether <see cref="Maps"/> compute values, so that the objects they return are indexed instead of the documents. The maps
     /// then determine the collections and the names of the fields, and <see cref="Fields"/> only their options.
     /// </summary>

@@ -72,9 +72,11 @@ internal sealed class QueryExecutor(
                 MaxDistinctResults = options.MaxDistinctResults,
                 MaxScriptTime = options.MaxQueryTime
             };
-            QueryResults results = query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
-                ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
-                : ExecuteOnStore(context, end);
+            QueryResults results = query.Documents is null
+                ? await FindAsync(context, end).ConfigureAwait(false)
+                : GroupedDocuments.Answer(
+                    context, await FindAsync(GroupedDocuments.ContextOf(context), end).ConfigureAwait(false),
+                    options.IsEncrypted, end);
             if (DatabaseTelemetry.CountsQueries)
                 DatabaseTelemetry.Queried(database, options.TimeProvider.GetElapsedTime(started));
             return results;
@@ -87,6 +89,11 @@ internal sealed class QueryExecutor(
         }
     }
 
+    private async ValueTask<QueryResults> FindAsync(QueryContext context, CancellationToken cancellationToken) =>
+        context.Query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
+            ? await ExecuteOnIndexAsync(context, cancellationToken).ConfigureAwait(false)
+            : ExecuteOnStore(context, cancellationToken);
+
     /// <summary>
     /// Returns the index that would answer a query, first, and why the others would not. Runs nothing and creates no index.
     /// </summary>
@@ -94,6 +101,7 @@ internal sealed class QueryExecutor(
     {
         BoundQuery query = Bind(
             request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()), cancellationToken);
+        query = query.Documents ?? query;
         using DatabaseSnapshot snapshot = beginRead();
         if (query.IndexName is { } name)
             return [new IndexChoice(name, "The query names it.")];
@@ -490,23 +498,14 @@ internal sealed class QueryExecutor(
     {
         DocumentIndex index = state.Index;
         BoundQuery query = context.Query;
-        var request = new SearchRequest
-        {
-            Query = query.Condition,
-            Sort = query.Sort,
-            Skip = query.Filters ? 0 : query.Skip,
-            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
-            After = RequestedPage.Position(context.Request),
-            WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
-            CountsHits = context.Request.CountsResults,
-        };
+        SearchRequest request = RequestedPage.SearchOf(context);
         hits = tail is null
-            ? searcher.Search(request, Options(context), cancellationToken)
-            : searcher.Search(request, tail, Options(context), cancellationToken);
+            ? searcher.Search(request, RequestedPage.OptionsOf(context), cancellationToken)
+            : searcher.Search(request, tail, RequestedPage.OptionsOf(context), cancellationToken);
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
         ResultSource source = index.Definition.KeepsObjects
-            ? new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail)
+            ? new GroupSource(index.Name, searcher, hits, snapshot, query.IsScored, tail, index.Release)
             : new IndexSource(index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail);
         return new FoundResults(snapshot, source, index.Name)
         {
@@ -532,7 +531,7 @@ internal sealed class QueryExecutor(
             IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
                 query.Suggestions, searcher, tail, cancellationToken);
             tail?.Dispose();
-            return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
+            return new FoundResults(snapshot, new ComputedSource(searcher, index.Release), index.Name)
             {
                 ComputedRows = SuggestionRows.Of(suggestions),
                 Suggestions = suggestions,
@@ -543,11 +542,11 @@ internal sealed class QueryExecutor(
 
         var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
         FacetResults facets = tail is null
-            ? searcher.Facets(request, Options(context), cancellationToken)
-            : searcher.Facets(request, tail, Options(context), cancellationToken);
+            ? searcher.Facets(request, RequestedPage.OptionsOf(context), cancellationToken)
+            : searcher.Facets(request, tail, RequestedPage.OptionsOf(context), cancellationToken);
         tail?.Dispose(); // no longer needed: everything is counted
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
-        return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
+        return new FoundResults(snapshot, new ComputedSource(searcher, index.Release), index.Name)
         {
             ComputedRows = rows,
             Plan = facets.Plan,
@@ -556,18 +555,6 @@ internal sealed class QueryExecutor(
             Warnings = warnings,
         };
     }
-
-    private QueryOptions? Options(QueryContext context) =>
-        context.Query.WantsTimings || context.Request.WithPlan || RequestedPage.BudgetOf(context.Request) is not null
-            ? new QueryOptions
-            {
-                Plan = context.Query.WantsTimings
-                    ? PlanDetail.Times
-                    : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
-                Budget = RequestedPage.BudgetOf(context.Request),
-                TimeProvider = options.TimeProvider,
-            }
-            : null;
 
     private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }

@@ -27,6 +27,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
+    private readonly List<(ScriptIncludeKind Kind, string Name)> _included = [];
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly long _begun;
     private long? _etag;
@@ -165,6 +166,7 @@ public sealed class QueryResults : IDisposable
 
             if (!SelectsByScript)
                 TakeDocument();
+            TakeIncluded();
             _given++;
             return true;
         }
@@ -176,15 +178,29 @@ public sealed class QueryResults : IDisposable
 
     private bool Filters => _context.Query.Filters;
 
-    /// <summary>Adds what a script includes. A query with a script has both collectors.</summary>
+    /// <summary>Notes what the scripts of the current document include, which counts if a row of it is given.</summary>
     private void Include(ScriptIncludeKind kind, string name)
     {
-        if (kind == ScriptIncludeKind.Document)
-            _includes?.Add(name);
-        else if (kind == ScriptIncludeKind.CompareExchange)
-            _beside?.Included.AddCompareExchange(name);
-        else
-            _beside?.Included.AddRevision(name);
+        if (_included.Count == IncludeCollector.MaxIncludes)
+            throw new InvalidQueryException(
+                $"A script includes more than {IncludeCollector.MaxIncludes:N0} names for one document. Include fewer.");
+        _included.Add((kind, name));
+    }
+
+    /// <summary>Adds what the scripts of the current document include. A query with a script has both collectors.</summary>
+    private void TakeIncluded()
+    {
+        foreach ((ScriptIncludeKind kind, string name) in _included)
+        {
+            if (kind == ScriptIncludeKind.Document)
+                _includes?.Add(name);
+            else if (kind == ScriptIncludeKind.CompareExchange)
+                _beside?.Included.AddCompareExchange(name);
+            else
+                _beside?.Included.AddRevision(name);
+        }
+
+        _included.Clear();
     }
 
     private void TakeDocument()
@@ -217,6 +233,7 @@ public sealed class QueryResults : IDisposable
         while (_examined < _context.Query.FilterLimit && _source.MoveNext())
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
+            _included.Clear(); // of a document without a row
             _examined++;
             if (Wants())
             {
@@ -316,8 +333,9 @@ public sealed class QueryResults : IDisposable
     /// <summary>The snapshot of the results; valid until the results are disposed.</summary>
     public DatabaseSnapshot Snapshot => _found.Snapshot;
 
-    /// <summary>The names of result fields that are time series.</summary>
-    public IReadOnlyList<string> TimeSeriesFields => _projection?.TimeSeriesFields ?? [];
+    /// <summary>The names of result fields that are time series. Complete after the last result.</summary>
+    public IReadOnlyList<string> TimeSeriesFields =>
+        _projection?.TimeSeriesFields ?? (SelectsByScript ? _script?.TimeSeriesFields : null) ?? [];
 
     /// <summary>Whether the query requests highlighting.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
@@ -363,13 +381,20 @@ public sealed class QueryResults : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (_isDisposed)
-            return;
+        if (!_isDisposed)
+            TakeSnapshot().Dispose();
+    }
 
+    /// <summary>The index that answers; null if none is used.</summary>
+    internal IndexAnswer? Answer => _found.Answer;
+
+    /// <summary>Ends the reading as <see cref="Dispose"/> does, but for the snapshot, which the caller must dispose.</summary>
+    internal DatabaseSnapshot TakeSnapshot()
+    {
         _isDisposed = true;
         _found.Notes?.Dispose();
         _source.Dispose();
-        _found.Snapshot.Dispose();
+        return _found.Snapshot;
     }
 
     /// <summary>Returns the index entry of the current result.</summary>

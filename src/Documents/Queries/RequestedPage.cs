@@ -36,6 +36,35 @@ internal static class RequestedPage
         ? null
         : new QueryBudget(request.MaxPages, request.MaxEntries, request.MaxTime);
 
+    /// <summary>Returns the plan and budget that a query is to have; null if none.</summary>
+    public static QueryOptions? OptionsOf(QueryContext context) =>
+        context.Query.WantsTimings || context.Request.WithPlan || BudgetOf(context.Request) is not null
+            ? new QueryOptions
+            {
+                Plan = context.Query.WantsTimings
+                    ? PlanDetail.Times
+                    : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
+                Budget = BudgetOf(context.Request),
+                TimeProvider = context.TimeProvider,
+            }
+            : null;
+
+    /// <summary>Returns what an index is asked for.</summary>
+    public static SearchRequest SearchOf(QueryContext context)
+    {
+        BoundQuery query = context.Query;
+        return new SearchRequest
+        {
+            Query = query.Condition,
+            Sort = query.Sort,
+            Skip = query.Filters ? 0 : query.Skip,
+            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
+            After = Position(context.Request),
+            WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
+            CountsHits = context.Request.CountsResults,
+        };
+    }
+
     /// <summary>Decodes the continuation of a request; empty if it has none.</summary>
     public static ReadOnlyMemory<byte> Position(QueryRequest request)
     {
@@ -78,6 +107,10 @@ internal static class RequestedPage
             throw new InvalidQueryException(
                 "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
                     + "limit and offset.");
+        if (query.Documents is not null)
+            throw new InvalidQueryException(
+                "Groups of some documents only cannot be gone on with, as they are made for each answer: page with limit and "
+                    + "offset.");
         if (query.Filters)
             throw new InvalidQueryException(
                 "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "

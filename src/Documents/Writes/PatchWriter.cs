@@ -132,6 +132,10 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
+    public byte[] DeclaredTimeSeries(int declared, string? id) =>
+        throw new ScriptException(
+            "A patch declares no time series: read entries by timeseries(this, 'Heartrate').get(from, to).");
+
     public void ChangeTimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes)
     {

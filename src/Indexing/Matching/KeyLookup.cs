@@ -8,6 +8,9 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Finds entries in the dictionary of keys.</summary>
 internal static class KeyLookup
 {
+    /// <summary>The byte that ends the text of a key, see <see cref="KeyQuery"/>.</summary>
+    private const byte EndOfText = 0xFF;
+
     /// <summary>Returns the ids of the entries with the keys, ascending.</summary>
     public static long[] Find(QueryContext context, KeyQuery query)
     {
@@ -17,16 +20,50 @@ internal static class KeyLookup
             if ((i & 1023) == 0)
                 context.Check();
             byte[] key = Encoding.UTF8.GetBytes(query.Keys[i]);
-            if (query.IsPrefix)
-                AddAll(context, key, ids);
-            else if (context.View.Find(key) is >= 0 and long id)
+            if (!query.IsPrefix && context.View.Find(key) is >= 0 and long id)
                 ids.Add(id);
+            AddAll(context, query.IsPrefix ? key : [.. key, EndOfText], ids);
         }
 
-        long[] found = [.. ids];
-        Array.Sort(found);
-        return found;
+        return Sorted(ids);
     }
+
+    /// <summary>Returns the ids of the entries with keys in a range, ascending.</summary>
+    public static long[] Find(QueryContext context, KeyRangeQuery query)
+    {
+        var ids = new HashSet<long>();
+        byte[] low = Encoding.UTF8.GetBytes(query.Low ?? "");
+        byte[]? high = query.High is null ? null : Encoding.UTF8.GetBytes(query.High);
+        if (context.View.Dictionary(TreeNames.Keys) is not { } keys)
+            return [];
+
+        using TermCursor cursor = keys.OpenCursor();
+        for (bool isThere = low.Length == 0 ? cursor.MoveFirst() : cursor.Seek(low); isThere; isThere = cursor.MoveNext())
+        {
+            Count(context);
+            if (high is not null && cursor.Key.SequenceCompareTo(high) > 0)
+                break;
+            if (IsIn(TextOf(cursor.Key), query, low, high))
+                ids.Add(EntryKey.Read(cursor.Value));
+        }
+
+        // Further entries of a text stand behind the longer texts that begin with it: a, ab, a(0xFF)1.
+        for (int length = 1; high is not null && length <= high.Length; length++)
+            if (IsIn(high.AsSpan(0, length), query, low, high))
+                AddAll(context, [.. high.AsSpan(0, length), EndOfText], ids);
+        return Sorted(ids);
+    }
+
+    private static bool IsIn(ReadOnlySpan<byte> text, KeyRangeQuery query, byte[] low, byte[]? high)
+    {
+        int fromLow = text.SequenceCompareTo(low), fromHigh = high is null ? -1 : text.SequenceCompareTo(high);
+        return (fromLow > 0 || (fromLow == 0 && (query.LowInclusive || query.Low is null)))
+            && (fromHigh < 0 || (fromHigh == 0 && query.HighInclusive));
+    }
+
+    /// <summary>Returns the part of a key that is text.</summary>
+    private static ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> key) =>
+        key.IndexOf(EndOfText) is >= 0 and int end ? key[..end] : key;
 
     private static void AddAll(QueryContext context, byte[] prefix, HashSet<long> ids)
     {
@@ -35,9 +72,21 @@ internal static class KeyLookup
         using TermCursor cursor = keys.OpenCursor();
         for (bool isThere = cursor.Seek(prefix); isThere && cursor.Key.StartsWith(prefix); isThere = cursor.MoveNext())
         {
-            if ((++context.Meter.Count.TermsScanned & 1023) == 0)
-                context.Check();
+            Count(context);
             ids.Add(EntryKey.Read(cursor.Value));
         }
+    }
+
+    private static void Count(QueryContext context)
+    {
+        if ((++context.Meter.Count.TermsScanned & 1023) == 0)
+            context.Check();
+    }
+
+    private static long[] Sorted(HashSet<long> ids)
+    {
+        long[] found = [.. ids];
+        Array.Sort(found);
+        return found;
     }
 }

@@ -68,6 +68,14 @@ internal sealed class QueryText
                 AddAll(keys.Keys, Add);
                 Add(keys.IsPrefix);
                 break;
+            case KeyRangeQuery keys:
+                Add(keys.Low is not null);
+                Add(keys.Low ?? "");
+                Add(keys.LowInclusive);
+                Add(keys.High is not null);
+                Add(keys.High ?? "");
+                Add(keys.HighInclusive);
+                break;
             default:
                 AddOfField(query);
                 break;

@@ -53,8 +53,12 @@ internal static class IndexWire
         else
             WriteFields(json, index.Fields);
 
-        json.WriteStartObject("Configuration");
-        json.WriteEndObject();
+        if (index.Definition is not { Configuration.Count: > 0 })
+        {
+            json.WriteStartObject("Configuration");
+            json.WriteEndObject();
+        }
+
         json.WriteEndObject();
     }
 

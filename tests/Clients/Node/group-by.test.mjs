@@ -34,7 +34,11 @@ const plain = row => {
     return copy;
 };
 
-class Group { }
+class Group {
+    constructor(fields) {
+        Object.assign(this, fields);
+    }
+}
 
 test("groups by a key, with count and sum", async () => {
     await withOrders(async ({ grouped }) => {
@@ -91,5 +95,25 @@ test("says what an index of groups is", async () => {
         assert.equal(statistics.errorsCount, 0);
         const definition = await store.maintenance.send(new GetIndexOperation("Auto/Orders/ByCountReducedByemployee"));
         assert.equal(definition.type, "AutoMapReduce");
+    });
+});
+
+test("filters groups, loads by their keys and computes with them", async () => {
+    await withOrders(async ({ store, asked }) => {
+        await seed(store, { "employees/1": new Group({ name: "Ada" }) });
+        assert.deepEqual(
+            await asked("from Orders group by employee order by employee filter sum(freight) > count() select employee, count() as n"),
+            [{ employee: "employees/1", n: 2 }, { employee: "employees/2", n: 2 }]);
+        assert.deepEqual(
+            await asked("from Orders as o group by o.employee order by o.employee load o.employee as e select { who: e ? e.name : o.employee, mean: sum(o.freight) / count() }"),
+            [{ who: "Ada", mean: 1.55 }, { who: "employees/2", mean: 5.1 }]);
+    });
+});
+
+test("groups the documents that meet a condition", async () => {
+    await withOrders(async ({ asked }) => {
+        assert.deepEqual(
+            await asked("from Orders (freight > $least) group by employee order by employee select employee, count() as n, sum(freight) as total", { least: 0.15 }),
+            [{ employee: "employees/1", n: 1, total: 3 }, { employee: "employees/2", n: 2, total: 10.2 }]);
     });
 });

@@ -203,3 +203,17 @@ test("terms of a field are paged", () => withDatabase(async store => {
     assert.deepEqual(await store.maintenance.send(new GetTermsOperation("Users", "name", null, 2)), ["ada", "bob"]);
     assert.deepEqual(await store.maintenance.send(new GetTermsOperation("Users", "name", "bob", 2)), ["cyd"]);
 }));
+
+test("settings of an index are given back, and fields may be kept alone", () => withDatabase(async store => {
+    await seed(store, people);
+    const definition = define("Users/Kept", "from u in docs.Users select new { u.name }", { name: { indexing: "No", storage: "Yes" } });
+    definition.configuration = { "Indexing.MapBatchSize": "128", "Indexing.Corax.IncludeDocumentScore": "true" };
+    await store.maintenance.send(new PutIndexesOperation(definition));
+    const kept = await store.maintenance.send(new GetIndexOperation("Users/Kept"));
+    assert.deepEqual(Object.fromEntries(Object.entries(kept.configuration).map(([key, value]) => [key.toLowerCase(), value])), { "indexing.mapbatchsize": "128", "indexing.corax.includedocumentscore": "true" });
+    assert.equal(await store.maintenance.send(new IndexHasChangedOperation(definition)), false);
+    const rows = await store.openSession().advanced.rawQuery("from index 'Users/Kept' where id() >= 'users/2' order by id() select name").waitForNonStaleResults().all();
+    assert.deepEqual(rows.map(row => row.name), ["Bob", "Cyd"]);
+    definition.configuration["Indexing.IndexEmptyEntries"] = "false";
+    await assert.rejects(store.maintenance.send(new PutIndexesOperation(definition)), /IndexEmptyEntries/);
+}));

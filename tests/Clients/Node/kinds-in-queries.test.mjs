@@ -48,6 +48,17 @@ test("a declared series stands beside fields of a raw query", () => withDatabase
     assert.deepEqual(row.series.results[0].max, [80]);
 }));
 
+test("a script calls a declared series", () => withDatabase(async store => {
+    await seedSeries(store);
+    const declared = "declare timeseries beats(x) { from x.Heartrate between $from and $to select max() } declare function top(u) { return beats(u).Results[0].Max[0]; } from Users as u where u.name = 'Ada' ";
+    const ask = text => store.openSession().advanced.rawQuery(declared + text).addParameter("from", at(10)).addParameter("to", at(20)).waitForNonStaleResults().single();
+    const row = await ask("select { name: u.name, top: top(u), series: beats(u) }");
+    assert.deepEqual([row.name, row.top], ["Ada", 80]);
+    assert.ok(row.series instanceof TimeSeriesAggregationResult);
+    assert.deepEqual(row.series, (await ask("select u.name as name, beats(u) as series")).series);
+    assert.deepEqual(row.series.results[0].max, [80]);
+}));
+
 test("queries include counters and time series, which cost no request then", () => withDatabase(async store => {
     await seedSeries(store);
     const session = store.openSession();

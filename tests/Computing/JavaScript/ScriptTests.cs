@@ -205,6 +205,8 @@ public sealed class ScriptTests
 
         public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) => [];
 
+        public byte[] DeclaredTimeSeries(int declared, string? id) => throw new NotSupportedException();
+
         public void ChangeTimeSeries(
             string id, string name, IReadOnlyList<TimeSeriesPoint> points,
             IReadOnlyList<(DateTime From, DateTime To)> deletes) => throw new NotSupportedException();

@@ -71,12 +71,29 @@ public sealed class GroupByTests : IDisposable
         "from Orders group by Lines[].Product, Lines[].Quantity order by Lines[].Quantity as long select Lines[].Product as p, "
             + "Lines[].Quantity as q",
         """{"p":"tea","q":1} {"p":"tea","q":2} {"p":"salt","q":3} {"p":"tea","q":4}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) where array(Lines[].Product) = 'salt' order by array(Lines[].Product) select "
+            + "count()",
+        """{"Count":1}""")]
     [InlineData("from Orders group by Kind select distinct count()", """{"Count":2}""")]
     [InlineData(
         "from @all_docs group by @metadata.@collection order by key() select key() as c, count()",
         """{"c":"Orders","Count":4} {"c":"Users","Count":1}""")]
     [InlineData("from Orders group by Kind order by Kind select Kind limit 1, 5", """{"Kind":"b"}""")]
     [InlineData("from Nothing group by Kind select Kind", "")]
+    [InlineData(
+        "from Orders group by ShipTo.City order by ShipTo.City filter count() = 1 select ShipTo.City as c",
+        """{"c":null} {"c":"Bern"}""")]
+    [InlineData(
+        "from Orders as o group by o.ShipTo.City as City where City != null filter sum(o.Freight) < count() and City = 'BERLIN' or "
+            + "startsWith(City, 'x') select City, sum(Freight) as f",
+        """{"City":"Berlin","f":1.6}""")]
+    [InlineData(
+        "from Orders group by Kind, ShipTo.City order by Kind, ShipTo.City filter true and not ShipTo.City in ('bern') select Kind, "
+            + "ShipTo.City as c limit 1 filter_limit 3",
+        """{"Kind":"a","c":"Berlin"}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) filter array(Lines[].Product) = 'salt' select count()", """{"Count":1}""")]
     [InlineData("from Orders group by Missing select Missing, count()", """{"Missing":null,"Count":4}""")]
     public async Task Every_clause_works_over_groups(string text, string expected)
     {
@@ -96,6 +113,9 @@ public sealed class GroupByTests : IDisposable
     [InlineData("from Orders group by Kind, Kind", "given twice")]
     [InlineData("from Orders group by id()", "'id()' is no key")]
     [InlineData("from Orders group by Kind where id() = 'orders/1'", "Groups have no id")]
+    [InlineData("from Orders group by Kind filter Freight > 1", "'Freight' is no key of 'group by'")]
+    [InlineData("from Orders group by Kind filter count() > Freight", "'Freight' is no key of 'group by'")]
+    [InlineData("from Orders group by Kind filter id() = 'orders/1'", "Groups have no id")]
     [InlineData("from Orders group by Kind select count(Freight)", "takes no field")]
     [InlineData("from Orders group by Kind select sum()", "'sum()' takes a field")]
     [InlineData("from Orders group by Kind select avg(Freight)", "'avg()' cannot be selected of a group")]
@@ -149,19 +169,42 @@ public sealed class GroupByTests : IDisposable
     {
         await PutOrdersAsync();
         await _database.PutAsync("orders/bad", $$"""{"Kind":"{{new string('x', 40_000)}}"}""", "Orders");
-        await _database.PutAsync("orders/huge", """{"Kind":"a","Freight":1e5000}""", "Orders");
         Answer answer = await _database.AskAsync("from Orders group by Kind order by Kind select Kind, count(), sum(Freight)");
         Assert.Equal(["""{"Kind":"a","Count":2,"Freight":1.6}""", """{"Kind":"b","Count":2,"Freight":2}"""], answer.Bodies);
-        Assert.Equal(
-            ["orders/bad", "orders/huge"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId).Order());
+        Assert.Equal(["orders/bad"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId));
 
         await _database.PutAsync("orders/bad", """{"Kind":"a"}""", "Orders");
-        await _database.DeleteAsync("orders/huge");
         Assert.Equal(
             """{"Kind":"a","Count":3,"Freight":1.6}""",
             (await _database.AskAsync(
                 "from Orders group by Kind order by Kind select Kind, count(), sum(Freight)")).Bodies.First());
         Assert.Empty(_database.Indexes.Errors(answer.Index));
+    }
+
+    /// <summary>An index that a later query has widened answers an earlier one as before.</summary>
+    [Fact]
+    public async Task Values_that_cannot_be_aggregated_leave_no_document_out()
+    {
+        await PutOrdersAsync();
+        string text = new string('z', 32_767) + "ö", cut = new('z', 32_767); // the last character has two bytes
+        await _database.PutAsync("orders/5", $$"""{"Kind":"a","Freight":1e5000,"Note":"{{text}}"}""", "Orders");
+        await _database.PutAsync("orders/6", $$"""{"Kind":"b","Freight":1,"Note":{{new string('9', 33_000)}} }""", "Orders");
+        await CheckAsync("count()", """{"Count":3} {"Count":3}""");
+        await CheckAsync("sum(Freight)", """{"Freight":null} {"Freight":3}""");
+        await CheckAsync("max(Note) as M, min(Note) as L", $$"""{"M":"{{cut}}","L":"{{cut}}"} {"M":null,"L":null}""");
+        await CheckAsync("count()", """{"Count":3} {"Count":3}""");
+        Answer answer = await _database.AskAsync("from Orders group by Kind where sum(Freight) = null select Kind");
+        Assert.Equal(["""{"Kind":"a"}"""], answer.Bodies);
+        Assert.Empty(_database.Indexes.Errors(answer.Index));
+
+        await _database.PutAsync("orders/5", """{"Kind":"a","Freight":1e-1,"Note":"a"}""", "Orders");
+        await _database.PutAsync("orders/7", $$"""{"Kind":"a","Note":"{{text}}{{text}}"}""", "Orders");
+        await CheckAsync("sum(Freight), max(Note) as M, min(Note) as L",
+            $$"""{"Freight":1.7,"M":"{{cut}}","L":"a"} {"Freight":3,"M":null,"L":null}""");
+
+        async Task CheckAsync(string select, string expected) => Assert.Equal(
+            expected,
+            string.Join(' ', (await _database.AskAsync($"from Orders group by Kind order by Kind select {select}")).Bodies));
     }
 
     private async Task PutOrdersAsync()

@@ -57,7 +57,11 @@ internal sealed class GroupOracle(Random random)
     /// Bodies of <c>group by Ship.City select Ship.City, count(), sum(Freight), min(Freight) as Least, max(Freight)</c>, in no
     /// order.
     /// </summary>
-    public IEnumerable<string> ByCity() => _orders.Values.GroupBy(order => order.City.Canonical)
+    /// <param name="idPrefix">The beginning of the ids of the documents that are grouped.</param>
+    public IEnumerable<string> ByCity(string idPrefix = "") => _orders
+        .Where(order => order.Key.StartsWith(idPrefix, StringComparison.Ordinal))
+        .Select(static order => order.Value)
+        .GroupBy(order => order.City.Canonical)
         .Select(
             group =>
                 $"{{\"Ship.City\":{group.Key},\"Count\":{group.Count()},\"Freight\":"

@@ -60,6 +60,10 @@ public sealed class GroupOracleTests
                 await CheckAsync(database, ByCity, oracle.ByCity(), isPaused, seed);
                 await CheckAsync(database, ByCityAndQuantities, oracle.ByCityAndQuantities(), isPaused, seed);
                 await CheckAsync(database, ByLine, oracle.ByLine(), isPaused, seed);
+                foreach (string condition in (string[])
+                    ["startsWith(id(), 'orders/1')", "startsWith(id(), 'orders/1') and exists(Padding)"])
+                    await CheckAsync(database, Of(ByCity, condition), oracle.ByCity("orders/1"), isPaused, seed);
+                await CheckAsync(database, Of(ByLine, "true"), oracle.ByLine(), isPaused, seed);
             }
         }
         finally
@@ -167,6 +171,9 @@ public sealed class GroupOracleTests
         Assert.InRange(reduced[1], 2, 5);
         Assert.InRange(reduced[2], reduced[1], 7);
     }
+
+    private static string Of(string text, string condition) =>
+        text.Replace("from Orders ", $"from Orders ({condition}) ", StringComparison.Ordinal);
 
     private static async Task ChangeAsync(Database database, GroupOracle oracle, Random random)
     {

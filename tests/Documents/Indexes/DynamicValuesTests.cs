@@ -42,9 +42,7 @@ public sealed class DynamicValuesTests
     public void Fixed_fields_need_not_be_indexed_beside_those_that_documents_name()
     {
         var definition = new IndexDefinition { Name = "Products", Computes = true, Fields = [_unindexed] };
-        Assert.Same(definition, DefinitionCheck.Require(definition, AnalyzerSet.BuiltIn, namesFields: true));
-        Assert.Throws<InvalidIndexDefinitionException>(
-            () => DefinitionCheck.Require(definition, AnalyzerSet.BuiltIn, namesFields: false));
+        Assert.Same(definition, DefinitionCheck.Require(definition, AnalyzerSet.BuiltIn));
     }
 
     private sealed class NamingMap : IndexMap

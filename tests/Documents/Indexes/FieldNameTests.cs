@@ -140,14 +140,31 @@ public sealed class FieldNameTests : IAsyncLifetime
         results.WriteCurrent(row);
         Assert.StartsWith(
             "{\"Secret\":\"Fox Tales\"", System.Text.Encoding.UTF8.GetString(row.WrittenSpan), StringComparison.Ordinal);
-        InvalidIndexDefinitionException error = Assert.Throws<InvalidIndexDefinitionException>(
-            () => _database.Indexes.Put(new IndexDefinition
-            {
-                Name = "Nothing",
-                Collections = ["Notes"],
-                Fields = [new() { Name = "Secret", Path = "In.Title", Indexing = FieldIndexing.No }],
-            }));
-        Assert.Contains("none of its fields is indexed", error.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Such an index keeps what is selected, and knows its documents by their ids.</summary>
+    [Fact]
+    public async Task An_index_may_have_fields_that_are_selected_alone()
+    {
+        _database.Indexes.Put(new IndexDefinition
+        {
+            Name = "Kept",
+            Collections = ["Notes"],
+            Fields = [new() { Name = "Secret", Path = "In.Title", Indexing = FieldIndexing.No, Stored = true }],
+        });
+        foreach (string query in (string[])["order by id() as alphaNumeric", "where id() >= 'n' order by id() as alphaNumeric"])
+            Assert.Equal(
+                ["""{"Secret":"Fox Tales"}""", """{"Secret":"Dogs"}""", """{"Secret":null}"""],
+                (await _database.AskAsync($"from index Kept {query} select Secret")).Bodies);
+        await _database.PutAsync("notes/2", """{"In":{"Title":"Cats"}}""", "Notes");
+        await _database.DeleteAsync("notes/1");
+        Answer answer = await _database.AskAsync("from index Kept order by id() as alphaNumeric select Secret");
+        Assert.Equal(["""{"Secret":"Cats"}""", """{"Secret":null}"""], answer.Bodies);
+        Assert.Equal(2, answer.Total);
+        Assert.Contains(
+            "not looked for",
+            (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from index Kept where Secret = 'x'"))).Message,
+            StringComparison.Ordinal);
     }
 
     [Theory]

@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using Treepie.Indexes;
 
@@ -142,20 +143,58 @@ public sealed class PathMapTests
     }
 
     [Fact]
-    public void Settings_of_how_another_program_works_are_passed_over_and_others_refused()
+    public void Settings_are_kept_and_those_that_this_program_does_not_do_are_refused()
     {
-        const string Begin = """{"Name":"X","Collections":["A"],"Fields":{"a":{}},"Configuration":{""";
-        Assert.Single(Read(Begin + "\"Indexing.MapBatchSize\":\"10\",\"indexing.corax.x\":\"1\"}}", isWhole: true).Fields);
-        foreach ((string setting, string advice) in new[]
+        const string Begin =
+            """{"Name":"X","Collections":["A"],"Fields":{"a":{},"b":{"Indexing":"Search"},"c":{"Indexing":"Search","Analyzer":"SimpleAnalyzer"}},"Configuration":{""";
+        IndexDefinition definition = Read(
+            Begin + "\"Indexing.MapBatchSize\":10,\"indexing.corax.x\":\"1\",\"Indexing.IndexEmptyEntries\":true,\"Indexing.New\":null}}",
+            isWhole: true);
+        Assert.Equal(
+            ["Indexing.IndexEmptyEntries=true", "Indexing.MapBatchSize=10", "indexing.corax.x=1"],
+            definition.Configuration.Select(static one => $"{one.Key}={one.Value}").Order(StringComparer.Ordinal));
+        Assert.Contains(
+            """
+            "Configuration":{"Indexing.IndexEmptyEntries":"true","Indexing.MapBatchSize":"10","indexing.corax.x":"1"},
+            """,
+            Encoding.UTF8.GetString(JsonOf(definition)), StringComparison.Ordinal);
+        Assert.True(Read(Encoding.UTF8.GetString(JsonOf(definition)), isWhole: true).IsSameAs(definition));
+        Assert.False((definition with { Configuration = new Dictionary<string, string>() }).IsSameAs(definition));
+        foreach ((string setting, string value, string advice) in new[]
         {
-            ("Indexing.Analyzers.Search.Default", "names an analyzer"),
-            ("Indexing.IndexMissingFieldsAsNull", "has not"),
+            ("Indexing.Analyzers.Default", "StandardAnalyzer", "__all_fields"),
+            ("Indexing.IndexMissingFieldsAsNull", "false", "Leave it out"),
+            ("indexing.indexemptyentries", "False", "answers as with 'true'"),
+            ("a", "b", "begin with 'Indexing.'"),
         })
             Assert.Contains(
                 advice,
                 Assert.Throws<InvalidIndexDefinitionException>(
-                    () => Read(Begin + $"\"{setting}\":\"x\"}}}}", isWhole: true)).Message,
+                    () => Read(Begin + $"\"{setting}\":\"{value}\"}}}}", isWhole: true)).Message,
                 StringComparison.Ordinal);
+        foreach (string wrong in (string[])["\"Indexing.A\":{}", "\"Indexing.A\":[1]"])
+            Assert.Throws<InvalidIndexDefinitionException>(() => Read(Begin + wrong + "}}", isWhole: true));
+    }
+
+    [Fact]
+    public void The_setting_of_an_analyzer_is_that_of_fields_of_words_without_one()
+    {
+        const string Settings =
+            ""","Configuration":{"Indexing.Analyzers.Search.Default":"EnglishAnalyzer","Indexing.Analyzers.Default":"Raven.LowerCaseKeywordAnalyzer"}}""",
+            Fields = ""","Fields":{"b":{"Indexing":"Search"},"c":{"Indexing":"Search","Analyzer":"SimpleAnalyzer"}}""";
+        foreach (string begin in (string[])
+        [
+            """{"Name":"X","Collections":["A"],"Fields":{"a":{},"b":{"Indexing":"Search"},"c":{"Indexing":"Search","Analyzer":"SimpleAnalyzer"}}""",
+            """{"Name":"X","Maps":["from o in docs.A select new { o.a, o.b, o.c }"]""" + Fields,
+        ])
+            Assert.Equal(
+                [null, "EnglishAnalyzer", "SimpleAnalyzer"],
+                Read(begin + Settings, isWhole: true).Fields.Select(static field => field.Analyzer));
+
+        // the fields of a map that computes are known when it is compiled
+        using JsonDocument computed = JsonDocument.Parse(
+            """{"Name":"X","Maps":["from o in docs.A select new { a = o.a + 1 }"]""" + Settings);
+        Assert.Equal("EnglishAnalyzer", IndexDefinition.FromJson(computed.RootElement).AllFields?.Analyzer);
     }
 
     [Fact]

@@ -14,17 +14,10 @@ internal static class DefinitionCheck
     /// <summary>Returns the definition if it can be built.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="analyzers">The available analyzers.</param>
-    /// <param name="namesFields">Whether documents determine names of further fields.</param>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
-    public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers, bool namesFields)
+    public static IndexDefinition Require(IndexDefinition definition, AnalyzerSet analyzers)
     {
         RequireForm(definition);
-        if (!namesFields
-            && definition.Fields.Count > 0
-            && definition.Fields.All(static field => field.Indexing == FieldIndexing.No))
-            throw Refuse(
-                definition, "Fields",
-                "none of its fields is indexed (\"Indexing\": \"No\"), so nothing would be found: index one of them.");
         foreach (IndexFieldDefinition field in definition.FieldOptions)
             CheckAnalyzer(definition, field, analyzers);
         if (definition.CompoundFields.Count > IndexWriter.MaxCompounds)
@@ -71,7 +64,8 @@ internal static class DefinitionCheck
         }
 
         if (definition.AllFields is { } all)
-            CheckOptions(definition, all);
+            // the analyzer is that of fields of words, which say so themselves
+            CheckOptions(definition, all.Indexing == FieldIndexing.Default ? all with { Analyzer = null } : all);
         if (definition.Boost is { } boost && (FieldPath.TryParse(boost) is not { } path || path.Text == FieldPath.MetadataMember))
             throw Refuse(definition, "Boost", $"'{boost}' is not the path of a number.");
         if (IndexDefinitionJson.Write(definition).Length > IndexDefinition.MaxBytes)

@@ -59,6 +59,24 @@ internal sealed class DefinitionReader(string indexName)
         return sources;
     }
 
+    /// <summary>Reads settings: texts by their names, or numbers and booleans, which are the same as their texts.</summary>
+    public IReadOnlyDictionary<string, string> Settings(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return new Dictionary<string, string>();
+        if (member.Value.ValueKind != JsonValueKind.Object
+            || member.Value.EnumerateObject()
+                .Any(static setting => setting.Value.ValueKind is JsonValueKind.Object or JsonValueKind.Array))
+            throw Refuse(member.Name, $"'{member.Name}' is an object of texts by their names.");
+        var settings = new Dictionary<string, string>(StringComparer.Ordinal);
+        foreach (JsonProperty setting in member.Value.EnumerateObject())
+            if (setting.Value.ValueKind == JsonValueKind.String)
+                settings[setting.Name] = setting.Value.GetString() ?? "";
+            else if (setting.Value.ValueKind != JsonValueKind.Null)
+                settings[setting.Name] = setting.Value.GetRawText();
+        return settings;
+    }
+
     public List<CompoundField> Compounds(JsonProperty member)
     {
         if (member.Value.ValueKind == JsonValueKind.Null)

@@ -19,6 +19,7 @@ internal static class IndexDefinitionJson
     public const string AllFields = "__all_fields";
 
     private const string Archived = "ArchivedDataProcessingBehavior";
+    private const string Configuration = "Configuration";
     private const string OutputCollection = "OutputReduceToCollection";
     private const string OutputPattern = "PatternForOutputReduceToCollectionReferences";
     private const string OutputReferences = "PatternReferencesCollectionName";
@@ -77,6 +78,15 @@ internal static class IndexDefinitionJson
             json.WriteEndObject();
         }
 
+        if (definition.Configuration.Count > 0)
+        {
+            json.WriteStartObject(Configuration);
+            foreach ((string name, string value) in definition.Configuration.OrderBy(
+                static setting => setting.Key, StringComparer.Ordinal))
+                json.WriteString(name, value);
+            json.WriteEndObject();
+        }
+
         if (definition.CompoundFields.Count > 0)
         {
             json.WriteStartArray("CompoundFields"u8);
@@ -119,7 +129,8 @@ internal static class IndexDefinitionJson
         string? boost = null, reduce = null, output = null, pattern = null, references = null;
         bool computes = false;
         var archived = ArchivedDocuments.ExcludeArchived;
-        IReadOnlyDictionary<string, string> sources = new Dictionary<string, string>();
+        IReadOnlyDictionary<string, string> sources = new Dictionary<string, string>(),
+            settings = new Dictionary<string, string>();
         foreach (JsonProperty member in json.EnumerateObject())
         {
             switch (member.Name)
@@ -150,6 +161,9 @@ internal static class IndexDefinitionJson
                 case "AdditionalSources":
                     sources = reader.Codes(member);
                     break;
+                case Configuration:
+                    settings = reader.Settings(member);
+                    break;
                 case "CompoundFields":
                     compounds = reader.Compounds(member);
                     break;
@@ -167,7 +181,7 @@ internal static class IndexDefinitionJson
                         throw reader.Refuse(
                             member.Name,
                             $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost, Maps, Reduce, "
-                                + $"AdditionalSources and Fields.");
+                                + $"AdditionalSources, Configuration and Fields.");
                     break;
             }
         }
@@ -183,6 +197,7 @@ internal static class IndexDefinitionJson
             PatternForOutputReduceToCollectionReferences = pattern,
             PatternReferencesCollectionName = references,
             AdditionalSources = sources,
+            Configuration = settings,
             CompoundFields = compounds,
             Computes = computes,
             ArchivedDocuments = archived,

@@ -5,26 +5,11 @@ namespace Treepie.Indexes.Definitions;
 
 /// <summary>
 /// Reads a definition as sent by clients: this program's form, or RavenDB's with maps. Maps that only name paths become a
-/// definition by path; others compute. Null, false and empty values are ignored, and so are settings of how RavenDB does its
-/// work. Settings that would change results and are not supported are rejected.
+/// definition by path; others compute. Null, false and empty values are ignored.
 /// </summary>
 internal static class WireDefinition
 {
     private const string Assemblies = "AdditionalAssemblies";
-
-    /// <summary>
-    /// The prefixes of settings that only configure how RavenDB does its work (engine, batch sizes, memory) and do not
-    /// change results.
-    /// </summary>
-    private static readonly string[] _ofWork =
-    [
-        "Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType", "Indexing.Map", "Indexing.Scratch",
-        "Indexing.MaxTime", "Indexing.MinNumberOf", "Indexing.NumberOf", "Indexing.Throttling", "Indexing.QueryClauseCache",
-        "Indexing.Lucene.", "Indexing.Corax.", "Indexing.Encrypted.", "Indexing.ManagedAllocations", "Indexing.LargeSegment",
-        "Indexing.TransactionSizeLimit", "Indexing.MaxStepsForScript", "Indexing.AllowStringCompilation",
-        "Indexing.History", "Indexing.CleanupInterval", "Indexing.TimeSinceLastQuery", "Indexing.TimeToWaitBefore",
-        "Indexing.GlobalScratch", "Indexing.Optimization",
-    ];
 
     /// <summary>Members of computed strings, times, time spans and arrays.</summary>
     private static readonly FrozenSet<string> _membersOfValues = FrozenSet.Create(
@@ -44,8 +29,7 @@ internal static class WireDefinition
     {
         IndexDefinition definition = IndexDefinitionJson.Read(
             json,
-            name => name is "Configuration"
-                || name is Assemblies
+            name => name is Assemblies
                 || _passedOver.Contains(name)
                 || !IsGiven(json, name));
         if (IsGiven(json, Assemblies))
@@ -53,9 +37,7 @@ internal static class WireDefinition
                 definition.Name, Assemblies,
                 "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is "
                     + "in their maps; further functions in JavaScript are taken in 'AdditionalSources'.");
-        if (IsGiven(json, "Configuration"))
-            CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
-        return OfMaps(definition);
+        return OfMaps(IndexConfiguration.Apply(definition));
     }
 
     /// <summary>Returns a definition with <c>Computes</c> set according to its maps and reduce.</summary>
@@ -91,23 +73,6 @@ internal static class WireDefinition
     /// </summary>
     private static bool IsOfValue(IndexFieldDefinition field) =>
         field.Path is { } path && path.LastIndexOf('.') is > 0 and var dot && _membersOfValues.Contains(path[(dot + 1)..]);
-
-    private static void CheckConfiguration(string index, JsonElement settings)
-    {
-        string? unknown = settings.ValueKind == JsonValueKind.Object
-            ? settings.EnumerateObject()
-                .Select(setting => setting.Name)
-                .FirstOrDefault(
-                    name => !Array.Exists(_ofWork, begin => name.StartsWith(begin, StringComparison.OrdinalIgnoreCase)))
-            : settings.ToString();
-        if (unknown is not null)
-            throw new InvalidIndexDefinitionException(
-                index, "Configuration",
-                unknown.StartsWith("Indexing.Analyzers.", StringComparison.OrdinalIgnoreCase)
-                    ? $"its setting '{unknown}' names an analyzer: give it to the fields ('Analyzer'), or to all of them under "
-                        + $"'__all_fields'."
-                    : $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
-    }
 
     private static bool IsGiven(JsonElement json, string name) =>
         json.TryGetProperty(name, out JsonElement value) && value.ValueKind switch

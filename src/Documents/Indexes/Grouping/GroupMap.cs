@@ -187,7 +187,7 @@ internal sealed class GroupMap : IndexMap
         var state = new AggregateState(aggregate.Kind);
         foreach (FoundValue value in values)
             if (GoesWith(row, value))
-                state.AddValue(value.Value, aggregate.Path);
+                state.AddValue(value.Value);
         state.WriteTo(output);
     }
 }

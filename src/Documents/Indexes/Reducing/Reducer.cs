@@ -63,6 +63,10 @@ internal sealed class Reducer(
         }
     }
 
+    /// <summary>Adds the result of a group, an object, as its entry to the batch.</summary>
+    public void PutResult(byte[] group, ReadOnlySpan<byte> json, IndexBatch batch) =>
+        PutEntry(EntryKey(group, 0), json, batch);
+
     /// <summary>Puts and deletes mapped results; returns the changes ordered by group and place.</summary>
     private static ReadOnlySpan<GroupChange> ApplyDocuments(
         ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
@@ -207,11 +211,4 @@ internal sealed class Reducer(
     /// <summary>Returns a description of a group for messages: the values of its key, or their hash.</summary>
     public static string Label(ReadOnlySpan<byte> group) =>
         group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
-
-    private sealed class KeyOrder : IComparer<byte[]>
-    {
-        public static readonly KeyOrder Instance = new();
-
-        public int Compare(byte[]? x, byte[]? y) => x.AsSpan().SequenceCompareTo(y);
-    }
 }

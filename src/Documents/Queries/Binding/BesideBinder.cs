@@ -45,6 +45,10 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
         return ProjectedField.OfBeside(item.Alias ?? key, new SelectedCompareExchange(key));
     }
 
+    /// <summary>Binds a declared time series for scripts. See <see cref="TimeSeriesBinder.BindDeclared"/>.</summary>
+    public (string? Parameter, SelectedTimeSeries Series) BindDeclared(Declaration declared) =>
+        new TimeSeriesBinder(query, parameters, fields).BindDeclared(declared);
+
     /// <summary>Binds a call in INCLUDE. Returns false if it is none of these methods.</summary>
     public bool TryInclude(MethodExpression method)
     {

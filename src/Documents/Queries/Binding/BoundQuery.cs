@@ -19,6 +19,9 @@ internal sealed record BoundQuery
     /// <summary>The groups to query, for <see cref="SourceKind.AutoIndex"/>. Null if documents are queried.</summary>
     public GroupDefinition? Groups { get; init; }
 
+    /// <summary>The query for the documents that are grouped; null if documents are queried, or all are grouped.</summary>
+    public BoundQuery? Documents { get; init; }
+
     /// <summary>The offset of the condition in the query text; 0 if there is none.</summary>
     public int ConditionPosition { get; init; }
 

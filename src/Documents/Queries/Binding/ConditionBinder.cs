@@ -104,6 +104,8 @@ internal sealed class ConditionBinder(
         FieldValue value = parameters.Value(compare.Right);
         if (fields.IsKey(compare.Left) && compare.Operator is CompareOperator.Equal or CompareOperator.NotEqual)
             return compare.Operator == CompareOperator.Equal ? ByKey([value]) : new NotQuery(ByKey([value]));
+        if (fields.IsKey(compare.Left))
+            return BindKeyRange(compare, value);
         string field =
             (value.Kind == FieldValueKind.Null
                 ? fields.Existing(compare.Left, kind)
@@ -130,6 +132,25 @@ internal sealed class ConditionBinder(
     private static AutoIndexFieldKind KindOf(Expression operand, AutoIndexFieldKind kind) =>
         UtcTexts.Is(operand) ? AutoIndexFieldKind.Utc : kind;
 
+    /// <summary>
+    /// Matches documents by the order of their ids, ignoring case. Groups have no ids, and no id is less or greater than what is
+    /// no text.
+    /// </summary>
+    private IndexQuery BindKeyRange(CompareExpression compare, FieldValue value)
+    {
+        RequireOrder(value, compare.Right);
+        if (value is not { Kind: FieldValueKind.Text, Text: { } text } || fields.HasNoIds)
+            return new MatchNoneQuery();
+        string id = TextMethodBinder.Bound(text);
+        return compare.Operator switch
+        {
+            CompareOperator.Less => new KeyRangeQuery(null, false, id, false),
+            CompareOperator.LessOrEqual => new KeyRangeQuery(null, false, id, true),
+            CompareOperator.Greater => new KeyRangeQuery(id, false, null, false),
+            _ => new KeyRangeQuery(id, true, null, false),
+        };
+    }
+
     /// <summary>A UTC time may be stored with or without a trailing <c>Z</c>; matches both forms.</summary>
     private static IndexQuery Equal(string field, FieldValue value, AutoIndexFieldKind kind) =>
         TimeText.Is(value, kind)
@@ -138,7 +159,8 @@ internal sealed class ConditionBinder(
 
     private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
     {
-        string field = fields.Field(between.Operand, kind).SchemaName;
+        bool isKey = fields.IsKey(between.Operand);
+        string field = isKey ? "" : fields.Field(between.Operand, kind).SchemaName;
         kind = KindOf(between.Operand, kind);
         FieldValue low = parameters.Value(between.Low);
         FieldValue high = parameters.Value(between.High);
@@ -148,6 +170,8 @@ internal sealed class ConditionBinder(
             return new MatchNoneQuery();
         if ((low.Kind == FieldValueKind.Text) != (high.Kind == FieldValueKind.Text))
         {
+            if (isKey)
+                return new MatchNoneQuery();
             // Clients write an unbounded end of a range this way.
             if (low is { Kind: FieldValueKind.Text, Text: "*" })
                 return new RangeQuery(field, null, false, high, true);
@@ -157,6 +181,10 @@ internal sealed class ConditionBinder(
                 query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
         }
 
+        if (isKey)
+            return low.Text is { } first && high.Text is { } last && !fields.HasNoIds
+                ? new KeyRangeQuery(TextMethodBinder.Bound(first), true, TextMethodBinder.Bound(last), true)
+                : new MatchNoneQuery();
         return new RangeQuery(field, TimeText.First(low, kind), true, TimeText.Last(high, kind), true);
     }
 

@@ -160,6 +160,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     /// <summary>Whether the entries of the index are groups of documents, so that none has an id.</summary>
     public bool IsOverGroups => index is { Reduction: not null } or StaticIndexMapping { Definition.Reduce: not null };
 
+    /// <summary>Whether the entries of the index belong to no document whose id is their key.</summary>
+    public bool HasNoIds => index is { KeepsObjects: true };
+
     /// <summary>
     /// The error for a field that the index lacks or that does not support the condition: lists the index's fields, or says what
     /// the field of that name supports.

@@ -1,3 +1,4 @@
+using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
@@ -43,7 +44,10 @@ internal sealed class GroupBinder
             GroupBy = [],
             Where = _query.Where is null ? null : OverGroups(_query.Where),
             OrderBy = [.. _query.OrderBy.Select(OverGroups)],
+            Load = [.. _query.Load.Select(load => load with { Source = OverGroups(load.Source) })],
+            Filter = _query.Filter is null ? null : OverGroups(_query.Filter),
             Select = SelectOverGroups(),
+            GroupKeys = [.. _byName.Select(static pair => new GroupKeyName(pair.Key, pair.Value.Member))],
         };
         return (query, new GroupDefinition(_query.From.Name, _keys, _aggregates, []));
     }
@@ -94,10 +98,13 @@ internal sealed class GroupBinder
     {
         PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(expression) is { } key =>
             Member(expression, key.Member),
+        PathExpression path when IsLoaded(path) => path,
         PathExpression path when !IsWord(path) => throw NoKey(path, PathOf(path)),
+        MethodExpression method when IsFunction(method) => CallOverGroups(method),
         MethodExpression method when method.Is("id") =>
             throw Error(method, "Groups have no id: 'id()' does not go with 'group by'."),
         MethodExpression method when IsAggregate(method) => Member(method, GroupKey.MemberOf(Aggregate(method))),
+        MethodExpression method when ArrayOf(method) is { } array => Member(method, array.Member),
         MethodExpression method => method with
         {
             Arguments = [
@@ -106,7 +113,8 @@ internal sealed class GroupBinder
                         ? argument with { Value = OverGroups(argument.Value) }
                         : argument)]
         },
-        CompareExpression compare => compare with { Left = OverGroups(compare.Left) },
+        CompareExpression compare =>
+            compare with { Left = OverGroups(compare.Left), Right = ValueOverGroups(compare.Right) },
         BetweenExpression between => between with { Operand = OverGroups(between.Operand) },
         InExpression list => list with { Operand = OverGroups(list.Operand) },
         AndExpression and => and with { Clauses = [.. and.Clauses.Select(OverGroups)] },
@@ -115,6 +123,30 @@ internal sealed class GroupBinder
         _ => expression,
     };
 
+    /// <summary>Rewrites what may be a member of the group, and leaves values as they are.</summary>
+    private Expression ValueOverGroups(Expression expression) =>
+        expression is PathExpression || (expression is MethodExpression method && (IsAggregate(method) || IsFunction(method)))
+            ? OverGroups(expression)
+            : expression;
+
+    /// <summary>Rewrites a call of a declared function, which can be given the group itself.</summary>
+    private MethodExpression CallOverGroups(MethodExpression call) => call with
+    {
+        Arguments = [
+            .. call.Arguments.Select(
+                argument => IsGroup(argument.Value) ? argument : argument with { Value = ValueOverGroups(argument.Value) })]
+    };
+
+    private bool IsFunction(MethodExpression method) =>
+        _query.Declarations.Any(one => !one.IsTimeSeries && one.Name == method.Name);
+
+    /// <summary>Whether an expression is the alias of the query alone.</summary>
+    private bool IsGroup(Expression expression) =>
+        expression is PathExpression { Segments: [{ Elements.Count: 0 } only] } && only.Name == _query.From.Alias;
+
+    /// <summary>Whether a path begins with the name of a loaded document.</summary>
+    private bool IsLoaded(PathExpression path) => _query.Load.Any(load => load.Alias == path.Segments[0].Name);
+
     private static bool IsCondition(Expression expression) =>
         expression is MethodExpression or CompareExpression or BetweenExpression or InExpression or AndExpression or OrExpression
             or NotExpression;
@@ -122,6 +154,12 @@ internal sealed class GroupBinder
     /// <summary>Whether a path is a keyword rather than a field: the operator of <c>search()</c>.</summary>
     private static bool IsWord(PathExpression path) =>
         path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
+
+    /// <summary>Returns the key that is the whole content of an array, or null if the call is none.</summary>
+    private GroupKey? ArrayOf(MethodExpression method) =>
+        method.Is("array") && method.Arguments is [{ } only]
+            ? _byName.GetValueOrDefault($"array({PathOf(only.Value)})")
+            : null;
 
     private static bool IsAggregate(MethodExpression method) =>
         method.Is("count") || method.Is("key") || KindOf(method) is not null;
@@ -161,6 +199,34 @@ internal sealed class GroupBinder
                 method, $"A query with 'group by' takes {GroupDefinition.MaxAggregates} of sum(), min() and max() at the most.");
     }
 
+    /// <summary>
+    /// Returns the member of groups that a call in a script stands for: of <c>count()</c>, <c>key()</c>, and of <c>sum</c>,
+    /// <c>min</c>, <c>max</c> and <c>array</c> of a path. Returns null for any other.
+    /// </summary>
+    /// <param name="name">The function.</param>
+    /// <param name="argument">What stands between its parentheses.</param>
+    /// <param name="position">Where the call stands in the query.</param>
+    public string? MemberOfCall(string name, string argument, int position)
+    {
+        if (_query.Declarations.Any(one => one.Name == name))
+            return null;
+        string prefix = _query.From.Alias + ".";
+        if (_query.From.Alias is not null && argument.StartsWith(prefix, StringComparison.Ordinal))
+            argument = argument[prefix.Length..];
+        var path = new LiteralExpression(position, LiteralKind.String, argument);
+        var method = new MethodExpression(position, name, argument.Length == 0 ? [] : [new MethodArgument(path, null)]);
+        if (name == "array")
+            return _byName.GetValueOrDefault($"array({argument})")?.Member;
+        bool isPlain = name is "count" or "key";
+        return (isPlain && argument.Length == 0)
+            || (!isPlain
+                && KindOf(method) is not null
+                && argument.All(static one => char.IsLetterOrDigit(one) || one is '_' or '@' or '.' or '[' or ']')
+                && FieldPath.TryParse(argument) is not null)
+                ? GroupKey.MemberOf(Aggregate(method))
+                : null;
+    }
+
     private GroupKey? KeyOf(Expression expression)
     {
         string? text = expression switch
@@ -179,8 +245,8 @@ internal sealed class GroupBinder
     {
         if (_query.Select is { Script: null, Items.Count: > 0 } select)
             return select with { Items = [.. select.Items.Select(SelectItem)] };
-        if (_query.Select is { Script: not null })
-            return _query.Select;
+        if (_query.Select is { Script: { } script } computed)
+            return computed with { Script = GroupScript.Of(script, this) };
 
         // Without SELECT, return all members of a group.
         var items = new List<AliasedExpression>();
@@ -199,11 +265,10 @@ internal sealed class GroupBinder
             case MethodExpression method when IsAggregate(method):
                 string name = Aggregate(method);
                 return new AliasedExpression(Member(method, GroupKey.MemberOf(name)), item.Alias ?? NameOf(method, name));
-            case MethodExpression method
-                when method.Is("array")
-                    && method.Arguments is [{ } only]
-                    && _byName.TryGetValue($"array({PathOf(only.Value)})", out GroupKey? array):
+            case MethodExpression method when ArrayOf(method) is { } array:
                 return new AliasedExpression(Member(method, array.Member), item.Alias ?? array.Name);
+            case MethodExpression method when IsFunction(method):
+                return item with { Value = CallOverGroups(method) };
             case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };
             case MethodExpression method:
@@ -215,6 +280,8 @@ internal sealed class GroupBinder
                 return new AliasedExpression(
                     Member(item.Value, key.Member),
                     item.Alias ?? (item.Value is PathExpression named ? Text(named) : ((LiteralExpression)item.Value).Text));
+            case PathExpression path when IsLoaded(path):
+                return item;
             case PathExpression path:
                 throw NoKey(path, PathOf(path));
             case LiteralExpression { Kind: LiteralKind.String } literal:

@@ -65,14 +65,33 @@ internal sealed class QueryBinder
         }
 
         prepared = null;
-        (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(query);
+        BoundQuery? documents = query.From.PreFilter is { } condition
+            ? BindDocuments(query, condition, values, timeProvider, context)
+            : null;
+        (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(
+            query with { From = query.From with { PreFilter = null } });
         BoundQuery bound = new QueryBinder(
             overGroups, values, new FieldBinder(overGroups, groups), timeProvider, context).Bind();
         if (bound.Highlights.Count > 0 || bound.WantsExplanations)
             throw RqlErrors.At(
                 query.Text, query.GroupBy[0].Value.Position,
                 "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
-        return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
+        return bound with
+        {
+            Source = SourceKind.AutoIndex,
+            Groups = groups.With(bound.Fields.Select(use => use.Field)),
+            Documents = documents,
+            ReadsBeside = bound.ReadsBeside || documents is { ReadsBeside: true },
+        };
+    }
+
+    /// <summary>Binds the query for the documents that are grouped: <c>from Orders (Freight > 3) group by …</c>.</summary>
+    private static BoundQuery BindDocuments(
+        RqlQuery query, Expression condition, QueryParameters values, TimeProvider timeProvider, BindingContext context)
+    {
+        var documents = new RqlQuery { Text = query.Text, From = query.From with { PreFilter = null }, Where = condition };
+        BoundQuery bound = new QueryBinder(documents, values, new FieldBinder(documents), timeProvider, context).Bind();
+        return bound with { Sort = [], IsScored = false };
     }
 
     /// <summary>Binds the condition and page of a query whose order and output are bound already.</summary>
@@ -105,10 +124,6 @@ internal sealed class QueryBinder
 
     private void RefuseUnsupported()
     {
-        if (_query.From.PreFilter is { } preFilter)
-            throw NotYet(
-                preFilter.Position, "A condition on the documents of a 'group by'",
-                "Define an index with a reduce whose map has the condition.");
         if (_query is { FilterLimit: { } filterLimit, Filter: null })
             throw RqlErrors.At(
                 _query.Text, filterLimit.Position,
@@ -121,8 +136,6 @@ internal sealed class QueryBinder
             throw NotYet(
                 filter.Position, "'filter' with facets or suggestions",
                 "They come of an index: write the condition after 'where'.");
-        if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
-            throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
 
     /// <summary>Binds the source, condition and page; the rest is taken from <paramref name="before"/> if given.</summary>
@@ -300,7 +313,8 @@ internal sealed class QueryBinder
         var beside = new BesideBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
         DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, _parameters.Element);
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, filter is null);
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(
+            _query, _context.Computing, filter is null, beside.BindDeclared);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with

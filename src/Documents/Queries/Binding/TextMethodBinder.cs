@@ -171,6 +171,9 @@ internal sealed class TextMethodBinder(
         return Encoding.UTF8.GetString(folded[..DocumentId.Fold(utf8, folded)]);
     }
 
+    /// <summary>Returns a text of any length, with which ids are compared, in the form of index keys.</summary>
+    public static string Bound(string text) => Encoding.UTF8.GetString(CollectionName.Fold(Encoding.UTF8.GetBytes(text)));
+
     private Func<string, IReadOnlyList<string>> TextsOf(string json, Dictionary<string, string> pathOf, int position)
     {
         byte[] document = Encoding.UTF8.GetBytes(json);

@@ -23,12 +23,33 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
     {
         var call = item.Value as MethodExpression;
         (FieldPath? owner, string name) = Source(series, call);
+        return ProjectedField.OfBeside(
+            item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), BindQuery(series, name)));
+    }
+
+    /// <summary>Binds a declared time series for scripts, which name its document when they call it.</summary>
+    /// <returns>The parameter that is the document, or null if the declaration says which, and the time series.</returns>
+    public (string? Parameter, SelectedTimeSeries Series) BindDeclared(Declaration declared)
+    {
+        TimeSeriesExpression series = declared.Series ?? throw new InvalidOperationException("A function is no time series.");
+        (FieldPath? owner, string name) = Source(series, null);
+        string? parameter = series.Source is PathExpression { Segments: [var root, _, ..] }
+            && declared.ParameterNames.Contains(root.Name)
+                ? root.Name
+                : null;
+        if (parameter is not null)
+            name = string.Join('.', ((PathExpression)series.Source).Segments.Skip(1).Select(static segment => segment.Name));
+        return (parameter, new SelectedTimeSeries(new BesideOwner(parameter is null ? owner : null), BindQuery(series, name)));
+    }
+
+    private SeriesQuery BindQuery(TimeSeriesExpression series, string name)
+    {
         var conditions = new SeriesConditions(query, parameters, series.TagAlias);
         DateTime? from = Time(series.From), to = Time(series.To);
         if (from > to)
             throw RqlErrors.At(
                 query.Text, series.To!.Position, "The range of the time series ends before it begins."); // not null: from > to
-        var bound = new SeriesQuery(name)
+        return new SeriesQuery(name)
         {
             From = from?.Ticks ?? 0,
             To = to?.Ticks ?? DateTime.MaxValue.Ticks,
@@ -44,8 +65,6 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             Scale = series.Scale is null ? 1 : Number(series.Scale),
             Offset = series.Offset is null ? 0 : Span(series.Offset),
         };
-        return ProjectedField.OfBeside(
-            item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), bound));
     }
 
     /// <summary>Returns the document that owns the series (null for the result itself) and the name of the series.</summary>

@@ -46,4 +46,8 @@ internal sealed class SelectedTimeSeries(BesideOwner owner, SeriesQuery query) :
         else
             output.Write("{\"Count\":0,\"Results\":[]}"u8);
     }
+
+    /// <summary>Writes what the time series of another document comes to.</summary>
+    public void Write(string id, DatabaseSnapshot snapshot, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
+        query.Write(snapshot, CollectionName.Fold(Encoding.UTF8.GetBytes(id)), output, cancellationToken);
 }

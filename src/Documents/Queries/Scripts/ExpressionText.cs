@@ -33,6 +33,11 @@ internal sealed class ExpressionText(RqlQuery query)
         new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
         new("$elements", ["a"], "return Array.isArray(a) ? a : a === null || a === undefined ? [] : [a];"),
         new(
+            "$group", ["group", "keys"],
+            "const all = { ...group }; for (const [path, member] of keys) { let at = all; for (let i = 0; i < path.length - 1; "
+                + "i++) at = at[path[i]] = typeof at[path[i]] === 'object' ? at[path[i]] ?? {} : {}; "
+                + "at[path[path.length - 1]] = group[member]; } return all;"),
+        new(
             "$each", ["a", "get"],
             "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
     ];
@@ -61,8 +66,10 @@ internal sealed class ExpressionText(RqlQuery query)
         MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 => $"regex({Arguments(method)})",
         MethodExpression method => throw RqlErrors.At(
             query.Text, method.Position,
-            $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
-                + $"function of that name."),
+            query.DeclaredTimeSeries(method) is not null
+                ? $"'{method.Name}()' is a time series and no condition: declare a function that looks at its Count and Results."
+                : $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or "
+                    + $"declare a function of that name."),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30."),
     };
 
@@ -76,7 +83,8 @@ internal sealed class ExpressionText(RqlQuery query)
         ParameterExpression parameter => "$" + parameter.Name,
         PathExpression path => Path(path.Segments),
         MethodExpression method when method.Is("id") => "id(this)",
-        MethodExpression method when _functions.Contains(method.Name) => Call(method),
+        MethodExpression method when _functions.Contains(method.Name) || query.DeclaredTimeSeries(method) is not null =>
+            Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
         _ => throw RqlErrors.At(

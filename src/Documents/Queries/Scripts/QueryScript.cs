@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Computations;
+using Treepie.Queries.Filters;
+using Treepie.Queries.Projecting;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -14,14 +16,23 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     public const string FilterFunction = "$filter";
     public const string SelectFunction = "$select";
 
+    /// <summary>The name of the object of a group in the selection. No parameter of a query has this name.</summary>
+    public const string Group = "$$group";
+
+    /// <summary>The time series that the query declares, which the script may call by their numbers.</summary>
+    public IReadOnlyList<SelectedTimeSeries> Series { get; private init; } = [];
+
     /// <summary>Returns the script of a query, or null if it needs none.</summary>
     /// <param name="query">The query.</param>
     /// <param name="engine">Compiles the script. Null if scripts are not available.</param>
     /// <param name="filters">Whether the script includes the condition of <c>filter</c>, if there is one.</param>
+    /// <param name="bind">Binds a declared time series, and returns the parameter that is its document, or null.</param>
     /// <exception cref="InvalidQueryException">A part of the query cannot be combined with scripts, or no engine is
     /// available.</exception>
     /// <exception cref="ScriptException">The JavaScript is not valid.</exception>
-    public static QueryScript? Of(RqlQuery query, ComputingEngine? engine, bool filters)
+    public static QueryScript? Of(
+        RqlQuery query, ComputingEngine? engine, bool filters,
+        Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind)
     {
         Expression? condition = filters ? query.Filter : null;
         bool selects = SelectsByScript(query);
@@ -38,14 +49,31 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         }
 
         var expressions = new ExpressionText(query);
+        var series = new List<SelectedTimeSeries>();
         var functions = new List<ScriptFunction>(
-            [.. ExpressionText.Helpers, .. QueryScripts.Functions(query, isSeriesApart: !selects)]);
+            [.. ExpressionText.Helpers, .. QueryScripts.Functions(query, declared => Function(declared, bind, series))]);
         string prologue = Prologue(query, "$args");
         if (condition is { } filter)
             functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));
         if (selects)
-            functions.Add(Select(query, expressions, prologue));
-        return new QueryScript(engine.CompileScript(functions), condition is not null, selects);
+            functions.Add(Select(query, expressions, prologue, declared => Function(declared, bind, series)));
+        return new QueryScript(engine.CompileScript(functions), condition is not null, selects) { Series = series };
+    }
+
+    /// <summary>Makes a declared time series a function. For a document that does not exist it gives no entries.</summary>
+    private static ScriptFunction Function(
+        Declaration declared, Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind,
+        List<SelectedTimeSeries> series)
+    {
+        (string? parameter, SelectedTimeSeries bound) = bind(declared);
+        string number = series.Count.ToString(CultureInfo.InvariantCulture);
+        series.Add(bound);
+        return new ScriptFunction(
+            declared.Name, declared.ParameterNames,
+            parameter is null
+                ? $"return {ScriptFunction.DeclaredTimeSeries}({number});"
+                : $"return {parameter} === null ? {{ Count: 0, Results: [] }} "
+                    + $": {ScriptFunction.DeclaredTimeSeries}({number}, {parameter});");
     }
 
     /// <summary>Whether the selection needs a script, because it is more than fields of the document.</summary>
@@ -56,9 +84,11 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
                     && query.Declarations.Any(one => one.Name == method.Name && !one.IsTimeSeries))
             || (query.Load.Count > 0
                 && select.Items.Count > 0
-                && !select.Items.Any(item => query.TimeSeriesOf(item.Value) is not null)));
+                && (!select.Items.Any(item => query.TimeSeriesOf(item.Value) is not null)
+                    || select.Items.Any(item => item.Value is PathExpression && FilterNeeds.Script(query, item.Value)))));
 
-    private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
+    private static ScriptFunction Select(
+        RqlQuery query, ExpressionText expressions, string prologue, Func<Declaration, ScriptFunction> series)
     {
         SelectClause select = query.Select ?? throw new InvalidOperationException("The query selects.");
         if (select.Script is { } script)
@@ -79,9 +109,13 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
                 ?? (item.Value is PathExpression path
                     ? path.Segments[^1].Name
                     : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
+            // a time series in its place is one that is declared for this place
+            string value = item.Value is TimeSeriesExpression inline
+                ? $"(() => {{ {series(new Declaration(inline.Position, IsTimeSeries: true, "", "()", "", inline)).Body} }})()"
+                : expressions.Value(item.Value);
             members.Append(
                 CultureInfo.InvariantCulture,
-                $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
+                $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {value} ?? null,");
         }
 
         return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
@@ -97,8 +131,12 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         var text = new StringBuilder();
         foreach (string name in QueryScripts.ParametersOf(query))
             text.Append(CultureInfo.InvariantCulture, $"const ${name} = {arguments}[\"{name}\"];");
+        if (query.GroupKeys.Count > 0)
+            text.Append(CultureInfo.InvariantCulture, $"const {Group} = $group(this, {KeysOf(query)});");
         if (query.From.Alias is { } alias)
-            text.Append(CultureInfo.InvariantCulture, $"const {Name(query, alias, query.From.Position)} = this;");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"const {Name(query, alias, query.From.Position)} = {(query.GroupKeys.Count > 0 ? Group : "this")};");
         var expressions = new ExpressionText(query);
         foreach (LoadItem load in query.Load)
         {
@@ -111,6 +149,18 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
 
         return text.ToString();
     }
+
+    /// <summary>
+    /// Returns the keys of groups as a script has them: where each stands, and in which member its value is. The members of a
+    /// path stand within each other, as in documents; any other name is one member.
+    /// </summary>
+    private static string KeysOf(RqlQuery query) => $"[{string.Join(',', query.GroupKeys.Select(static key =>
+    {
+        string[] path = key.Name.AsSpan().IndexOfAny('[', '(', '\'') < 0 ? key.Name.Split('.') : [key.Name];
+        return $"[[{string.Join(',', path.Select(Quoted))}],{Quoted(key.Member)}]";
+    }))}]";
+
+    private static string Quoted(string text) => $"\"{System.Text.Json.JsonEncodedText.Encode(text)}\"";
 
     private static string Name(RqlQuery query, string name, int position) =>
         name.All(static c => char.IsAsciiLetterOrDigit(c) || c == '_') && !char.IsAsciiDigit(name[0])

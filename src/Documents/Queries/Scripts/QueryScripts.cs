@@ -9,19 +9,24 @@ internal static class QueryScripts
 {
     /// <summary>Returns the functions that a query declares.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="isSeriesApart">Whether declared time series are selected without a script, and so are no functions.</param>
-    /// <exception cref="InvalidQueryException">A declaration is a time series, and it is not selected apart.</exception>
-    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query, bool isSeriesApart = false)
+    /// <param name="series">Makes a declared time series a function. Null if scripts of this kind cannot call it.</param>
+    /// <exception cref="InvalidQueryException">A declaration is a time series, which the script cannot call.</exception>
+    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query, Func<Declaration, ScriptFunction>? series = null)
     {
         var functions = new List<ScriptFunction>();
         foreach (Declaration declaration in query.Declarations)
         {
-            if (declaration.IsTimeSeries && isSeriesApart)
-                continue;
             if (declaration.IsTimeSeries)
-                throw RqlErrors.NotSupportedYet(
-                    query.Text, declaration.Position, "A declared time series beside a selection or an update by script",
-                    "Select it beside fields: select Name, series(alias).");
+            {
+                functions.Add(series is not null
+                    ? series(declaration)
+                    : throw RqlErrors.At(
+                        query.Text, declaration.Position,
+                        "A declared time series is for what a query selects. An update reads entries by timeseries(this, "
+                            + "'Heartrate').get(from, to)."));
+                continue;
+            }
+
             int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
             (int line, int column) = RqlErrors.PlaceOf(query.Text, body);
             functions.Add(

@@ -14,17 +14,21 @@ internal sealed class ScriptRows(
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
-    private readonly SnapshotScriptHost _host = new(snapshot, include);
+    private readonly SnapshotScriptHost _host = new(snapshot, include, script.Series, cancellationToken);
     private readonly ArrayBufferWriter<byte> _document = new();
     private readonly ArrayBufferWriter<byte> _result = new();
     private readonly JsonElement[] _arguments = [parameters.ValueKind == JsonValueKind.Object ? parameters : _none];
     private readonly Queue<byte[]> _rows = [];
+    private readonly List<string> _seriesFields = [];
 
     /// <summary>The time spent in scripts so far.</summary>
     public TimeSpan Elapsed { get; private set; }
 
     /// <summary>The number of rows of the current document that were not returned yet.</summary>
     public int Waiting => _rows.Count;
+
+    /// <summary>The names of members that hold a time series, of the rows so far.</summary>
+    public IReadOnlyList<string> TimeSeriesFields => _seriesFields;
 
     /// <summary>The current row: members of an object, separated by commas, without braces.</summary>
     public ReadOnlyMemory<byte> Current { get; private set; }
@@ -67,6 +71,9 @@ internal sealed class ScriptRows(
 
     private void Add(JsonElement row)
     {
+        if (script.Series.Count > 0 && row.ValueKind == JsonValueKind.Object)
+            NoteSeries(row);
+
         // A row that is not an object becomes the member "Value" of one.
         if (row.ValueKind == JsonValueKind.Object && row.TryGetProperty("@metadata", out _))
             _rows.Enqueue(WithoutMetadata(row));
@@ -74,6 +81,22 @@ internal sealed class ScriptRows(
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes(row.GetRawText())[1..^1]);
         else if (row.ValueKind != JsonValueKind.Null)
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes($"\"Value\":{row.GetRawText()}"));
+    }
+
+    /// <summary>
+    /// Notes members that hold what a declared time series gives. Clients make objects of them only if they are told the names.
+    /// </summary>
+    private void NoteSeries(JsonElement row)
+    {
+        foreach (JsonProperty member in row.EnumerateObject())
+            if (member.Value.ValueKind == JsonValueKind.Object
+                && member.Value.GetPropertyCount() == 2
+                && member.Value.TryGetProperty("Count"u8, out JsonElement count)
+                && count.ValueKind == JsonValueKind.Number
+                && member.Value.TryGetProperty("Results"u8, out JsonElement results)
+                && results.ValueKind == JsonValueKind.Array
+                && !_seriesFields.Contains(member.Name))
+                _seriesFields.Add(member.Name);
     }
 
     /// <summary>Removes metadata, because the result gets its own.</summary>
@@ -89,6 +112,7 @@ internal sealed class ScriptRows(
                 $"The scripts of the query did not finish within {longest.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its "
                     + $"condition, or give it a 'filter_limit'.");
         long began = timeProvider.GetTimestamp();
+        _host.Source = source;
         _document.ResetWrittenCount();
         _result.ResetWrittenCount();
         if (source.HasDocuments)

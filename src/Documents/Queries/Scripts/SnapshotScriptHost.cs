@@ -1,6 +1,8 @@
 using System.Buffers;
 using Treepie.Computations;
 using Treepie.Kinds;
+using Treepie.Queries.Projecting;
+using Treepie.Queries.Sources;
 using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
@@ -8,8 +10,15 @@ namespace Treepie.Queries.Scripts;
 /// <summary>Gives scripts of a query read-only access to the query's snapshot.</summary>
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="include">Receives what a script adds to the answer.</param>
-internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include) : IScriptHost
+/// <param name="declared">The time series that the query declares.</param>
+/// <param name="cancellationToken">Cancels the query.</param>
+internal sealed class SnapshotScriptHost(
+    DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include, IReadOnlyList<SelectedTimeSeries> declared,
+    CancellationToken cancellationToken) : IScriptHost
 {
+    /// <summary>The source of the query, positioned on what the script runs for.</summary>
+    public ResultSource? Source { get; set; }
+
     public byte[]? Load(string id)
     {
         if (!snapshot.TryGet(id, out Document document))
@@ -33,6 +42,20 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot, Action<Scrip
 
     public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) =>
         snapshot.TimeSeries(id, name, from, to);
+
+    public byte[] DeclaredTimeSeries(int number, string? id)
+    {
+        if ((uint)number >= (uint)declared.Count)
+            throw new ScriptException("The query declares no such time series.");
+        var json = new ArrayBufferWriter<byte>();
+        if (id is not null)
+            declared[number].Write(id, snapshot, json, cancellationToken);
+        else if (Source is { HasDocuments: true } source)
+            declared[number].Write(source, snapshot, json);
+        else
+            throw new ScriptException("Groups have no time series: give the declared time series a document or an id.");
+        return json.WrittenSpan.ToArray();
+    }
 
     public void ChangeTimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes) =>

@@ -1,11 +1,10 @@
-using Treepie.Indexes;
 using Treepie.Indexing;
 using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
 /// <summary>A source without documents, for results computed from the index. Holds the index until it is disposed.</summary>
-internal sealed class ComputedSource(DocumentIndex index, IndexSearcher searcher) : ResultSource
+internal sealed class ComputedSource(IndexSearcher searcher, Action release) : ResultSource
 {
     public override long TotalCount => 0;
 
@@ -17,6 +16,6 @@ internal sealed class ComputedSource(DocumentIndex index, IndexSearcher searcher
     public override void Dispose()
     {
         searcher.Dispose();
-        index.Release();
+        release();
     }
 }

@@ -1,4 +1,3 @@
-using Treepie.Indexes;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
@@ -10,9 +9,16 @@ namespace Treepie.Queries.Sources;
 /// The objects that an index stores with its entries: groups, or results of maps over data outside documents. Holds the index
 /// until it is disposed.
 /// </summary>
+/// <param name="index">The name of the index.</param>
+/// <param name="searcher">Its view, which is disposed with the source.</param>
+/// <param name="hits">What was found.</param>
+/// <param name="snapshot">The documents.</param>
+/// <param name="isScored">Whether hits have a score.</param>
+/// <param name="tail">The changes that the view does not contain, or null.</param>
+/// <param name="release">Releases the index.</param>
 internal sealed class GroupSource(
-    DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored,
-    IndexTail? tail) : ResultSource
+    string index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, IndexTail? tail,
+    Action release) : ResultSource
 {
     private readonly ObjectAsDocument _document = new();
 
@@ -33,7 +39,7 @@ internal sealed class GroupSource(
 
     public override Document Current => hits.Stored.TryGet(Reducer.ObjectSlot, out ReadOnlySpan<byte> json)
         ? _document.Of(json, snapshot)
-        : throw new InvalidOperationException($"Index '{index.Name}' has an entry without its object. Reset the index.");
+        : throw new InvalidOperationException($"Index '{index}' has an entry without its object. Reset the index.");
 
     public override bool MoveNext() => hits.MoveNext();
 
@@ -44,6 +50,6 @@ internal sealed class GroupSource(
         hits.Dispose();
         tail?.Dispose();
         searcher.Dispose();
-        index.Release();
+        release();
     }
 }

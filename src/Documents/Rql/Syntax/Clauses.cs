@@ -11,6 +11,11 @@ internal sealed record FromClause(int Position, bool IsIndex, string Name, Expre
 /// <summary>A key of GROUP BY or an item of SELECT.</summary>
 internal sealed record AliasedExpression(Expression Value, string? Alias);
 
+/// <summary>A name of a key of groups.</summary>
+/// <param name="Name">The name: a path such as <c>ShipTo.City</c>, <c>array(Tags[])</c>, or an alias.</param>
+/// <param name="Member">The member that holds its value in the object of a group.</param>
+internal sealed record GroupKeyName(string Name, string Member);
+
 /// <summary>A key of ORDER BY.</summary>
 internal sealed record OrderKey(Expression Value, OrderType Type, bool Descending, bool? NullsFirst);
 

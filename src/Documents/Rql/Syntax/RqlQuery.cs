@@ -12,6 +12,11 @@ internal sealed record RqlQuery
 
     public IReadOnlyList<AliasedExpression> GroupBy { get; init; } = [];
 
+    /// <summary>
+    /// The names of the keys of groups, if the clauses are about groups instead of documents; empty otherwise.
+    /// </summary>
+    public IReadOnlyList<GroupKeyName> GroupKeys { get; init; } = [];
+
     public Expression? Where { get; init; }
 
     public IReadOnlyList<OrderKey> OrderBy { get; init; } = [];

@@ -103,6 +103,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return new EntriesOperator(context, entries.Ids);
             case KeyQuery keys:
                 return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
+            case KeyRangeQuery keys:
+                return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case ExistsQuery exists:
                 return List(_view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:

@@ -1,0 +1,107 @@
+using Treepie.Indexes.Reducing;
+using Treepie.Indexing;
+using Treepie.Indexing.Facets;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Faceting;
+using Treepie.Queries.Sources;
+using Treepie.Rql;
+using Treepie.Store;
+
+namespace Treepie.Queries;
+
+/// <summary>
+/// Answers a <c>group by</c> of the documents that a condition leaves. An index of groups has all documents, so these groups are
+/// made for the one answer, in memory, and then queried as those of an index are.
+/// </summary>
+internal static class GroupedDocuments
+{
+    /// <summary>Returns the context of the query for the documents.</summary>
+    public static QueryContext ContextOf(QueryContext context) => context with
+    {
+        Query = context.Query.Documents! with { NeverStale = context.Query.NeverStale }, // not null: the caller checked it
+        Request = context.Request with { CountsResults = false, WithPlan = false, MetadataOnly = false, IndexEntries = false },
+    };
+
+    /// <summary>Groups the documents, whose results it takes over, and finds the groups of the query.</summary>
+    /// <exception cref="InvalidQueryException">There are too many groups, or a condition cannot be answered.</exception>
+    public static QueryResults Answer(
+        QueryContext context, QueryResults documents, bool isSecret, CancellationToken cancellationToken)
+    {
+        var groups = new GroupsInMemory(
+            context.Query.Groups!, isSecret, context.MaxDistinctResults, context.TimeProvider); // not null: documents are grouped
+        DatabaseSnapshot? snapshot = null;
+        try
+        {
+            while (documents.MoveNext())
+            {
+                groups.Add(documents.Current);
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            snapshot = documents.TakeSnapshot();
+            FoundResults found = Find(context, groups, snapshot, documents.IndexName, cancellationToken);
+            context.Phases.End("Groups");
+            return new QueryResults(context, found with { Answer = documents.Answer, Warnings = WarningsOf(documents, groups) });
+        }
+        catch (Exception error)
+        {
+            if (snapshot is null)
+                documents.Dispose();
+            else
+                snapshot.Dispose();
+            groups.Dispose();
+            if (error is IndexQueryException or UnknownFieldException)
+                throw RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
+            if (error is QueryBudgetExceededException)
+                throw new InvalidQueryException(error.Message);
+            throw;
+        }
+    }
+
+    private static FoundResults Find(
+        QueryContext context, GroupsInMemory groups, DatabaseSnapshot snapshot, string index,
+        CancellationToken cancellationToken)
+    {
+        BoundQuery query = context.Query;
+        IndexSearcher searcher = groups.Finish(cancellationToken);
+        if (query.Suggestions.Count > 0)
+        {
+            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
+                query.Suggestions, searcher, null, cancellationToken);
+            return new FoundResults(snapshot, new ComputedSource(searcher, groups.Dispose), index)
+            {
+                ComputedRows = SuggestionRows.Of(suggestions),
+                Suggestions = suggestions,
+            };
+        }
+
+        if (query.Facets.Count > 0)
+        {
+            FacetResults facets = searcher.Facets(
+                new FacetRequest(query.Condition, [.. query.Facets.Select(static facet => facet.Query)]),
+                RequestedPage.OptionsOf(context), cancellationToken);
+            return new FoundResults(snapshot, new ComputedSource(searcher, groups.Dispose), index)
+            {
+                ComputedRows = FacetRows.Of(query.Facets, facets),
+                Plan = facets.Plan,
+                Counters = facets.Counters,
+            };
+        }
+
+        SearchResults hits = searcher.Search(
+            RequestedPage.SearchOf(context), RequestedPage.OptionsOf(context), cancellationToken);
+        return new FoundResults(
+            snapshot, new GroupSource(index, searcher, hits, snapshot, query.IsScored, null, groups.Dispose), index)
+        {
+            Plan = hits.Plan,
+            Counters = hits.Counters,
+        };
+    }
+
+    private static IReadOnlyList<string> WarningsOf(QueryResults documents, GroupsInMemory groups) => groups.FirstError is null
+        ? documents.Warnings
+        : [
+            .. documents.Warnings,
+            $"{groups.Errors:N0} documents are in no group, as they cannot be grouped. {groups.FirstError}"];
+}
