@@ -1,0 +1,72 @@
+using System.Globalization;
+using System.Net;
+using System.Text.Json;
+using Treepie.Server.Tests.Support;
+
+namespace Treepie.Server.Tests.Endpoints;
+
+/// <summary>What clients ask of attachments, counters and time series, and what the answers claim.</summary>
+public sealed class BesideEndpointsTests
+{
+    [Theory]
+    [InlineData("\"old\"", HttpStatusCode.PreconditionFailed)]
+    [InlineData("old", HttpStatusCode.PreconditionFailed)]
+    [InlineData("\"old\", \"older\"", HttpStatusCode.PreconditionFailed)]
+    [InlineData("W/{0}", HttpStatusCode.PreconditionFailed)]
+    [InlineData("{0}", HttpStatusCode.PartialContent)]
+    [InlineData("\"old\", {0}", HttpStatusCode.PartialContent)]
+    [InlineData("*", HttpStatusCode.PartialContent)]
+    public async Task A_download_goes_on_only_where_the_attachment_is_the_same(string match, HttpStatusCode expected)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string etag = await AttachAsync(server, "0123456789");
+        string header = string.Format(CultureInfo.InvariantCulture, match, etag);
+        foreach (HttpMethod method in new[] { HttpMethod.Get, HttpMethod.Head })
+        {
+            using HttpResponseMessage answer = await server.SendAsync(
+                method, "attachments?id=d/1&name=a", null, ("If-Match", header), ("Range", "bytes=4-"));
+            Assert.Equal(expected, answer.StatusCode);
+            Assert.Equal(
+                expected == HttpStatusCode.PartialContent && method == HttpMethod.Get ? "456789" : "",
+                await answer.Content.ReadAsStringAsync(TestServer.Cancelled));
+        }
+    }
+
+    [Theory]
+    [InlineData("*", HttpStatusCode.NotModified)]
+    [InlineData("\"old\", {0}", HttpStatusCode.NotModified)]
+    [InlineData("W/{0}", HttpStatusCode.NotModified)]
+    [InlineData("{0}", HttpStatusCode.NotModified)]
+    [InlineData("\"old\"", HttpStatusCode.OK)]
+    public async Task A_content_that_the_client_has_is_not_sent_again(string match, HttpStatusCode expected)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        string etag = await AttachAsync(server, "0123456789");
+        using HttpResponseMessage answer = await server.SendAsync(
+            HttpMethod.Get, "attachments?id=d/1&name=a", null,
+            ("If-None-Match", string.Format(CultureInfo.InvariantCulture, match, etag)));
+        Assert.Equal(expected, answer.StatusCode);
+    }
+
+    private static JsonElement RangeOf(JsonElement answer) =>
+        answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
+
+    private static async Task<string> AttachAsync(TestServer server, string content)
+    {
+        await server.PutAsync("d/1", "{}");
+        using HttpResponseMessage put = await server.SendAsync(HttpMethod.Put, "attachments?id=d/1&name=a", content);
+        JsonElement json = await TestServer.JsonOf(put, HttpStatusCode.Created);
+        return $"\"{json.GetProperty("ChangeVector").GetString()}\"";
+    }
+
+    private static async Task SeedSeriesAsync(TestServer server, int entries)
+    {
+        await server.PutAsync("d/1", """{"@metadata":{"@collection":"D"}}""");
+        string appends = string.Join(
+            ",", Enumerable.Range(0, entries).Select(
+                static i => $$"""{"Timestamp":"2024-01-01T{{i / 60:00}}:{{i % 60:00}}:00.0000000Z","Values":[{{i}}]}"""));
+        using HttpResponseMessage added = await server.SendAsync(
+            HttpMethod.Post, "timeseries?docId=d/1", $$"""{"Name":"Heart","Appends":[{{appends}}]}""");
+        Assert.Equal(HttpStatusCode.NoContent, added.StatusCode);
+    }
+}
