@@ -48,6 +48,35 @@ public sealed class BesideEndpointsTests
         Assert.Equal(expected, answer.StatusCode);
     }
 
+    [Theory]
+    [InlineData("GET", "docs?id=d/1&timeseriescount=Heart&countType=Last&countValue=3", null)]
+    [InlineData("POST", "queries", """{"Query":"from D include timeseries('Heart', last(3))"}""")]
+    public async Task The_last_entries_of_a_series_claim_no_more_than_they_are(string method, string url, string? body)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await SeedSeriesAsync(server, 10);
+        using HttpResponseMessage answer = await server.SendAsync(new HttpMethod(method), url, body);
+        JsonElement range = RangeOf(await TestServer.JsonOf(answer, HttpStatusCode.OK));
+        Assert.Equal(3, range.GetProperty("Entries").GetArrayLength());
+        Assert.Equal(range.GetProperty("Entries")[0].GetProperty("Timestamp").GetString(), range.GetProperty("From").GetString());
+        Assert.Equal("2024-01-01T00:07:00.0000000Z", range.GetProperty("From").GetString());
+        Assert.False(range.TryGetProperty("TotalResults", out _));
+    }
+
+    [Fact]
+    public async Task More_last_entries_than_there_are_are_the_whole_series_and_none_are_no_range()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await SeedSeriesAsync(server, 10);
+        JsonElement all = RangeOf(await server.GetAsync("docs?id=d/1&timeseriescount=Heart&countType=Last&countValue=11"));
+        Assert.Equal(10, all.GetProperty("Entries").GetArrayLength());
+        Assert.StartsWith("0001-01-01", all.GetProperty("From").GetString(), StringComparison.Ordinal);
+        Assert.Equal(10, all.GetProperty("TotalResults").GetInt32());
+        JsonElement none = RangeOf(await server.GetAsync("docs?id=d/1&timeseriescount=Heart&countType=Last&countValue=0"));
+        Assert.Equal(0, none.GetProperty("Entries").GetArrayLength());
+        Assert.StartsWith("9999-12-31", none.GetProperty("From").GetString(), StringComparison.Ordinal);
+    }
+
     private static JsonElement RangeOf(JsonElement answer) =>
         answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
 
