@@ -77,6 +77,20 @@ public sealed class BesideEndpointsTests
         Assert.StartsWith("9999-12-31", none.GetProperty("From").GetString(), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("&throwOnTimeoutInWaitForReplicas=false", HttpStatusCode.Created)]
+    [InlineData("&throwOnTimeoutInWaitForReplicas=true", HttpStatusCode.BadRequest)]
+    [InlineData("", HttpStatusCode.BadRequest)]
+    public async Task Who_would_save_without_replicas_saves(string flag, HttpStatusCode expected)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        using HttpResponseMessage answer = await server.SendAsync(
+            HttpMethod.Post, "bulk_docs?waitForReplicasTimeout=00:00:01&numberOfReplicasToWaitFor=1" + flag,
+            """{"Commands":[{"Id":"d/1","Type":"PUT","Document":{}}]}""");
+        Assert.Equal(expected, answer.StatusCode);
+        Assert.Equal(expected == HttpStatusCode.Created ? 1 : 0, await server.CountAsync());
+    }
+
     private static JsonElement RangeOf(JsonElement answer) =>
         answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
 
