@@ -91,6 +91,46 @@ public sealed class BesideEndpointsTests
         Assert.Equal(expected == HttpStatusCode.Created ? 1 : 0, await server.CountAsync());
     }
 
+    [Fact]
+    public async Task Reading_counters_with_a_body_waits_for_no_writer()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        using (HttpResponseMessage counted = await server.SendAsync(
+            HttpMethod.Post, "counters",
+            """{"Documents":[{"DocumentId":"d/1","Operations":[{"Type":"Increment","CounterName":"c","Delta":2}]}]}"""))
+            await TestServer.JsonOf(counted, HttpStatusCode.OK);
+        const string Get =
+            """{"Documents":[{"DocumentId":"d/1","Operations":[{"Type":"Get","CounterName":"C"},{"Type":"Get","CounterName":"x"}]},{"DocumentId":"none","Operations":[{"Type":"Get","CounterName":"c"}]}]}""";
+        using var held = new ManualResetEventSlim();
+        using var entered = new ManualResetEventSlim();
+        Task write = Task.Run(
+            () => server.Catalog.Find("db")!.WriteAsync(
+                (_, _) =>
+                {
+                    entered.Set();
+                    held.Wait(TestServer.Cancelled);
+                    return 0;
+                }, TestServer.Cancelled),
+            TestServer.Cancelled);
+        entered.Wait(TestServer.Cancelled);
+        try
+        {
+            Task<HttpResponseMessage> reading = server.SendAsync(HttpMethod.Post, "counters", Get);
+            using HttpResponseMessage answer = await reading.WaitAsync(TimeSpan.FromSeconds(10), TestServer.Cancelled);
+            JsonElement counters = (await TestServer.JsonOf(answer, HttpStatusCode.OK)).GetProperty("Counters");
+            Assert.Equal(3, counters.GetArrayLength());
+            Assert.Equal(2, counters[0].GetProperty("TotalValue").GetInt64());
+            Assert.Equal(JsonValueKind.Null, counters[1].ValueKind);
+            Assert.Equal(JsonValueKind.Null, counters[2].ValueKind);
+        }
+        finally
+        {
+            held.Set();
+            await write;
+        }
+    }
+
     private static JsonElement RangeOf(JsonElement answer) =>
         answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
 

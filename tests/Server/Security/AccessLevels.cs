@@ -189,7 +189,7 @@ internal static class AccessLevels
         POST /databases/{database}/attachments DatabaseRead
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
-        POST /databases/{database}/counters DatabaseReadWrite
+        POST /databases/{database}/counters DatabaseRead
         POST /databases/{database}/docs DatabaseRead
         POST /databases/{database}/identity/next DatabaseReadWrite
         POST /databases/{database}/identity/seed DatabaseReadWrite
