@@ -131,6 +131,31 @@ public sealed class BesideEndpointsTests
         }
     }
 
+    [Fact]
+    public async Task An_attachment_that_should_go_elsewhere_is_refused_and_nothing_is_written()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        const string Remote = "\"RemoteParameters\":{\"Identifier\":\"s3\",\"At\":\"2030-01-01T00:00:00Z\"}";
+        using (HttpResponseMessage batch = await server.SendAsync(
+            HttpMethod.Post, "bulk_docs",
+            $$$"""{"Commands":[{"Id":"d/2","Type":"PUT","Document":{}},{"Id":"d/2","Type":"AttachmentPUT","Name":"a",{{{Remote}}}}]}"""))
+            Assert.Contains(
+                "Attachments kept elsewhere",
+                await TestServer.ErrorOf(batch, HttpStatusCode.NotImplemented, "NotSupportedException"), StringComparison.Ordinal);
+        using (HttpResponseMessage bulk = await server.SendAsync(
+            HttpMethod.Post, "bulk_insert?id=1",
+            $$"""[{"Id":"d/1","Type":"AttachmentPUT","Name":"a",{{Remote}},"ContentLength":1}x]"""))
+            Assert.Contains(
+                "Attachments kept elsewhere",
+                await TestServer.ErrorOf(bulk, HttpStatusCode.NotImplemented, "NotSupportedException"), StringComparison.Ordinal);
+        JsonElement statistics = await server.GetAsync("stats");
+        Assert.Equal(1, statistics.GetProperty("CountOfDocuments").GetInt64());
+        Assert.Equal(0, statistics.GetProperty("CountOfAttachments").GetInt64());
+        using HttpResponseMessage configured = await server.SendAsync(HttpMethod.Get, "admin/attachments/remote/config");
+        Assert.Equal(HttpStatusCode.NotFound, configured.StatusCode);
+    }
+
     private static JsonElement RangeOf(JsonElement answer) =>
         answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
 

@@ -81,6 +81,7 @@ internal static class AccessLevels
         GET /cluster/topology ValidUser
         GET /configuration/client ValidUser
         GET /databases ValidUser
+        GET /databases/{database}/admin/attachments/remote/config DatabaseAdmin
         GET /databases/{database}/admin/data-archival/config DatabaseAdmin
         GET /databases/{database}/admin/expiration/config DatabaseAdmin
         GET /databases/{database}/admin/record DatabaseAdmin
