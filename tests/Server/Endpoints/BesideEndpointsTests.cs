@@ -156,6 +156,24 @@ public sealed class BesideEndpointsTests
         Assert.Equal(HttpStatusCode.NotFound, configured.StatusCode);
     }
 
+    [Fact]
+    public async Task Tombstones_that_nobody_needs_are_cleaned()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, "docs?id=d/1"))
+            Assert.True(deleted.IsSuccessStatusCode);
+        Assert.Equal(1, (await server.GetAsync("stats")).GetProperty("CountOfTombstones").GetInt64());
+        foreach (int expected in new[] { 1, 0 })
+        {
+            using HttpResponseMessage cleaned = await server.SendAsync(HttpMethod.Post, "admin/tombstones/cleanup");
+            Assert.Equal(
+                expected, (await TestServer.JsonOf(cleaned, HttpStatusCode.OK)).GetProperty("Value").GetInt64());
+        }
+
+        Assert.Equal(0, (await server.GetAsync("stats")).GetProperty("CountOfTombstones").GetInt64());
+    }
+
     private static JsonElement RangeOf(JsonElement answer) =>
         answer.GetProperty("TimeSeriesIncludes").GetProperty("d/1").GetProperty("Heart")[0];
 

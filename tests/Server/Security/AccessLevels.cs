@@ -187,6 +187,7 @@ internal static class AccessLevels
         POST /databases/{database}/admin/revisions/conflicts/config DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/admin/timeseries/config DatabaseAdmin
+        POST /databases/{database}/admin/tombstones/cleanup DatabaseAdmin
         POST /databases/{database}/attachments DatabaseRead
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
