@@ -91,6 +91,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
         TimeSeriesPolicies = new TimeSeriesPolicies(this);
+        Tombstones = new TombstoneCleaning(this);
         Settings = new DatabaseSettings(this);
         if (shared is null)
             return;
@@ -122,6 +123,8 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     /// <summary>Retention and roll-up policies of time series.</summary>
     public TimeSeriesPolicies TimeSeriesPolicies { get; }
+
+    internal TombstoneCleaning Tombstones { get; }
 
     /// <summary>Sorters stored in this database, for <c>order by custom(Field, 'Name')</c>.</summary>
     public DatabaseSorters Sorters { get; }
@@ -435,13 +438,6 @@ public sealed class Database : IDocumentStore, ISessionHost
     }
 
     /// <summary>
-    /// Deletes the tombstones up to an etag that all readers of changes have processed, in several durable steps of limited size.
-    /// Returns the number of deleted tombstones.
-    /// </summary>
-    public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
-        TombstoneWriter.PurgeAsync(Environment, upToEtag, cancellationToken);
-
-    /// <summary>
     /// Changes the key of an encrypted database: from the next opening on, only the new key works. Rewrites one block, whatever
     /// the size of the database; durable when the method returns. If it is interrupted, either the old or the new key works.
     /// Someone with the old key and an old copy of that block still has the data key: if a key was compromised, see
@@ -518,6 +514,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             _shared.AnalyzersChanged -= RefreshAnalyzers;
         Lifecycle.Dispose(); // before closing the rest, because it writes
         TimeSeriesPolicies.Dispose();
+        Tombstones.Dispose();
         Compression.Dispose();
         _changes.Close();
         ((IDisposable)Indexes).Dispose(); // before the documents that indexes read

@@ -53,6 +53,12 @@ public sealed record DatabaseOptions
     public TimeSpan DefaultStaleWait { get; init; } = TimeSpan.FromSeconds(15);
 
     /// <summary>
+    /// The age from which tombstones are deleted that no index and no backup task needs. Until then, readers of changes and
+    /// increments of backups that are taken by hand find them.
+    /// </summary>
+    public TimeSpan TombstoneRetention { get; init; } = TimeSpan.FromDays(2);
+
+    /// <summary>
     /// The maximum number of corners of all shapes of a query, each counted as often as its shape is used. Default: 50,000; one
     /// shape has at most 10,000. A query that exceeds it is rejected before it is executed.
     /// </summary>

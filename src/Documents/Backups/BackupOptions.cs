@@ -57,6 +57,19 @@ public sealed record BackupOptions
     public IReadOnlyList<string>? Collections { get; init; }
 
     /// <summary>
+    /// The documents that are left out, with what lies beside them but their revisions. Default: none.
+    /// </summary>
+    public LeftOutDocuments LeftOut { get; init; }
+
+    /// <summary>Whether nothing is left out.</summary>
+    internal bool HoldsAll => this is
+    {
+        Content: BackupContent.All,
+        Collections: null or { Count: 0 },
+        LeftOut: LeftOutDocuments.None
+    };
+
+    /// <summary>
     /// The percentage of time, from 5 to 100, during which the backup runs while there are concurrent commits; it pauses for the
     /// rest. Without concurrent commits it does not pause, and it always finishes: at 20, it takes at most five times as long,
     /// during which its snapshot stays in use. Default: 100, without pauses; for backup tasks 12

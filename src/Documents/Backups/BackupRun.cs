@@ -13,6 +13,7 @@ internal sealed class BackupRun(
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
     private readonly HashSet<string> _contents = new(StringComparer.Ordinal);
+    private readonly DateTimeOffset _now = new(DateTime.SpecifyKind(header.TakenAt, DateTimeKind.Utc));
     private string? _lastId;
 
     /// <summary>Writes the backup; leaves the destination open.</summary>
@@ -76,7 +77,7 @@ internal sealed class BackupRun(
         while (cursor.MoveNext())
         {
             Document document = cursor.Current;
-            if (_collections?.Contains(document.CollectionName) == false)
+            if (!IsWanted(document))
                 continue;
 
             dump.Document(document);
@@ -204,8 +205,11 @@ internal sealed class BackupRun(
             return true;
         Document document = snapshot.GetByFoldedId(owner);
         id = document.Id;
-        return _collections?.Contains(document.CollectionName) != false;
+        return IsWanted(document);
     }
+
+    private bool IsWanted(Document document) =>
+        _collections?.Contains(document.CollectionName) != false && !options.LeftOut.Has(document.Metadata, _now);
 
     private async Task WriteBesideAsync(DumpWriter dump, CancellationToken cancellationToken)
     {

@@ -22,7 +22,7 @@ internal static class DatabaseBackup
                     + $"read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
         }
 
-        if (options.Since is not null && options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
+        if (options.Since is not null && !options.HoldsAll)
             throw new ArgumentException(
                 "An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out "
                     + "of it.",
@@ -235,7 +235,7 @@ internal static class DatabaseBackup
             using DatabaseSnapshot snapshot = database.BeginRead();
             IReadOnlyList<DumpedIndex> indexes = DumpedIndex.Of(database);
             var point = DumpPoint.Of(database.Environment.StoreId, snapshot, indexes);
-            bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 }, Since: null };
+            bool isWhole = options is { HoldsAll: true, Since: null };
             var header = new DumpHeader(
                 database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)
             {
@@ -246,7 +246,7 @@ internal static class DatabaseBackup
                 .ConfigureAwait(false);
         }
 
-        if (options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
+        if (!options.HoldsAll)
             throw new ArgumentException(
                 "A snapshot and a log hold the whole database: nothing can be left out of them. Take a logical backup for a part "
                     + "of it.",

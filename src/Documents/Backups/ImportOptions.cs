@@ -17,6 +17,12 @@ public sealed record ImportOptions
     /// <summary>The collections (case-insensitive) whose documents are imported. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
+    /// <summary>The documents that are left out. Default: none.</summary>
+    public LeftOutDocuments LeftOut { get; init; }
+
+    /// <summary>Whether imported documents get no revision, whatever the configuration says. Default: false.</summary>
+    public bool SkipRevisionCreation { get; init; }
+
     /// <summary>
     /// Skips documents that are invalid or exceed a limit, and lists them in the report, instead of failing. Default: false.
     /// </summary>

@@ -40,6 +40,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     {
         if (!options.Content.HasFlag(BackupContent.Documents) || _collections?.Contains(document.Collection.Text) == false)
             return false;
+        if (options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
+            return false;
         if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
             return true;
 
@@ -47,7 +49,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             throw new InvalidDocumentException(
                 $"The document id '{document.Id}' of the backup ends in '{document.Id[^1]}', which asks for a number. Rename "
                     + $"it.");
-        bool isRevised = document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments);
+        bool isRevised = options.SkipRevisionCreation
+            || (document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments));
         await insert.StoreAsync(document.Id, document.Json, isRevised, cancellationToken).ConfigureAwait(false);
         return true;
     }

@@ -47,6 +47,7 @@ internal sealed class DocumentIndex
     private readonly Queue<CompoundKey> _wantedCompounds = [];
     private long[] _lastUses = [];
     private int _holders = 1; // the catalogue
+    private long _wantedEtag;
     private bool _closed;
     private bool _deleteFiles;
 
@@ -94,8 +95,18 @@ internal sealed class DocumentIndex
     /// <summary>The number of fields, counted from the first, that all entries have.</summary>
     private int CompleteFields => Writer.Pending?.FirstField ?? Writer.Schema.Fields.Count;
 
-    /// <summary>Called on any thread when a query requests a compound key.</summary>
-    public Action? CompoundWanted { get; set; }
+    /// <summary>Called on any thread when there is something to do although no document has changed.</summary>
+    public Action? Wanted { get; set; }
+
+    /// <summary>The etag that is to be stored even if no change before it concerns the index.</summary>
+    public long WantedEtag => Volatile.Read(ref _wantedEtag);
+
+    /// <summary>Lets the index store an etag as soon as it has processed all changes up to it.</summary>
+    public void WantEtag(long etag)
+    {
+        Volatile.Write(ref _wantedEtag, etag);
+        Wanted?.Invoke();
+    }
 
     /// <summary>
     /// Records that a query would be much cheaper with a compound key. Each key is recorded once while the index is open, up
@@ -110,7 +121,7 @@ internal sealed class DocumentIndex
             _wantedCompounds.Enqueue(key);
         }
 
-        CompoundWanted?.Invoke();
+        Wanted?.Invoke();
     }
 
     /// <summary>Takes the next compound key requested by a query.</summary>
@@ -130,20 +141,22 @@ internal sealed class DocumentIndex
 
     /// <summary>
     /// Opens an index. It is cleared, to be rebuilt, if its store is damaged, belongs to other documents, or has indexed
-    /// later etags than the documents have because they were restored to an earlier state.
+    /// later etags than the documents have because they were restored to an earlier state, or earlier ones than those up to
+    /// which tombstones are gone, so that it cannot learn of deletions.
     /// </summary>
     /// <param name="definition">The requested definition.</param>
     /// <param name="directory">The directory of the index.</param>
     /// <param name="analyzers">The analyzers that fields may refer to.</param>
-    /// <param name="lastEtag">The last etag of the documents.</param>
+    /// <param name="documents">The documents.</param>
     /// <exception cref="IndexSchemaException">An analyzer is missing; nothing was changed.</exception>
-    public static DocumentIndex Open(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, long lastEtag)
+    public static DocumentIndex Open(
+        IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, DatabaseSnapshot documents)
     {
         IndexWriter.Check(definition.Schema, analyzers);
         try
         {
             DocumentIndex index = OpenStore(definition, directory, analyzers);
-            if (index.Writer.LastEtag <= lastEtag)
+            if (index.Writer.LastEtag <= documents.LastEtag && index.Writer.LastEtag >= documents.PurgedUpTo)
                 return index;
             index.Store.Dispose();
         }

@@ -36,7 +36,7 @@ internal sealed class DocumentIndexer
         _switch = onOff;
         _mapper = new BatchMapper(index, context);
         _outputs = index.Outputs is { } outputs ? new OutputWriter(index, outputs, context) : null;
-        index.CompoundWanted = Wake;
+        index.Wanted = Wake;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
 
@@ -297,9 +297,13 @@ internal sealed class DocumentIndexer
     /// </summary>
     private MappedBatch Commit(MappedBatch batch, Action<Action> tell, CancellationToken stop)
     {
-        // Changes of other collections do not require a write.
+        // Changes of other collections do not require a write, unless somebody wants to know that they are behind.
         int changes = batch.Batch.Count;
-        if (changes > 0)
+        if (changes == 0 && batch.IsComplete && _index.Writer.LastEtag < Math.Min(_index.WantedEtag, batch.Reached))
+        {
+            batch.Batch.TryCommit(batch.Reached, stop); // an empty batch has no new fields
+        }
+        else if (changes > 0)
         {
             long begun = _context.TimeProvider.GetTimestamp();
             while (!batch.Batch.TryCommit(batch.Reached, stop))

@@ -393,7 +393,7 @@ public sealed class IndexCatalogue : IDisposable
         using DatabaseSnapshot snapshot = _context.BeginRead();
         return DocumentIndex.Open(
             ComputedDefinition.Compiled(definition, _context.Computing), place,
-            definition.AnalyzersOver(_context.Analyzers), snapshot.LastEtag);
+            definition.AnalyzersOver(_context.Analyzers), snapshot);
     }
 
     private DocumentIndex Make(IndexMapping definition) =>

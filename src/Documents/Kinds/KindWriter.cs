@@ -162,8 +162,8 @@ internal sealed class KindWriter(
         PutDeletion(key, name, etag, ticks);
     }
 
-    /// <summary>Deletes tombstones up to an etag, up to a limit; returns their number and the last etag.</summary>
-    public (int Purged, long LastEtag) Purge(long upToEtag, int limit)
+    /// <summary>Deletes tombstones up to an etag and a time, up to a limit; returns their number and the last etag.</summary>
+    public (int Purged, long LastEtag) Purge(long upToEtag, int limit, long untilTicks)
     {
         int purged = 0;
         long last = 0;
@@ -172,6 +172,8 @@ internal sealed class KindWriter(
         while (purged < limit && FirstDeleted() is { } first && first.Etag <= upToEtag)
         {
             var record = new KindRecord(Expect(first.Key));
+            if (record.Ticks > untilTicks)
+                break;
             RemoveFromLog(record.Etag, record.IsDeleted, first.Key);
             ItemTree.Delete(first.Key);
             last = first.Etag;

@@ -29,6 +29,9 @@ internal sealed class QueryExecutor(
     /// <summary>The maximum number of cached spellings of collection names.</summary>
     private const int MostNames = 1_024;
 
+    /// <summary>The maximum number of views opened for one query, see <see cref="ExecuteOn"/>.</summary>
+    private const int MostViews = 3;
+
     private readonly QueryCache _cache = new();
     private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
     private readonly ConcurrentDictionary<string, string> _collections = new(StringComparer.Ordinal);
@@ -429,11 +432,20 @@ internal sealed class QueryExecutor(
         IndexTail? tail = null;
         try
         {
-            // The order matters: the view of the index must not be newer than the snapshot.
-            searcher = index.OpenSearcher();
+            // The order matters: the view of the index must not be newer than the snapshot. If tombstones that the view does not
+            // know have been cleaned in between, the index knows them by now.
+            int attempts = 0;
+            do
+            {
+                searcher?.Dispose();
+                snapshot?.Dispose();
+                searcher = index.OpenSearcher();
+                snapshot = beginRead();
+            }
+            while (searcher.LastEtag < snapshot.PurgedUpTo && ++attempts < MostViews);
+
             bool isWhole = IsWhole(searcher, context.Query);
             bool isOutOfDate = IsOutOfDate(context.Query, index); // after the view: fields precede their entries
-            snapshot = beginRead();
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
             // A result is not stale for lack of changes after the cutoff, but any change of the snapshot can cause missing

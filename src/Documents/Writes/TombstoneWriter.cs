@@ -24,18 +24,20 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// Deletes tombstones up to an etag, in durable transactions of limited size. Returns the number of deleted tombstones.
+    /// Deletes tombstones up to an etag and a time, in durable transactions of limited size, between which others write. Returns
+    /// the number of deleted tombstones.
     /// </summary>
     public static async Task<long> PurgeAsync(
-        StorageEnvironment environment, long upToEtag, CancellationToken cancellationToken)
+        StorageEnvironment environment, long upToEtag, long untilTicks, CancellationToken cancellationToken)
     {
-        const int Step = 4096;
+        const int Step = 1024;
         long purged = 0;
         int inStep;
         do
         {
             inStep = await environment.WriteAsync(
-                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
+                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step, untilTicks), cancellationToken)
+                .ConfigureAwait(false);
             purged += inStep;
         }
         while (inStep == Step);
@@ -89,13 +91,15 @@ internal sealed class TombstoneWriter
         }
     }
 
-    /// <summary>Deletes tombstones up to an etag, up to a limit, and records the etag; returns their number.</summary>
-    public int Purge(long upToEtag, int limit)
+    /// <summary>
+    /// Deletes tombstones up to an etag and a time, up to a limit, and records the etag; returns their number.
+    /// </summary>
+    public int Purge(long upToEtag, int limit, long untilTicks)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         int purged = 0;
         long last = 0;
-        while (purged < limit && First() is { } first && first.Etag <= upToEtag)
+        while (purged < limit && First() is { } first && first.Etag <= upToEtag && first.Ticks <= untilTicks)
         {
             int length = DocumentId.Fold(first.Id, folded);
             Remove(first.Etag, first.CollectionId, folded[..length]);
@@ -106,7 +110,7 @@ internal sealed class TombstoneWriter
         if (purged < limit)
         {
             var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
-            (int others, long lastOther) = kinds.Purge(upToEtag, limit - purged);
+            (int others, long lastOther) = kinds.Purge(upToEtag, limit - purged, untilTicks);
             kinds.Save();
             purged += others;
             last = Math.Max(last, lastOther);
@@ -133,13 +137,13 @@ internal sealed class TombstoneWriter
         return key[..(foldedId.Length + 5)];
     }
 
-    private (long Etag, int CollectionId, byte[] Id)? First()
+    private (long Etag, long Ticks, int CollectionId, byte[] Id)? First()
     {
         using Cursor cursor = _byEtag.OpenCursor();
         if (!cursor.MoveFirst())
             return null;
         var record = new TombstoneRecord(cursor.Value);
-        return (TreeNames.EtagOfKey(cursor.Key), record.CollectionId, record.Id.ToArray());
+        return (TreeNames.EtagOfKey(cursor.Key), record.DeletedAtTicks, record.CollectionId, record.Id.ToArray());
     }
 
     private void Remove(long etag, int collectionId, ReadOnlySpan<byte> foldedId)

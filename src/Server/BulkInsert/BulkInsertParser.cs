@@ -222,6 +222,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             _item.AsSpan(0, _length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         string? id = null;
         string? type = null, name = null, contentType = null;
+        bool isRemote = false;
         long contentLength = -1;
         int documentStart = -1;
         int documentLength = 0;
@@ -236,7 +237,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             bool isName = reader.ValueTextEquals("Name"u8),
                 isContentType = reader.ValueTextEquals("ContentType"u8),
                 isLength = reader.ValueTextEquals("ContentLength"u8);
+            bool isPlace = reader.ValueTextEquals("RemoteParameters"u8);
             reader.Read();
+            isRemote |= isPlace && reader.TokenType != JsonTokenType.Null;
             if (isName)
                 name = Text(ref reader, "Name");
             else if (isContentType)
@@ -266,6 +269,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             if (string.IsNullOrEmpty(id) || name is null || contentLength < 0)
                 throw WireException.BadRequest(
                     $"Item {_items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
+            if (isRemote)
+                throw WireException.NotBuilt($"Attachments kept elsewhere (item {_items}, '{name}' of document '{id}')");
             (DocumentId, Attachment, RawBytes, IsCounters, IsTimeSeries) = (id, (name, contentType), contentLength, false, false);
             return;
         }

@@ -33,6 +33,7 @@ internal static class AllEndpoints
         AttachmentsEndpoints.Map(routes);
         TimeSeriesEndpoints.Map(routes);
         TimeSeriesPolicyEndpoints.Map(routes);
+        TombstonesEndpoints.Map(routes);
         ConfigurationEndpoints.Map(routes);
         DatabaseStateEndpoints.Map(routes);
         SampleDataEndpoints.Map(routes);

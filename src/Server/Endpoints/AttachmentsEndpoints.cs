@@ -32,6 +32,10 @@ internal static class AttachmentsEndpoints
             static (request, database) => ReadAsync(request, database, withContent: false));
         routes.Database("POST", "/attachments", AccessLevel.DatabaseRead, ReadOfBodyAsync);
         routes.Database("PUT", "/attachments", AccessLevel.DatabaseReadWrite, Put);
+        // No configuration of attachments kept elsewhere: clients take that as an answer. Setting one is refused by name.
+        routes.Database(
+            "GET", "/admin/attachments/remote/config", AccessLevel.DatabaseAdmin,
+            static (request, _) => request.EmptyAsync(StatusCodes.Status404NotFound));
         routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
     }
 
@@ -141,7 +145,13 @@ internal static class AttachmentsEndpoints
         }
 
         request.SetETag(attachment.ChangeVector);
-        if (request.ChangeVectorHeader("If-None-Match") == attachment.ChangeVector)
+        if (request.Header("If-Match") is { } match && !Names(match, attachment.ChangeVector, isStrong: true))
+        {
+            request.EndEmpty(StatusCodes.Status412PreconditionFailed); // before the range: it would be one of another content
+            return;
+        }
+
+        if (request.Header("If-None-Match") is { } known && Names(known, attachment.ChangeVector, isStrong: false))
         {
             request.EndEmpty(StatusCodes.Status304NotModified);
             return;
@@ -170,6 +180,17 @@ internal static class AttachmentsEndpoints
         if (withContent)
             await SendAsync(request, snapshot, attachment, from, to).ConfigureAwait(false);
     }
+
+    /// <summary>
+    /// Returns whether a condition names a change vector: alone, with quotes or without, in a list, or by <c>*</c>, which stands
+    /// for any.
+    /// </summary>
+    private static bool Names(string condition, string changeVector, bool isStrong) =>
+        condition.Trim() is var text
+        && (text == "*"
+            || text.Trim('"') == changeVector
+            || (EntityTagHeaderValue.TryParseList([text], out IList<EntityTagHeaderValue>? tags)
+                && tags.Any(tag => tag.Tag.AsSpan().Trim('"').SequenceEqual(changeVector) && !(isStrong && tag.IsWeak))));
 
     private static async Task SendAsync(
         HttpServerRequest request, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, long to)

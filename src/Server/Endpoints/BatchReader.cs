@@ -137,6 +137,8 @@ internal static class BatchReader
                 command.PatchIfMissing = ReadRange(ref reader);
             else if (reader.ValueTextEquals("CreateIfMissing"u8))
                 command.CreateIfMissing = ReadRange(ref reader);
+            else if (reader.ValueTextEquals("RemoteParameters"u8))
+                command.Remote = ReadRange(ref reader);
             else if (reader.ValueTextEquals("Ids"u8))
                 command.Ids = ReadRange(ref reader);
             else if (reader.ValueTextEquals("ReturnDocument"u8))
@@ -305,6 +307,8 @@ internal static class BatchReader
         switch (command.Type)
         {
             case "AttachmentPUT":
+                if (!command.Remote.Equals(default))
+                    throw WireException.NotBuilt($"Attachments kept elsewhere ('{name}' of document '{id}')");
                 if (!contents.TryDequeue(out AttachmentUpload? content))
                     throw WireException.BadRequest(
                         $"The content of the attachment '{name}' of document '{id}' does not stand in the request: contents "
@@ -350,6 +354,7 @@ internal static class BatchReader
         public Range PatchIfMissing;
         public Range CreateIfMissing;
         public Range Ids;
+        public Range Remote;
         public bool ReturnsDocument;
         public bool IsPrefix;
         public bool DocumentIsObject;

@@ -159,7 +159,7 @@ internal static class BesideWire
                 TimeSeriesEndpoints.Write(
                     json, snapshot, document.Key,
                     RangeOf(
-                        include,
+                        snapshot, include,
                         known.FirstOrDefault(one => string.Equals(one.Name, include.Name, StringComparison.OrdinalIgnoreCase))));
             json.WriteEndArray();
         }
@@ -167,7 +167,7 @@ internal static class BesideWire
         json.WriteEndObject();
     }
 
-    private static TimeSeriesRange RangeOf(TimeSeriesInclude include, TimeSeriesStatistics? known)
+    private static TimeSeriesRange RangeOf(DatabaseSnapshot snapshot, TimeSeriesInclude include, TimeSeriesStatistics? known)
     {
         var range = new TimeSeriesRange(
             include.Name, include.From ?? DateTime.MinValue, include.To ?? DateTime.MaxValue, 0, int.MaxValue);
@@ -175,8 +175,13 @@ internal static class BesideWire
             return range;
         if (include.LastTime is { } time)
             return range with { From = known.Last - DateTime.MinValue > time ? known.Last - time : DateTime.MinValue };
-        return include.LastCount is { } count
-            ? range with { Start = (int)Math.Clamp(known.Count - count, 0, int.MaxValue) }
-            : range;
+        if (include.LastCount is not { } count || count >= known.Count)
+            return range;
+
+        // Clients take a range for all that there is between its ends, so it begins with its first entry.
+        IEnumerable<TimeSeriesPoint> kept = count > 0
+            ? snapshot.TimeSeries(include.DocumentId, include.Name).Skip((int)Math.Min(known.Count - count, int.MaxValue))
+            : [];
+        return range with { From = kept.Select(static point => point.Timestamp).FirstOrDefault(DateTime.MaxValue) };
     }
 }

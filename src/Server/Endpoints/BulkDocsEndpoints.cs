@@ -49,6 +49,8 @@ internal static class BulkDocsEndpoints
         string? replicas = request.Parameter("numberOfReplicasToWaitFor");
         if (string.IsNullOrEmpty(replicas) || replicas is "0" or "majority")
             return; // this node alone is the majority
+        if (!request.Flag("throwOnTimeoutInWaitForReplicas", otherwise: true))
+            return; // the batch counts without them
 
         throw WireException.BadRequest(
             $"The batch asks to be on {replicas} other nodes before it is acknowledged; this server is one node alone. Nothing "

@@ -1,3 +1,4 @@
+using System.Text;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
@@ -17,7 +18,7 @@ internal static class CountersEndpoints
     public static void Map(Routes routes)
     {
         routes.Database("GET", "/counters", AccessLevel.DatabaseRead, Get);
-        routes.Database("POST", "/counters", AccessLevel.DatabaseReadWrite, Post);
+        routes.Database("POST", "/counters", AccessLevel.DatabaseRead, Post);
     }
 
     private static Task Get(HttpServerRequest request, Database database)
@@ -35,7 +36,7 @@ internal static class CountersEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         bool full;
-        using var batch = new WriteBatch(database.Options);
+        var wanted = new List<(string Id, List<CounterOperation> Operations)>();
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Documents\":[…]}"))
         {
             full = WireJson.Flag(json.RootElement, "ReplyWithAllNodesValues");
@@ -47,18 +48,35 @@ internal static class CountersEndpoints
                     $"Counters of {documents.GetArrayLength():N0} documents in one request; "
                         + $"{request.Server.Limits.MaxCommandsPerRequest:N0} are allowed. Nothing was changed.");
             foreach (JsonElement document in documents.EnumerateArray())
-            {
-                (string id, List<CounterOperation> operations) = CounterReader.Read(document, null);
-                batch.Counters(id, operations);
-            }
+                wanted.Add(CounterReader.Read(document, null));
         }
 
+        if (wanted.All(static one => one.Operations.TrueForAll(static operation => operation.Kind == CounterOperationKind.Get)))
+        {
+            await ReadAsync(request, database, wanted, full).ConfigureAwait(false);
+            return;
+        }
+
+        Caller.Require(request, AccessLevel.DatabaseReadWrite, database.Name);
+        using var batch = new WriteBatch(database.Options);
+        foreach ((string id, List<CounterOperation> operations) in wanted)
+            batch.Counters(id, operations);
         IReadOnlyList<WriteResult> results = batch.Count == 0
             ? []
             : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         // the batch contains only these commands
         await WriteAsync(request, results.SelectMany(static result => ((CountersResult)result.Beside!).Counters), full)
             .ConfigureAwait(false);
+    }
+
+    /// <summary>Answers as a read: clients send many names as operations because they do not fit into a URL.</summary>
+    private static Task ReadAsync(
+        HttpServerRequest request, Database database, List<(string Id, List<CounterOperation> Operations)> wanted, bool full)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return WriteAsync(
+            request,
+            wanted.SelectMany(one => one.Operations.Select(operation => snapshot.Counter(one.Id, Encoding.UTF8.GetString(operation.Name.Span)))), full);
     }
 
     private static Task WriteAsync(HttpServerRequest request, IEnumerable<CounterValue?> counters, bool full) =>

@@ -142,6 +142,7 @@ internal static class DatabasesEndpoints
         bool deleteFiles = command.RootElement.TryGetProperty("HardDelete", out JsonElement hard)
             && hard.ValueKind == JsonValueKind.True;
         List<string> names = NamesOf(command.RootElement);
+        RequireThisNode(command.RootElement);
         foreach (string name in names)
             if (!request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
                 throw WireException.DatabaseDoesNotExist(name);
@@ -161,6 +162,19 @@ internal static class DatabasesEndpoints
             json.WriteEndArray();
             json.WriteEndObject();
         }).ConfigureAwait(false);
+    }
+
+    // Whoever takes a copy from another node keeps this one: it is the only one.
+    private static void RequireThisNode(JsonElement command)
+    {
+        if (!command.TryGetProperty("FromNodes", out JsonElement nodes) || nodes.ValueKind == JsonValueKind.Null)
+            return;
+        if (nodes.ValueKind != JsonValueKind.Array)
+            throw WireException.BadRequest("'FromNodes' must be an array of tags of nodes. Nothing was deleted.");
+        foreach (JsonElement node in nodes.EnumerateArray())
+            if (!string.Equals(
+                WireJson.Text(node, "FromNodes"), TopologyEndpoints.NodeTag, StringComparison.OrdinalIgnoreCase))
+                throw DatabaseStateEndpoints.OneNode("Deleting databases from other nodes");
     }
 
     /// <summary>Returns the databases named in a command.</summary>

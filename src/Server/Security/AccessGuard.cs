@@ -29,7 +29,7 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         if (caller is not null)
         {
             string? database = access.DatabaseOf(http);
-            complaint = caller.Rights.Suffice(access.Level, database) ? null : Complaint(http, access, caller, database);
+            complaint = caller.Rights.Suffice(access.Level, database) ? null : Refusal.Complaint(http, access.Level, caller, database);
         }
 
         if (caller is null || complaint is not null)
@@ -68,18 +68,5 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         const string Scheme = "Bearer ";
         string? header = http.Request.Headers.Authorization;
         return header?.StartsWith(Scheme, StringComparison.OrdinalIgnoreCase) == true ? header[Scheme.Length..].Trim() : null;
-    }
-
-    private static string Complaint(HttpContext http, RequiredAccess access, Caller caller, string? database)
-    {
-        string who = $"{caller.Identity?.Kind} '{caller.Identity?.Name}' ({caller.Identity?.Mark})";
-        string what = $"{http.Request.Method} {http.Request.Path.Value}";
-        return access.Level switch
-        {
-            AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin =>
-                $"Could not authorize access to database '{database}' with {who}: {what} demands "
-                    + $"{access.Level.ToString()["Database".Length..]}.",
-            _ => $"Could not authorize {what} with {who}: it demands the clearance {access.Level}.",
-        };
     }
 }

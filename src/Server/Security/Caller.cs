@@ -29,4 +29,15 @@ internal sealed class Caller
 
     /// <summary>Returns whether the caller may know that a database exists.</summary>
     public bool MaySee(string database) => Rights.Suffice(AccessLevel.DatabaseRead, database);
+
+    /// <summary>Rejects a request of a caller without the rights that only its body shows to be needed.</summary>
+    /// <exception cref="WireException">The rights do not suffice.</exception>
+    public static void Require(HttpServerRequest request, AccessLevel level, string database)
+    {
+        Caller caller = Of(request);
+        if (!caller.Rights.Suffice(level, database))
+            throw new WireException(
+                StatusCodes.Status403Forbidden, WireTypes.Authorization,
+                Refusal.Complaint(request.Http, level, caller, database) + " Nothing was changed.");
+    }
 }

@@ -13,4 +13,18 @@ internal static class Refusal
         await using var json = new System.Text.Json.Utf8JsonWriter(http.Response.BodyWriter);
         answer.WriteBody(json, http.Request.Path.Value ?? "/");
     }
+
+    /// <summary>Returns what the rights of a caller do not suffice for.</summary>
+    public static string Complaint(HttpContext http, AccessLevel level, Caller caller, string? database)
+    {
+        string who = $"{caller.Identity?.Kind} '{caller.Identity?.Name}' ({caller.Identity?.Mark})";
+        string what = $"{http.Request.Method} {http.Request.Path.Value}";
+        return level switch
+        {
+            AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin =>
+                $"Could not authorize access to database '{database}' with {who}: {what} demands "
+                    + $"{level.ToString()["Database".Length..]}.",
+            _ => $"Could not authorize {what} with {who}: it demands the clearance {level}.",
+        };
+    }
 }

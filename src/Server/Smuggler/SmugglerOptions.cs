@@ -9,7 +9,7 @@ namespace Treepie.Server.Smuggler;
 
 /// <summary>
 /// The options of an export or import sent by a client. Kinds of data that this server does not have are ignored, since there
-/// is nothing to export or import.
+/// is nothing to export or import. What it cannot do with those it has is refused by name.
 /// </summary>
 internal sealed class SmugglerOptions : IDisposable
 {
@@ -41,6 +41,15 @@ internal sealed class SmugglerOptions : IDisposable
     /// </summary>
     public bool AllowPlain { get; }
 
+    /// <summary>
+    /// The documents left out by <c>IncludeExpired</c>, <c>IncludeArchived</c> and <c>IncludeArtificial</c>; without these
+    /// members, none.
+    /// </summary>
+    public LeftOutDocuments LeftOut { get; private init; }
+
+    /// <summary><c>SkipRevisionCreation</c>: imported documents get no revision.</summary>
+    public bool SkipsRevisions { get; private init; }
+
     /// <summary><c>SkipCorruptedData</c>: skips invalid documents.</summary>
     public bool SkipInvalid { get; }
 
@@ -65,11 +74,24 @@ internal sealed class SmugglerOptions : IDisposable
         JsonElement root = json.RootElement;
         if (!string.IsNullOrWhiteSpace(WireJson.Text(root, "TransformScript", required: false)))
             throw WireException.NotBuilt("'TransformScript' of an export or import");
+        if (WireJson.Flag(root, "RemoveAnalyzers"))
+            throw WireException.NotBuilt("'RemoveAnalyzers' of an export or import");
 
         return new SmugglerOptions(
             ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"),
-            WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root));
+            WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root))
+        {
+            LeftOut = LeftOutBy(root, "IncludeExpired", LeftOutDocuments.Expired)
+                | LeftOutBy(root, "IncludeArchived", LeftOutDocuments.Archived)
+                | LeftOutBy(root, "IncludeArtificial", LeftOutDocuments.Artificial),
+            SkipsRevisions = WireJson.Flag(root, "SkipRevisionCreation"),
+        };
     }
+
+    private static LeftOutDocuments LeftOutBy(JsonElement root, string name, LeftOutDocuments documents) =>
+        root.TryGetProperty(name, out JsonElement given) && given.ValueKind != JsonValueKind.Null && !WireJson.Flag(root, name)
+            ? documents
+            : LeftOutDocuments.None;
 
     /// <summary>Returns the options for an export.</summary>
     public BackupOptions ForBackup()
@@ -79,6 +101,7 @@ internal sealed class SmugglerOptions : IDisposable
             Compression = Compression,
             Content = Content,
             Collections = Collections,
+            LeftOut = LeftOut,
             AllowPlain = AllowPlain,
             PercentWhileWriting = PercentWhileWriting
         };
@@ -88,7 +111,14 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary>Returns the options for an import.</summary>
     public ImportOptions ForImport()
     {
-        var options = new ImportOptions { Content = Content, Collections = Collections, SkipInvalidDocuments = SkipInvalid };
+        var options = new ImportOptions
+        {
+            Content = Content,
+            Collections = Collections,
+            LeftOut = LeftOut,
+            SkipRevisionCreation = SkipsRevisions,
+            SkipInvalidDocuments = SkipInvalid
+        };
         return Key is null ? options : options.OpenedWith(Key);
     }
 

@@ -48,6 +48,26 @@ public sealed class DatabaseNamesTests
         Assert.Equal(8, again.Names.Count);
     }
 
+    [Theory]
+    [InlineData("[\"B\"]", HttpStatusCode.BadRequest)]
+    [InlineData("[\"A\",\"B\"]", HttpStatusCode.BadRequest)]
+    [InlineData("\"A\"", HttpStatusCode.BadRequest)]
+    [InlineData("[\"A\"]", HttpStatusCode.OK)]
+    [InlineData("[]", HttpStatusCode.OK)]
+    [InlineData("null", HttpStatusCode.OK)]
+    public async Task The_only_copy_of_a_database_is_not_deleted_as_that_of_another_node(string nodes, HttpStatusCode expected)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("a", "{}");
+        using HttpResponseMessage answer = await server.SendAsync(
+            HttpMethod.Delete, $"{server.Url}/admin/databases",
+            $$"""{"DatabaseNames":["db"],"HardDelete":true,"FromNodes":{{nodes}}}""");
+        Assert.Equal(expected, answer.StatusCode);
+        Assert.Equal(expected != HttpStatusCode.OK, server.Catalog.Find("db") is not null);
+        if (expected != HttpStatusCode.OK)
+            Assert.Equal(1, await server.CountAsync());
+    }
+
     [Fact]
     public async Task Two_folders_whose_names_differ_only_by_case_are_both_left_closed_and_named()
     {

@@ -133,6 +133,73 @@ public sealed class SmugglerEndpointsTests
         Assert.DoesNotContain("b/1", await text.ReadToEndAsync(TestServer.Cancelled), StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("""{"IncludeExpired":false}""", "expired")]
+    [InlineData("""{"IncludeArchived":false}""", "archived")]
+    [InlineData("""{"IncludeArtificial":false}""", "artificial")]
+    [InlineData("""{"IncludeExpired":true,"IncludeArchived":null}""", "")]
+    public async Task Documents_that_are_not_wanted_are_left_out_of_exports_and_imports(string options, string leftOut)
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("expired", """{"@metadata":{"@collection":"D","@expires":"2020-01-01T00:00:00.0000000Z"}}""");
+        await server.PutAsync("later", """{"@metadata":{"@collection":"D","@expires":"2099-01-01T00:00:00.0000000Z"}}""");
+        await server.PutAsync("archived", """{"@metadata":{"@collection":"D","@archived":true}}""");
+        await server.PutAsync("artificial", """{"@metadata":{"@collection":"D","@flags":"Artificial, FromIndex"}}""");
+        foreach (string id in new[] { "expired", "later" })
+        {
+            using HttpResponseMessage counted = await server.SendAsync(
+                HttpMethod.Post, "counters",
+                $$$"""{"Documents":[{"DocumentId":"{{{id}}}","Operations":[{"Type":"Increment","CounterName":"c"}]}]}""");
+            Assert.True(counted.IsSuccessStatusCode);
+        }
+
+        byte[] part = await ExportAsync(server, options, "61"), all = await ExportAsync(server, "{}", "62");
+        foreach ((string name, byte[] dump, string import) in ((string, byte[], string)[])[("a", part, "{}"), ("b", all, options)])
+        {
+            server.Catalog.Create(name);
+            using HttpResponseMessage imported = await PostAsync(
+                server, $"{server.Url}/databases/{name}/smuggler/import?operationId=63", import, dump);
+            Assert.True(imported.IsSuccessStatusCode);
+            foreach (string id in new[] { "expired", "later", "archived", "artificial" })
+            {
+                using HttpResponseMessage found = await server.Http.GetAsync(
+                    new Uri($"{server.Url}/databases/{name}/docs?id={id}"), TestServer.Cancelled);
+                Assert.Equal((id, id == leftOut), (id, found.StatusCode == HttpStatusCode.NotFound));
+            }
+
+            JsonElement statistics = await server.GetAsync($"{server.Url}/databases/{name}/stats");
+            Assert.Equal(leftOut == "expired" ? 1 : 2, statistics.GetProperty("CountOfCounterEntries").GetInt64());
+        }
+    }
+
+    [Fact]
+    public async Task An_import_creates_no_revisions_if_it_is_not_to_and_analyzers_are_not_removed_silently()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        byte[] dump = await ExportAsync(server, "{}", "71");
+        using (HttpResponseMessage configured = await server.SendAsync(
+            HttpMethod.Post, "admin/revisions/config", """{"Default":{}}"""))
+            Assert.True(configured.IsSuccessStatusCode);
+        using (HttpResponseMessage refused = await server.SendAsync(
+            HttpMethod.Post, "smuggler/export", """{"RemoveAnalyzers":true}"""))
+            Assert.Contains(
+                "RemoveAnalyzers",
+                await TestServer.ErrorOf(refused, HttpStatusCode.NotImplemented, "NotSupportedException"), StringComparison.Ordinal);
+        foreach ((string options, int revisions) in ((string, int)[])[("""{"SkipRevisionCreation":true}""", 0), ("{}", 1)])
+        {
+            using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, "docs?id=d/1"))
+                Assert.True(deleted.IsSuccessStatusCode);
+            int before = await CountAsync();
+            using (HttpResponseMessage imported = await PostAsync(server, "smuggler/import", options, dump))
+                Assert.True(imported.IsSuccessStatusCode);
+            Assert.Equal(revisions, await CountAsync() - before);
+        }
+
+        async Task<int> CountAsync() =>
+            (await server.GetAsync("revisions/count?id=d/1")).GetProperty("RevisionsCount").GetInt32();
+    }
+
     private static async Task<byte[]> ExportAsync(TestServer server, string options, string operation)
     {
         using HttpResponseMessage response = await server.SendAsync(

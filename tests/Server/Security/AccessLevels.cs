@@ -81,6 +81,7 @@ internal static class AccessLevels
         GET /cluster/topology ValidUser
         GET /configuration/client ValidUser
         GET /databases ValidUser
+        GET /databases/{database}/admin/attachments/remote/config DatabaseAdmin
         GET /databases/{database}/admin/data-archival/config DatabaseAdmin
         GET /databases/{database}/admin/expiration/config DatabaseAdmin
         GET /databases/{database}/admin/record DatabaseAdmin
@@ -186,10 +187,11 @@ internal static class AccessLevels
         POST /databases/{database}/admin/revisions/conflicts/config DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/admin/timeseries/config DatabaseAdmin
+        POST /databases/{database}/admin/tombstones/cleanup DatabaseAdmin
         POST /databases/{database}/attachments DatabaseRead
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
-        POST /databases/{database}/counters DatabaseReadWrite
+        POST /databases/{database}/counters DatabaseRead
         POST /databases/{database}/docs DatabaseRead
         POST /databases/{database}/identity/next DatabaseReadWrite
         POST /databases/{database}/identity/seed DatabaseReadWrite

@@ -114,6 +114,30 @@ public sealed class TokensTests
                 operators, HttpMethod.Post, "/admin/tokens", """{"Name":"x","SecurityClearance":"Operator"}""")).Status);
     }
 
+    [Fact]
+    public async Task Who_may_only_read_reads_counters_with_a_body_and_changes_none()
+    {
+        await using SecuredServer server = await SecuredServer.StartAsync();
+        await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
+        await server.AdministerAsync(HttpMethod.Put, "/databases/shop/docs?id=d/1", "{}");
+        JsonElement made = await MakeAsync(
+            server, """{"Name":"reports","SecurityClearance":"ValidUser","Permissions":{"shop":"Read"}}""");
+        string token = made.GetProperty("Token").GetString() ?? "";
+        Assert.Equal((200, """{"Counters":[null]}"""), await CountersAsync("Get"));
+        foreach (string type in new[] { "Increment", "Put", "Delete" })
+        {
+            (int status, string body) = await CountersAsync(type);
+            Assert.Equal(403, status);
+            Assert.Contains("demands ReadWrite", body, StringComparison.Ordinal);
+        }
+
+        Assert.Equal((200, """{"Counters":[null]}"""), await CountersAsync("Get"));
+
+        Task<(int Status, string Body)> CountersAsync(string type) => SendAsync(
+            server, token, HttpMethod.Post, "/databases/shop/counters",
+            $$"""{"Documents":[{"DocumentId":"d/1","Operations":[{"Type":"{{type}}","CounterName":"c"}]}]}""");
+    }
+
     [Theory]
     [InlineData("{}", "'Name'")]
     [InlineData("""{"Name":"x"}""", "'SecurityClearance'")]

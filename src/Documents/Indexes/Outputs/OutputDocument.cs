@@ -46,9 +46,11 @@ internal static class OutputDocument
     });
 
     /// <summary>Returns whether a document was written by an index; indexes change and delete only such documents.</summary>
-    public static bool IsOutput(Document document)
+    public static bool IsOutput(Document document) => IsOutput(document.Metadata);
+
+    /// <summary>Same as above, by the metadata of a document.</summary>
+    public static bool IsOutput(ReadOnlySpan<byte> metadata)
     {
-        ReadOnlySpan<byte> metadata = document.Metadata;
         if (metadata.IndexOf("FromIndex"u8) < 0)
             return false;
         var reader = new Utf8JsonReader(metadata);

@@ -1,0 +1,121 @@
+using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Indexes;
+using Treepie.Indexing;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>
+/// Deletes tombstones that no index and no enabled backup task needs any more, in the background. Thread-safe.
+/// </summary>
+/// <remarks>
+/// Invariants: (1) no tombstone is deleted whose etag is greater than what an index has stored, so an index that is behind, off
+/// or failing finds it; (2) an index that has stored less than the documents have deleted, as after a loss of power or when it
+/// comes from an older backup, is built anew when it is opened; (3) nor is one deleted that the next increment of a logical
+/// backup has to hold.
+/// </remarks>
+internal sealed class TombstoneCleaning : IDisposable
+{
+    private const int MostWaits = 250;
+
+    private static readonly TimeSpan _frequency = TimeSpan.FromMinutes(10), _wait = TimeSpan.FromMilliseconds(20);
+
+    private readonly Database _database;
+    private readonly PeriodicRun _runs;
+
+    public TombstoneCleaning(Database database)
+    {
+        _database = database;
+        _runs = new PeriodicRun(
+            database.Options.TimeProvider, stop => RunAsync(database.Options.TombstoneRetention, stop));
+        _runs.Schedule(_frequency);
+    }
+
+    /// <summary>Deletes tombstones of at least an age; returns their number.</summary>
+    public Task<long> RunAsync(TimeSpan olderThan, CancellationToken cancellationToken) => _runs.NowAsync(
+        async stop =>
+        {
+            long now = _database.Options.TimeProvider.GetUtcNow().Ticks, untilTicks = Math.Max(0, now - olderThan.Ticks);
+            long first, last;
+            using (DatabaseSnapshot snapshot = _database.BeginRead())
+            {
+                first = FirstEtag(snapshot, untilTicks);
+                // Read before the indexes are listed: what one that is added later reads is not older than this.
+                last = snapshot.LastEtag;
+            }
+
+            if (first > last)
+                return 0;
+            long upToEtag = Math.Min(await IndexedAsync(last, stop).ConfigureAwait(false), BackedUp(last));
+            return upToEtag < first
+                ? 0
+                : await TombstoneWriter.PurgeAsync(_database.Environment, upToEtag, untilTicks, stop).ConfigureAwait(false);
+        },
+        cancellationToken);
+
+    public void Dispose() => _runs.Dispose();
+
+    /// <summary>Returns the etag of the first tombstone that is old enough; the greatest there can be if none is.</summary>
+    private static long FirstEtag(DatabaseSnapshot snapshot, long untilTicks)
+    {
+        long first = long.MaxValue;
+        using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
+        if (documents.MoveNext() && new TombstoneRecord(documents.Value).DeletedAtTicks <= untilTicks)
+            first = documents.Etag;
+        if (others.MoveNext() && snapshot.Kinds.RecordOf(others.Value).Ticks <= untilTicks)
+            first = Math.Min(first, others.Etag);
+        return first;
+    }
+
+    /// <summary>
+    /// Returns the etag that all indexes have stored, at most <paramref name="etag"/>. Those that have caught up without a
+    /// change of their own store it only now.
+    /// </summary>
+    private async Task<long> IndexedAsync(long etag, CancellationToken stop)
+    {
+        IReadOnlyList<HeldIndex> held = _database.Indexes.Hold();
+        try
+        {
+            foreach (HeldIndex one in held)
+                one.Index.WantEtag(etag);
+            for (int i = 0; ; i++)
+            {
+                HeldIndex[] behind = [.. held.Where(one => StoredEtag(one.Index) < etag)];
+                if (i == MostWaits || !Array.Exists(behind, MayCatchUp))
+                    return behind.Select(static one => StoredEtag(one.Index)).Append(etag).Min();
+                await Task.Delay(_wait, stop).ConfigureAwait(false);
+            }
+        }
+        finally
+        {
+            foreach (HeldIndex one in held)
+                one.Index.Release();
+        }
+    }
+
+    private bool MayCatchUp(HeldIndex held) =>
+        _database.Indexes.Control.Switch(held.Index.Name).IsOn && !held.Index.Progress.IsFaulted;
+
+    private static long StoredEtag(DocumentIndex index)
+    {
+        using IndexSearcher searcher = index.OpenSearcher();
+        return searcher.LastEtag;
+    }
+
+    /// <summary>
+    /// Returns the etag up to which backups by etag have all changes, at most <paramref name="etag"/>. Disabled tasks do not
+    /// count: they begin with a full backup if they are enabled after what they need is gone.
+    /// </summary>
+    private long BackedUp(long etag)
+    {
+        foreach (BackupTaskRecord record in BackupTaskStore.Of(_database).List())
+            if (!record.Task.IsDisabled
+                && record.State.Link is { } link
+                && BackupLink.Parse(link).Dump is { } point
+                && point.StoreId == _database.Environment.StoreId)
+                etag = Math.Min(etag, point.Etag);
+        return etag;
+    }
+}
