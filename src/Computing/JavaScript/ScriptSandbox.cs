@@ -50,7 +50,7 @@ internal sealed class ScriptSandbox : IDisposable
     /// <param name="programs">Function declarations, whose bodies run in calls only.</param>
     /// <exception cref="JintException">A program failed.</exception>
     public ScriptSandbox(
-        ScriptLimits limits, Action<Engine> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
+        ScriptLimits limits, Action<ScriptSandbox> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
     {
         _limits = limits;
         Engine = new Engine(options =>
@@ -69,7 +69,7 @@ internal sealed class ScriptSandbox : IDisposable
         });
         LengthGuards.Put(Engine, limits.MaxLength);
         SharedFunctions.Put(Engine, limits);
-        define(Engine);
+        define(this);
         try
         {
             // Runs without a deadline, as no user code runs here and creating the first engine of a process is slow.
@@ -94,6 +94,11 @@ internal sealed class ScriptSandbox : IDisposable
 
     /// <summary>Ends the time limit.</summary>
     public void End() => _deadline.End();
+
+    /// <summary>Returns what writing one value of the current call may take.</summary>
+    /// <param name="maxBytes">The maximum size of the output, in bytes.</param>
+    /// <exception cref="TimeoutException">The time of the call is over.</exception>
+    public WriteBudget BudgetOfWrite(int maxBytes) => new(_deadline, _limits.MaxMemoryBytes, maxBytes);
 
     public void Dispose() => Engine.Dispose();
 
