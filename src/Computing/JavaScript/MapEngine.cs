@@ -27,7 +27,7 @@ internal sealed class MapEngine : IDisposable
 
     private MapEngine(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
-        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
+        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Program, [texts]);
         _prototype = new JsObject(_sandbox.Engine).Prototype;
         _texts = _sandbox.Engine.GetValue(Texts);
         _withFields = _sandbox.Engine.GetValue(MapPrelude.WithFields);

@@ -19,7 +19,7 @@ internal sealed class ScriptEngine : IDisposable
     {
         ScriptFunctions? functions = null;
         _sandbox = new ScriptSandbox(
-            limits, sandbox => functions = new ScriptFunctions(sandbox, limits.MaxLength), prelude: "", [program]);
+            limits, sandbox => functions = new ScriptFunctions(sandbox, limits.MaxLength), prelude: null, [program]);
         _functions = functions!; // set by the constructor of the sandbox
     }
 
