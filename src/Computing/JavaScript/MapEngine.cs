@@ -27,7 +27,7 @@ internal sealed class MapEngine : IDisposable
 
     private MapEngine(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
-        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
+        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Program, [texts]);
         _prototype = new JsObject(_sandbox.Engine).Prototype;
         _texts = _sandbox.Engine.GetValue(Texts);
         _withFields = _sandbox.Engine.GetValue(MapPrelude.WithFields);
@@ -129,7 +129,7 @@ internal sealed class MapEngine : IDisposable
     private void AddResults(JsValue results, MapOutput output, bool namesFields) =>
         Add(namesFields ? _sandbox.Engine.Invoke(_withFields, results) : results, output);
 
-    private static void Add(JsValue value, MapOutput output)
+    private void Add(JsValue value, MapOutput output)
     {
         if (value.IsNull() || value.IsUndefined())
             return;
@@ -145,18 +145,19 @@ internal sealed class MapEngine : IDisposable
         AddOne(value, output);
     }
 
-    private static void AddOne(JsValue value, MapOutput output)
+    private void AddOne(JsValue value, MapOutput output)
     {
         if (value.IsNull() || value.IsUndefined())
             return;
         if (value is not ObjectInstance or JsArray or JsDate or Jint.Native.Function.Function)
             throw new InvalidOperationException("a result is no object.");
-        ScriptJson.Write(value, default, output.Buffer, MapOutput.MaxBytes);
+        ScriptJson.Write(value, default, output.Buffer, _sandbox.BudgetOfWrite(MapOutput.MaxBytes));
         output.EndObject();
     }
 
-    private void Define(Engine engine)
+    private void Define(ScriptSandbox sandbox)
     {
+        Engine engine = sandbox.Engine;
         engine.SetValue("$load", new ClrFunction(
             engine, "load", (_, arguments) => Parse(Host.Load(arguments.At(0).AsString(), arguments.At(1).AsString()))));
         engine.SetValue("$compareExchange", new ClrFunction(

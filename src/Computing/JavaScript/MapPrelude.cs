@@ -1,3 +1,5 @@
+using Jint;
+
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
@@ -21,7 +23,10 @@ internal static class MapPrelude
     /// </summary>
     public const string WithFields = "$withFields";
 
-    public const string Text = """
+    /// <summary>The script.</summary>
+    public static Prepared<Acornima.Ast.Script> Program { get; } = Engine.PrepareScript(Text, strict: true);
+
+    private const string Text = """
         'use strict';
         (() => {
             const time = Date, none = what => () => { throw new TypeError(`${what} is not there in an index: a map is a function of its document.`); };
@@ -38,8 +43,7 @@ internal static class MapPrelude
                 for (const entry of segment.Entries) entry.Timestamp = new time(entry.Timestamp);
                 return segment;
             };
-            for (const name of ['Intl', 'Temporal', 'Promise'])
-                delete globalThis[name];
+            delete globalThis.Promise;
             Math.random = none('Math.random');
             globalThis.load = (id, collection) => id == null ? null : Array.isArray(id) ? id.map(one => load(one, collection)) : $load(String(id), collection);
             globalThis.noTracking = { load: globalThis.load };

@@ -19,7 +19,7 @@ internal sealed class ScriptEngine : IDisposable
     {
         ScriptFunctions? functions = null;
         _sandbox = new ScriptSandbox(
-            limits, engine => functions = new ScriptFunctions(engine, limits.MaxLength), prelude: "", [program]);
+            limits, sandbox => functions = new ScriptFunctions(sandbox, limits.MaxLength), prelude: null, [program]);
         _functions = functions!; // set by the constructor of the sandbox
     }
 
@@ -43,7 +43,7 @@ internal sealed class ScriptEngine : IDisposable
             JsValue result = engine.Call(engine.GetValue(function), subject, arguments);
             ScriptJson.Write(
                 call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default,
-                output, MaxResultBytes);
+                output, _sandbox.BudgetOfWrite(MaxResultBytes));
         }
         finally
         {

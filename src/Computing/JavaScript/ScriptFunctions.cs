@@ -18,13 +18,15 @@ internal sealed class ScriptFunctions
     /// <summary>The maximum depth of arrays within each other in a call of <c>load</c> or <c>include</c>.</summary>
     private const int MaxNested = 2;
 
+    private readonly ScriptSandbox _sandbox;
     private readonly Engine _engine;
     private readonly Dictionary<object, ReadOnlyMemory<byte>> _originals = new(ReferenceEqualityComparer.Instance);
     private IScriptHost? _host;
 
-    public ScriptFunctions(Engine engine, int maxLength)
+    public ScriptFunctions(ScriptSandbox sandbox, int maxLength)
     {
-        _engine = engine;
+        Engine engine = sandbox.Engine;
+        (_sandbox, _engine) = (sandbox, engine);
         Define("load", 1, (_, arguments) => Load(arguments.At(0)));
         Define("cmpxchg", 1, (_, arguments) => Parse(Host.CompareExchange(Text(arguments.At(0), "cmpxchg", "the key"))));
         Define("counter", 2, (_, arguments) =>
@@ -115,7 +117,7 @@ internal sealed class ScriptFunctions
         if (arguments.At(1) is not ObjectInstance document || document is JsArray)
             throw new ScriptException($"'put' of '{id}' is given no object as its second argument: put(id, document).");
         var json = new System.Buffers.ArrayBufferWriter<byte>();
-        ScriptJson.Write(document, default, json, ScriptEngine.MaxResultBytes);
+        ScriptJson.Write(document, default, json, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes));
         return new JsString(Host.Put(id, json.WrittenMemory, arguments.At(2) is JsString expected ? expected.ToString() : null));
     }
 
@@ -206,7 +208,8 @@ internal sealed class ScriptFunctions
             ? JsonDocument.Parse(text, ScriptJson.Reading)
             : null;
         var written = new System.Buffers.ArrayBufferWriter<byte>();
-        ScriptJson.Write(document, original?.RootElement ?? default, written, ScriptEngine.MaxResultBytes);
+        ScriptJson.Write(
+            document, original?.RootElement ?? default, written, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes));
         using var current = JsonDocument.Parse(written.WrittenMemory, ScriptJson.Reading);
         JsValue found = _engine.Call(select, [ScriptJson.Read(_engine, current.RootElement, asTexts: true)]);
         return found is JsString || found.IsNull() || found.IsUndefined()

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Globalization;
+using System.Runtime.InteropServices;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Jint;
@@ -110,27 +111,28 @@ internal static class ScriptJson
     /// <param name="value">The value.</param>
     /// <param name="original">The value at this position before the script ran; undefined if there was none.</param>
     /// <param name="output">Receives the JSON.</param>
-    /// <param name="mostBytes">The maximum size of the output, in bytes.</param>
-    /// <exception cref="ScriptException">The value is too large or too deep.</exception>
-    public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, int mostBytes)
+    /// <param name="budget">What writing this value may take.</param>
+    /// <exception cref="ScriptException">The value is too large or too deep, or takes too much memory.</exception>
+    /// <exception cref="TimeoutException">The script and writing its value took too long.</exception>
+    /// <exception cref="OperationCanceledException">The call was canceled.</exception>
+    public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, WriteBudget budget)
     {
         if (IsNothing(value))
             return;
         using var json = new Utf8JsonWriter(output, _options);
-        Write(json, value, original, depth: 0, mostBytes);
+        Write(json, value, original, depth: 0, budget);
     }
 
-    private static void Write(Utf8JsonWriter json, JsValue value, JsonElement original, int depth, int mostBytes)
+    private static void Write(Utf8JsonWriter json, JsValue value, JsonElement original, int depth, WriteBudget budget)
     {
         if (depth > MaxDepth)
             throw new ScriptException($"What the script gives has more than {MaxDepth} levels, or refers to itself.");
-        if (json.BytesPending + json.BytesCommitted > mostBytes)
-            throw new ScriptException($"What the script gives has more than {mostBytes:N0} bytes.");
+        budget.Count(json.BytesPending + json.BytesCommitted);
 
         switch (value)
         {
             case JsString text when original.ValueKind == JsonValueKind.String && original.ValueEquals(text.ToString()):
-                json.WriteRawValue(original.GetRawText(), skipInputValidation: true);
+                json.WriteRawValue(JsonMarshal.GetRawUtf8Value(original), skipInputValidation: true);
                 break;
             case JsString text:
                 json.WriteStringValue(text.ToString());
@@ -145,13 +147,13 @@ internal static class ScriptJson
                 json.WriteStringValue(double.IsFinite(date.DateValue) ? ScriptDates.Format(date.ToDateTime()) : null);
                 break;
             case JsArray array:
-                WriteArray(json, array, original, depth, mostBytes);
+                WriteArray(json, array, original, depth, budget);
                 break;
             case LazyObject { IsText: true } text:
-                WriteText(json, text, depth, mostBytes);
+                WriteText(json, text, depth, budget);
                 break;
             case ObjectInstance made when !IsNothing(made):
-                WriteObject(json, made, original, depth, mostBytes);
+                WriteObject(json, made, original, depth, budget);
                 break;
             default:
                 json.WriteNullValue();
@@ -162,26 +164,28 @@ internal static class ScriptJson
     private static void WriteNumber(Utf8JsonWriter json, double number, JsonElement original)
     {
         if (original.ValueKind == JsonValueKind.Number && original.GetDouble().Equals(number))
-            json.WriteRawValue(original.GetRawText(), skipInputValidation: true);
+            json.WriteRawValue(JsonMarshal.GetRawUtf8Value(original), skipInputValidation: true);
         else if (!double.IsFinite(number))
             json.WriteNullValue();
+        else if (Math.Abs(number) < long.MaxValue && !IsMinusZero(number) && Math.Floor(number).Equals(number))
+            json.WriteNumberValue((long)number);
         else if (Math.Abs(number) < MostWritten && Math.Floor(number).Equals(number))
             json.WriteRawValue(number.ToString("F0", CultureInfo.InvariantCulture), skipInputValidation: true);
         else
             json.WriteNumberValue(number);
     }
 
-    private static void WriteArray(Utf8JsonWriter json, JsArray array, JsonElement original, int depth, int mostBytes)
+    private static void WriteArray(Utf8JsonWriter json, JsArray array, JsonElement original, int depth, WriteBudget budget)
     {
         int before = original.ValueKind == JsonValueKind.Array ? original.GetArrayLength() : 0;
         json.WriteStartArray();
         for (uint i = 0; i < array.Length; i++)
-            Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, mostBytes);
+            Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, budget);
         json.WriteEndArray();
     }
 
     /// <summary>Writes the parts that the script has not changed as they are.</summary>
-    private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, int mostBytes)
+    private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, WriteBudget budget)
     {
         if (made.IsUntouched)
         {
@@ -196,18 +200,19 @@ internal static class ScriptJson
             if (value is null)
                 json.WriteRawValue(text.Span, skipInputValidation: true);
             else
-                Write(json, value, default, depth + 1, mostBytes);
+                Write(json, value, default, depth + 1, budget);
         }
 
         json.WriteEndObject();
     }
 
-    private static void WriteObject(Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, int mostBytes)
+    private static void WriteObject(Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, WriteBudget budget)
     {
         bool hadMembers = original.ValueKind == JsonValueKind.Object;
         json.WriteStartObject();
         foreach (JsValue key in made.GetOwnPropertyKeys(Types.String))
         {
+            budget.Count(json.BytesPending + json.BytesCommitted); // members that are not written take time, too
             if (made.GetOwnProperty(key) is not { Enumerable: true })
                 continue;
             JsValue member = made.Get(key);
@@ -217,11 +222,13 @@ internal static class ScriptJson
             json.WritePropertyName(name);
             Write(
                 json, member, hadMembers && original.TryGetProperty(name, out JsonElement at) ? at : default, depth + 1,
-                mostBytes);
+                budget);
         }
 
         json.WriteEndObject();
     }
 
     private static bool IsNothing(JsValue value) => value.IsUndefined() || value is Jint.Native.Function.Function or JsSymbol;
+
+    private static bool IsMinusZero(double number) => number.Equals(0d) && double.IsNegative(number);
 }

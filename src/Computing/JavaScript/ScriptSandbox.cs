@@ -11,46 +11,31 @@ namespace Treepie.Computing.JavaScript;
 /// </summary>
 internal sealed class ScriptSandbox : IDisposable
 {
-    /// <summary>Removes globals that can use unlimited memory or time in one call, or change asynchronously.</summary>
-    private const string Remove = """
-        for (const name of ['BigInt', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Atomics', 'BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array',
-            'Int8Array', 'Int16Array', 'Int32Array', 'Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array', 'ShadowRealm', 'WeakRef', 'FinalizationRegistry'])
-            delete globalThis[name];
-        """;
-
     /// <summary>
-    /// Freezes all that a script can reach from the globals and from what the language makes by itself, so that a call cannot
-    /// leave state behind for the next one.
+    /// Removes globals that can use unlimited memory or time in one call, or change asynchronously, and those that make objects
+    /// whose prototypes cannot be found to be frozen.
     /// </summary>
-    private const string Freeze = """
-        (() => {
-            const seen = new Set();
-            const left = [globalThis, [].values(), ''[Symbol.iterator](), new Map().values(), new Set().values(), 'a'.matchAll(/a/g), function* () {}(), function* () {}, async () => {}];
-            while (left.length > 0) {
-                const value = left.pop();
-                if (value === null || (typeof value !== 'function' && typeof value !== 'object') || seen.has(value))
-                    continue;
-                seen.add(value);
-                left.push(Object.getPrototypeOf(value));
-                for (const key of Reflect.ownKeys(value)) {
-                    const member = Object.getOwnPropertyDescriptor(value, key);
-                    left.push(member.value, member.get, member.set);
-                }
-                Object.freeze(value);
-            }
-        })();
-        """;
+    private static readonly Prepared<Acornima.Ast.Script> _remove = Engine.PrepareScript(
+        """
+        for (const name of ['BigInt', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Atomics', 'BigInt64Array',
+            'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array', 'Int8Array', 'Int16Array', 'Int32Array',
+            'Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array', 'ShadowRealm', 'WeakRef', 'FinalizationRegistry',
+            'Intl', 'Temporal'])
+            delete globalThis[name];
+        delete Date.prototype.toTemporalInstant;
+        """, strict: true);
 
     private readonly OperationDeadlineConstraint _deadline = new();
     private readonly ScriptLimits _limits;
 
     /// <param name="limits">The limits of the programs and of each call.</param>
     /// <param name="define">Defines the functions for the purpose of the engine.</param>
-    /// <param name="prelude">A program that runs before the others, while globals can still be changed.</param>
+    /// <param name="prelude">A program that runs before the others, while globals can still be changed; null for none.</param>
     /// <param name="programs">Function declarations, whose bodies run in calls only.</param>
     /// <exception cref="JintException">A program failed.</exception>
     public ScriptSandbox(
-        ScriptLimits limits, Action<Engine> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
+        ScriptLimits limits, Action<ScriptSandbox> define, Prepared<Acornima.Ast.Script>? prelude,
+        IEnumerable<Prepared<Acornima.Ast.Script>> programs)
     {
         _limits = limits;
         Engine = new Engine(options =>
@@ -69,15 +54,16 @@ internal sealed class ScriptSandbox : IDisposable
         });
         LengthGuards.Put(Engine, limits.MaxLength);
         SharedFunctions.Put(Engine, limits);
-        define(Engine);
+        define(this);
         try
         {
             // Runs without a deadline, as no user code runs here and creating the first engine of a process is slow.
-            Engine.Execute(Remove);
-            Engine.Execute(prelude);
+            Engine.Execute(_remove);
+            if (prelude is { } first)
+                Engine.Execute(first);
             foreach (Prepared<Acornima.Ast.Script> program in programs)
                 Engine.Execute(program);
-            Engine.Execute(Freeze);
+            FrozenGlobals.Freeze(Engine);
         }
         catch
         {
@@ -94,6 +80,11 @@ internal sealed class ScriptSandbox : IDisposable
 
     /// <summary>Ends the time limit.</summary>
     public void End() => _deadline.End();
+
+    /// <summary>Returns what writing one value of the current call may take.</summary>
+    /// <param name="maxBytes">The maximum size of the output, in bytes.</param>
+    /// <exception cref="TimeoutException">The time of the call is over.</exception>
+    public WriteBudget BudgetOfWrite(int maxBytes) => new(_deadline, _limits.MaxMemoryBytes, maxBytes);
 
     public void Dispose() => Engine.Dispose();
 

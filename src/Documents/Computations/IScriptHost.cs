@@ -44,8 +44,9 @@ internal interface IScriptHost
     void ChangeTimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes);
 
-    /// <summary>Adds something to the answer of a query: a document by its id, or a value by its name.</summary>
-    /// <exception cref="ScriptException">The script does not answer a query.</exception>
+    /// <summary>
+    /// Adds something to the answer of a query: a document by its id, or a value by its name. Nothing where there is no answer.
+    /// </summary>
     void Include(ScriptIncludeKind kind, string name);
 
     /// <summary>Writes a line of diagnostic output.</summary>

@@ -146,8 +146,10 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
-    public void Include(ScriptIncludeKind kind, string name) => throw new ScriptException(
-        "'include' adds to the answer of a query, and a patch has none: 'load' reads a document.");
+    public void Include(ScriptIncludeKind kind, string name)
+    {
+        // A patch has no answer to add to. Functions shared by queries and patches call it, so it is not an error.
+    }
 
     /// <inheritdoc/>
     public void Write(string line)

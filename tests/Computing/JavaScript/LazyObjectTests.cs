@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Jint;
+using Jint.Constraints;
 using Jint.Native;
 using Jint.Runtime;
 using Treepie.Computing.JavaScript;
@@ -96,10 +97,12 @@ public sealed class LazyObjectTests
         return result;
     }
 
+    private static WriteBudget Budget() => new(new OperationDeadlineConstraint(), 1 << 24, 1 << 20);
+
     private static string Write(JsValue value)
     {
         var output = new ArrayBufferWriter<byte>();
-        ScriptJson.Write(value, default, output, 1 << 20);
+        ScriptJson.Write(value, default, output, Budget());
         return Encoding.UTF8.GetString(output.WrittenSpan);
     }
 
@@ -109,7 +112,7 @@ public sealed class LazyObjectTests
         using JsonDocument document = JsonDocument.Parse(json);
         var output = new ArrayBufferWriter<byte>();
         using var engine = new Engine();
-        ScriptJson.Write(ScriptJson.Read(engine, document.RootElement), default, output, 1 << 20);
+        ScriptJson.Write(ScriptJson.Read(engine, document.RootElement), default, output, Budget());
         return JsonSerializer.Deserialize<JsonElement>(output.WrittenSpan);
     }
 }

@@ -53,6 +53,24 @@ public sealed class PatchTests : IAsyncDisposable
         Assert.Equal(("{\"price\":7}", "{\"price\":\"none\"}"), (Body("items/300"), Body("items/299")));
     }
 
+    /// <summary>Functions that queries and patches share may call it, and scripts written for RavenDB do.</summary>
+    [Fact]
+    public async Task What_a_patch_includes_changes_nothing_and_is_no_error()
+    {
+        await PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
+        await PatchAsync(
+            "users/1",
+            """
+            include('users/2', ['users/1', null]);
+            includes.document('users/1');
+            includes.cmpxchg('rate');
+            includes.revisions('A:1');
+            this.age = 36;
+            """);
+        Assert.Equal("""{"name":"Ada","age":36}""", Body("users/1"));
+        await Assert.ThrowsAsync<ScriptException>(() => PatchAsync("users/1", "include(5);"));
+    }
+
     [Fact]
     public async Task A_patch_reads_and_changes_time_series_in_its_batch()
     {
