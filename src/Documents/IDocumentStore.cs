@@ -1,8 +1,10 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Runtime.CompilerServices;
 using System.Text.Json;
 using Treepie.IndexClasses;
 using Treepie.Indexes;
+using Treepie.Linq;
 using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Writes;
@@ -107,6 +109,22 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
+    /// <summary>As above, with an interpolated string, whose holes are parameters and never part of the text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that needs reflection; nothing was deleted.</exception>
+    [OverloadResolutionPriority(2)]
+    Task<long> DeleteByQueryAsync(RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an interpolated string and further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> DeleteByQueryAsync(
+        RqlInterpolatedStringHandler rql, object? parameters, CancellationToken cancellationToken = default);
+
     /// <summary>
     /// Patches the documents of a type that match a condition; see <see cref="DatabaseObjects"/>.
     /// </summary>
@@ -140,6 +158,22 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an interpolated string, whose holes are parameters and never part of the text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that needs reflection; nothing was changed.</exception>
+    [OverloadResolutionPriority(2)]
+    Task<long> PatchByQueryAsync(RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an interpolated string and further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> PatchByQueryAsync(
+        RqlInterpolatedStringHandler rql, object? parameters, CancellationToken cancellationToken = default);
 
     /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

@@ -330,7 +330,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>Starts an RQL query from an interpolated string whose interpolated values become parameters.</summary>
     public RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
-        where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
+        where T : class => new(Queries, rql.Rql.Text, [.. rql.Rql.Values.Select(value => ((string?)null, value))]);
 
     /// <summary>
     /// Includes the documents that a member refers to in the next load:
@@ -360,6 +360,17 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         },
         cancellationToken);
 
+    /// <summary>
+    /// Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with an interpolated string whose holes are
+    /// parameters and never part of the text.
+    /// </summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes, or a parameter has the name of one.</exception>
+    public Task<IReadOnlyList<T>> QueryAsync<T>(
+        RqlInterpolatedStringHandler rql, object? parameters = null, bool waitForIndex = false,
+        CancellationToken cancellationToken = default)
+        where T : class => QueryAsync<T>(
+        rql.Rql.Text, QueryParameterJson.With(rql.Rql, parameters, _options.Json), waitForIndex, cancellationToken);
+
     /// <summary>Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all options.</summary>
     public Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
@@ -385,10 +396,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <c>@change-vector</c> and <c>@last-modified</c>, which the database sets.
     /// </summary>
     /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
-    public JsonObject GetMetadataFor(object entity)
-    {
-        return Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
-    }
+    public JsonObject GetMetadataFor(object entity) => Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
 
     /// <summary>Returns whether the session tracks an entity with the specified id.</summary>
     public bool IsLoaded(string id) => _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
@@ -397,10 +405,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public void Evict(object entity)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        if (_objects.TryGet(entity, out TrackedEntity? tracked))
-            _objects.Remove(tracked);
-        if (tracked is not null)
-            _included?.Forget(tracked.Id);
+        if (!_objects.TryGet(entity, out TrackedEntity? tracked))
+            return;
+        _objects.Remove(tracked);
+        _included?.Forget(tracked.Id);
     }
 
     /// <summary>Stops tracking all entities and discards all pending changes.</summary>
