@@ -61,11 +61,13 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     IAsyncDocumentSession OpenAsyncSession(SessionOptions options);
 
     /// <summary>
-    /// Executes a function in a session and saves the changes. If someone else has changed a document that it loaded or found
-    /// missing, it is executed again, so that it takes effect as if nobody else were writing. Since the function can run several
-    /// times, anything else it does must be repeatable; its queries are not verified.
+    /// Executes a function in a session and saves the changes. All its reads are of one point in time. If someone else has changed
+    /// what it read, it is executed again, so that it takes effect as if nobody else were writing. Documents read by id are
+    /// verified individually, queries of one collection by the last change in it, and all other reads by the last change of the
+    /// database. Since the function can run several times, anything else it does must be repeatable.
     /// </summary>
-    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts.</exception>
+    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts, or one after the function itself had
+    /// saved.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task RunAsync(Func<IAsyncDocumentSession, Task> work, CancellationToken cancellationToken = default);

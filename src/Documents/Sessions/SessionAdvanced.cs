@@ -114,8 +114,10 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.BeginRead();
-        return snapshot.TryGet(id, out _);
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
+        bool exists = snapshot.TryGet(id, out Document document);
+        _session.Reads?.Note(id, exists ? document.ChangeVector : "");
+        return exists;
     }
 
     /// <summary>Same as <see cref="Exists"/>; completes synchronously.</summary>
@@ -135,7 +137,7 @@ public sealed class SessionAdvanced
         if (tracked.IsNew)
             throw new InvalidOperationException(
                 $"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
-        using DatabaseSnapshot snapshot = _session.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
         if (!snapshot.TryGet(tracked.Id, out Document document))
             throw new InvalidOperationException(
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
@@ -170,8 +172,10 @@ public sealed class SessionAdvanced
         _session.RequireOpen();
         if (_session.IsLoaded(id) && _session.Load<T>(id) is { } own)
             return (own, _session.GetChangeVectorFor(own));
-        using DatabaseSnapshot snapshot = _session.BeginRead();
-        if (!snapshot.TryGet(id, out Document document))
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
+        bool exists = snapshot.TryGet(id, out Document document);
+        _session.Reads?.Note(id, exists ? document.ChangeVector : "");
+        if (!exists)
             return (null, null);
         string now = document.ChangeVector;
         return now == changeVector ? (null, now) : (_session.Track<T>(document), now);
