@@ -1,10 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Linq.Expressions;
 using System.Runtime.CompilerServices;
-using System.Text.Json;
 using Treepie.Archiving;
 using Treepie.Encryption;
-using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Directories;

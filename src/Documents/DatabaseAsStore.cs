@@ -16,6 +16,8 @@ public sealed partial class Database
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     void IDocumentStore.Deploy(params IEnumerable<IndexClass> indexes) => this.Deploy(indexes);
 
+    void IDocumentStore.Deploy(SessionOptions session, params IEnumerable<IndexClass> indexes) => this.Deploy(session, indexes);
+
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession IDocumentStore.OpenSession() => OpenSession();
 
@@ -27,6 +29,10 @@ public sealed partial class Database
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> IDocumentStore.DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken) =>
         this.DeleteByQueryAsync(where, cancellationToken);
+
+    Task<long> IDocumentStore.DeleteByQueryAsync<T>(
+        Expression<Func<T, bool>> where, SessionOptions options, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(where, options, cancellationToken);
 
     Task<long> IDocumentStore.DeleteByQueryAsync(string rql, CancellationToken cancellationToken) =>
         this.DeleteByQueryAsync(rql, cancellationToken);
@@ -55,6 +61,10 @@ public sealed partial class Database
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken) =>
         this.PatchByQueryAsync(where, change, cancellationToken);
 
+    Task<long> IDocumentStore.PatchByQueryAsync<T>(
+        Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, SessionOptions options,
+        CancellationToken cancellationToken) => this.PatchByQueryAsync(where, change, options, cancellationToken);
+
     Task<long> IDocumentStore.PatchByQueryAsync(string rql, CancellationToken cancellationToken) =>
         this.PatchByQueryAsync(rql, cancellationToken);
 
@@ -79,4 +89,7 @@ public sealed partial class Database
 
     [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     ObjectInsert IDocumentStore.BulkInsertObjects(BulkInsertOptions? options) => this.BulkInsertObjects(options);
+
+    ObjectInsert IDocumentStore.BulkInsert(SessionOptions session, BulkInsertOptions? options) =>
+        this.BulkInsert(session, options);
 }

@@ -30,6 +30,11 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     void Deploy(params IEnumerable<IndexClass> indexes);
 
+    /// <summary>Deploys indexes defined as classes, with the session options of their documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; nothing was changed.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
+    void Deploy(SessionOptions session, params IEnumerable<IndexClass> indexes);
+
     /// <summary>Opens a session with the store's default serialization, or by reflection if it has none.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
@@ -91,6 +96,12 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     Task<long> DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class;
 
+    /// <summary>As above, with the session options of the type's documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync<T>(
+        Expression<Func<T, bool>> where, SessionOptions options, CancellationToken cancellationToken = default)
+        where T : class;
+
     /// <summary>Deletes the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     Task<long> DeleteByQueryAsync(string rql, CancellationToken cancellationToken = default);
@@ -137,6 +148,13 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken = default)
         where T : class;
 
+    /// <summary>As above, with the session options of the type's documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync<T>(
+        Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, SessionOptions options,
+        CancellationToken cancellationToken = default)
+        where T : class;
+
     /// <summary>Runs a script over the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
     /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
     /// changed.</exception>
@@ -181,6 +199,9 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     ObjectInsert BulkInsertObjects(BulkInsertOptions? options = null);
+
+    /// <summary>As above, with the session options of the entities; needs no reflection.</summary>
+    ObjectInsert BulkInsert(SessionOptions session, BulkInsertOptions? options = null);
 
     /// <summary>Starts a bulk insert, which stores many documents in durable batches. Must be disposed.</summary>
     BulkInsert BulkInsert(BulkInsertOptions? options = null);

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Linq.Expressions;
 using System.Text.Json.Nodes;
 using Treepie.Kinds;

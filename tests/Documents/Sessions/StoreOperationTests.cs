@@ -101,6 +101,26 @@ public sealed class StoreOperationTests : IDisposable
     }
 
     [Fact]
+    public async Task A_store_takes_session_options_wherever_it_needs_reflection_without_them()
+    {
+        SessionOptions options = _database.DefaultSession with { CollectionOf = type => "Own" + type.Name };
+        await using (ObjectInsert insert = Store.BulkInsert(options))
+        {
+            for (int i = 0; i < 4; i++)
+                await insert.StoreAsync(new Account { Balance = i }, cancellationToken: Token);
+        }
+
+        Store.Deploy(options, []);
+        Assert.Equal(
+            2,
+            await Store.PatchByQueryAsync<Account>(
+                account => account.Balance > 1, patch => patch.Set(account => account.State, "rich"), options, Token));
+        Assert.Equal(2, await Store.DeleteByQueryAsync<Account>(account => account.State == "rich", options, Token));
+        Assert.Equal(0, await Store.DeleteByQueryAsync<Account>(account => account.Balance >= 0, Token)); // in Accounts
+        Assert.Equal(2, await Store.DeleteByQueryAsync("from OwnAccount", Token));
+    }
+
+    [Fact]
     public async Task Parameters_need_no_reflection()
     {
         await FillAsync(40);
