@@ -113,6 +113,15 @@ public sealed partial class DocumentSession
     public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
 
+    /// <summary>Same as <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
+        DocumentPrefix prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(LoadStartingWith<T>(prefix, start, pageSize));
+    }
+
     /// <summary>Same as <see cref="LoadStartingWith{T}(string, int, int)"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
         string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)

@@ -300,6 +300,14 @@ public sealed class SessionAdvanced
         return snapshot.TimeSeriesOf(documentId);
     }
 
+    /// <summary>Same as <see cref="GetTimeSeriesFor"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<TimeSeriesStatistics>> GetTimeSeriesForAsync(
+        string documentId, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetTimeSeriesFor(documentId));
+    }
+
     /// <summary>Makes every following save of this session wait until the indexes have processed what was saved.</summary>
     /// <param name="timeout">The maximum time to wait. Null: the database's default.</param>
     /// <param name="indexes">The names of the indexes to wait for. Null: all.</param>
@@ -334,6 +342,23 @@ public sealed class SessionAdvanced
                     + "query.");
         return QueryRun.RowsAsync<StreamResult<T>>(
             model with { Read = results => Untracked<T>(results.Current) }, cancellationToken);
+    }
+
+    /// <summary>Same as above, for a query given as text.</summary>
+    /// <exception cref="NotSupportedException">The query is a projection.</exception>
+    public IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
+        RawDocumentQuery<T> query, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(query);
+        return query.RowsAsync(
+            long.MaxValue,
+            results => results.IsProjection || results.IsComputed
+                ? throw new NotSupportedException(
+                    "Streams are of whole documents, and the query selects something else, which the session does not follow "
+                        + "anyway: 'await foreach' over the query.")
+                : Untracked<T>(results.Current),
+            cancellationToken);
     }
 
     /// <summary>
