@@ -1,10 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
-using System.Linq.Expressions;
 using System.Runtime.CompilerServices;
-using System.Text.Json;
 using Treepie.Archiving;
 using Treepie.Encryption;
-using Treepie.IndexClasses;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Directories;
@@ -25,7 +22,7 @@ namespace Treepie;
 /// A document database in one directory, embedded in this process. Thread-safe. Writes are acknowledged only when they are
 /// durable; readers see an immutable snapshot and never block.
 /// </summary>
-public sealed class Database : IDocumentStore, ISessionHost
+public sealed partial class Database : IDocumentStore, ISessionHost
 {
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
@@ -329,17 +326,6 @@ public sealed class Database : IDocumentStore, ISessionHost
     /// <summary>Same as <see cref="OpenSession(SessionOptions)"/>, returned as the asynchronous interface.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
 
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    void IDocumentStore.Deploy(params IEnumerable<IndexClass> indexes) => this.Deploy(indexes);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    IDocumentSession IDocumentStore.OpenSession() => OpenSession();
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    IDocumentSession IDocumentStore.OpenSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
-
-    IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
-
     /// <summary>
     /// Completes when a change after <paramref name="afterEtag"/> is durable; immediately if there already is one.
     /// </summary>
@@ -361,46 +347,6 @@ public sealed class Database : IDocumentStore, ISessionHost
     public Task RunAsync(
         Func<IAsyncDocumentSession, Task> work, SessionOptions options, CancellationToken cancellationToken = default) =>
         TransactionRun.RunAsync(this, work, options, cancellationToken);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> IDocumentStore.DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken) =>
-        this.DeleteByQueryAsync(where, cancellationToken);
-
-    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, CancellationToken cancellationToken) =>
-        this.DeleteByQueryAsync(rql, cancellationToken);
-
-    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken) =>
-        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
-
-    Task<long> IDocumentStore.DeleteByQueryAsync(
-        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken) =>
-        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>
-        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> IDocumentStore.PatchByQueryAsync<T>(
-        Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken) =>
-        this.PatchByQueryAsync(where, change, cancellationToken);
-
-    Task<long> IDocumentStore.PatchByQueryAsync(string rql, CancellationToken cancellationToken) =>
-        this.PatchByQueryAsync(rql, cancellationToken);
-
-    Task<long> IDocumentStore.PatchByQueryAsync(string rql, JsonElement parameters, CancellationToken cancellationToken) =>
-        this.PatchByQueryAsync(rql, parameters, cancellationToken);
-
-    Task<long> IDocumentStore.PatchByQueryAsync(
-        string rql, IReadOnlyDictionary<string, object?>? parameters, CancellationToken cancellationToken) =>
-        this.PatchByQueryAsync(rql, parameters, cancellationToken);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    Task<long> IDocumentStore.PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>
-        this.PatchByQueryAsync(rql, parameters, cancellationToken);
-
-    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
-    ObjectInsert IDocumentStore.BulkInsertObjects(BulkInsertOptions? options) => this.BulkInsertObjects(options);
 
     /// <summary>Returns the next range of ids for a tag, for HiLo clients.</summary>
     /// <exception cref="InvalidDocumentException">The tag is not valid in an id.</exception>

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Runtime.CompilerServices;
 using System.Text.Json;
 using Treepie.Linq;
 using Treepie.Queries;
@@ -121,6 +122,35 @@ public static class DatabaseObjects
     {
         ArgumentNullException.ThrowIfNull(database);
         return database.DeleteByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
+    }
+
+    /// <summary>
+    /// Deletes the documents that match a query, given as an interpolated string whose holes are parameters and never part of the text:
+    /// <c>$"from Orders where City = {city}"</c>.
+    /// </summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that <see cref="DatabaseOptions.Json"/> has no metadata for;
+    /// nothing was deleted.</exception>
+    [OverloadResolutionPriority(2)]
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default) =>
+        database.DeleteByQueryAsync(rql.Rql.Text, rql.Rql.NamedValues(), cancellationToken);
+
+    /// <summary>Same, with further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes, or a parameter has the name of one; nothing was
+    /// deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, RqlInterpolatedStringHandler rql, object? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.DeleteByQueryAsync(
+            rql.Rql.Text, QueryParameterJson.With(rql.Rql, parameters, database.DefaultSession.Json), cancellationToken);
     }
 
     /// <summary>
@@ -248,6 +278,35 @@ public static class DatabaseObjects
     {
         ArgumentNullException.ThrowIfNull(database);
         return database.PatchByQueryAsync(rql, Reflected(database, parameters), cancellationToken);
+    }
+
+    /// <summary>
+    /// Patches the documents that match a query with a script, given as an interpolated string whose holes are parameters and never part of the text:
+    /// <c>$"from Orders where City = {city} update {{ … }}"</c>.
+    /// </summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that <see cref="DatabaseOptions.Json"/> has no metadata for;
+    /// nothing was changed.</exception>
+    [OverloadResolutionPriority(2)]
+    public static Task<long> PatchByQueryAsync(
+        this Database database, RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default) =>
+        database.PatchByQueryAsync(rql.Rql.Text, rql.Rql.NamedValues(), cancellationToken);
+
+    /// <summary>Same, with further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes, or a parameter has the name of one; nothing was
+    /// changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public static Task<long> PatchByQueryAsync(
+        this Database database, RqlInterpolatedStringHandler rql, object? parameters,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.PatchByQueryAsync(
+            rql.Rql.Text, QueryParameterJson.With(rql.Rql, parameters, database.DefaultSession.Json), cancellationToken);
     }
 
     private static QueryRequest Query<T>(Database database, Expression<Func<T, bool>> where, SessionOptions options)

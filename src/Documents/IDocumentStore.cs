@@ -1,8 +1,10 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
+using System.Runtime.CompilerServices;
 using System.Text.Json;
 using Treepie.IndexClasses;
 using Treepie.Indexes;
+using Treepie.Linq;
 using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Writes;
@@ -27,6 +29,11 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     void Deploy(params IEnumerable<IndexClass> indexes);
+
+    /// <summary>Deploys indexes defined as classes, with the session options of their documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">An expression cannot be converted to text; nothing was changed.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">A definition is not valid; nothing was changed.</exception>
+    void Deploy(SessionOptions session, params IEnumerable<IndexClass> indexes);
 
     /// <summary>Opens a session with the store's default serialization, or by reflection if it has none.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
@@ -59,11 +66,13 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     IAsyncDocumentSession OpenAsyncSession(SessionOptions options);
 
     /// <summary>
-    /// Executes a function in a session and saves the changes. If someone else has changed a document that it loaded or found
-    /// missing, it is executed again, so that it takes effect as if nobody else were writing. Since the function can run several
-    /// times, anything else it does must be repeatable; its queries are not verified.
+    /// Executes a function in a session and saves the changes. All its reads are of one point in time. If someone else has changed
+    /// what it read, it is executed again, so that it takes effect as if nobody else were writing. Documents read by id are
+    /// verified individually, queries of one collection by the last change in it, and all other reads by the last change of the
+    /// database. Since the function can run several times, anything else it does must be repeatable.
     /// </summary>
-    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts.</exception>
+    /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts, or one after the function itself had
+    /// saved.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task RunAsync(Func<IAsyncDocumentSession, Task> work, CancellationToken cancellationToken = default);
@@ -87,6 +96,12 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     Task<long> DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class;
 
+    /// <summary>As above, with the session options of the type's documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync<T>(
+        Expression<Func<T, bool>> where, SessionOptions options, CancellationToken cancellationToken = default)
+        where T : class;
+
     /// <summary>Deletes the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
     Task<long> DeleteByQueryAsync(string rql, CancellationToken cancellationToken = default);
@@ -107,6 +122,22 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
+    /// <summary>As above, with an interpolated string, whose holes are parameters and never part of the text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that needs reflection; nothing was deleted.</exception>
+    [OverloadResolutionPriority(2)]
+    Task<long> DeleteByQueryAsync(RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an interpolated string and further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> DeleteByQueryAsync(
+        RqlInterpolatedStringHandler rql, object? parameters, CancellationToken cancellationToken = default);
+
     /// <summary>
     /// Patches the documents of a type that match a condition; see <see cref="DatabaseObjects"/>.
     /// </summary>
@@ -115,6 +146,13 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync<T>(
         Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken = default)
+        where T : class;
+
+    /// <summary>As above, with the session options of the type's documents; needs no reflection.</summary>
+    /// <exception cref="NotSupportedException">The condition has no equivalent in RQL; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync<T>(
+        Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, SessionOptions options,
+        CancellationToken cancellationToken = default)
         where T : class;
 
     /// <summary>Runs a script over the documents that a query finds; see <see cref="DatabaseObjects"/>.</summary>
@@ -141,10 +179,29 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken = default);
 
+    /// <summary>As above, with an interpolated string, whose holes are parameters and never part of the text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    /// <exception cref="NotSupportedException">A hole has a type that needs reflection; nothing was changed.</exception>
+    [OverloadResolutionPriority(2)]
+    Task<long> PatchByQueryAsync(RqlInterpolatedStringHandler rql, CancellationToken cancellationToken = default);
+
+    /// <summary>As above, with an interpolated string and further parameters, as of the overload for text.</summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>
+    [OverloadResolutionPriority(1)]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> PatchByQueryAsync(
+        RqlInterpolatedStringHandler rql, object? parameters, CancellationToken cancellationToken = default);
+
     /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]
     [RequiresDynamicCode(ReflectionUse.Message)]
     ObjectInsert BulkInsertObjects(BulkInsertOptions? options = null);
+
+    /// <summary>As above, with the session options of the entities; needs no reflection.</summary>
+    ObjectInsert BulkInsert(SessionOptions session, BulkInsertOptions? options = null);
 
     /// <summary>Starts a bulk insert, which stores many documents in durable batches. Must be disposed.</summary>
     BulkInsert BulkInsert(BulkInsertOptions? options = null);

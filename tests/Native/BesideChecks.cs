@@ -148,9 +148,9 @@ internal static class BesideChecks
         Require(place.Name == "Metz", "documents brought back");
     }
 
-    private static async Task PatchAsync(Database database, SessionOptions options)
+    private static async Task PatchAsync(IDocumentStore database, SessionOptions options)
     {
-        await using (DocumentSession session = database.OpenSession(options))
+        await using (IAsyncDocumentSession session = database.OpenAsyncSession(options))
         {
             session.Advanced.Increment<Place, int>("places/1", p => p.Visits, 10);
             session.Advanced.Patch("places/1", (Place p) => p.Name, "Sens");
@@ -159,7 +159,7 @@ internal static class BesideChecks
             await session.SaveChangesAsync();
         }
 
-        await using DocumentSession other = database.OpenSession(options);
+        using IDocumentSession other = database.OpenSession(options);
         Place? place = other.Load<Place>("places/1");
         Require(place is { Visits: 11, Name: "Sens", Tags: ["t1", "new"] }, "patches");
         Require(other.Load<Place>("places/made")?.Visits == 1, "patches of what is not there");
@@ -175,7 +175,8 @@ internal static class BesideChecks
         using var parameters = JsonDocument.Parse("""{"name":"Laon"}""");
         Require(
             await database.DeleteByQueryAsync("from Places where Name = $name", parameters.RootElement) == 0
-                && await database.DeleteByQueryAsync("from Places where Name = 'Laon'") == 0,
+                && await database.DeleteByQueryAsync("from Places where Name = 'Laon'") == 0
+                && await database.DeleteByQueryAsync($"from Places where Name = {"Laon"} and Visits in ({new[] { 5, 6 }})") == 0,
             "parameters as JSON");
         try
         {

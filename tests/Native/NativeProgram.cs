@@ -62,7 +62,9 @@ internal static class NativeProgram
         session.Advanced.Attachments.Store("items/1", "note", new MemoryStream([1, 2, 3]));
         await session.SaveChangesAsync();
         Require(owner.Id == 1 && session.Load<Owner>(1) == owner, "ids");
-        await using ObjectInsert insert = database.BulkInsert(_options);
+        IDocumentStore store = database;
+        store.Deploy(_options, []);
+        await using ObjectInsert insert = store.BulkInsert(_options);
         await insert.StoreAsync(new Item { Id = "items/bulk", Name = "bulk", Amount = -1 });
     }
 

@@ -323,7 +323,7 @@ internal sealed class ConditionTranslator
         if (value is null)
             return Clause.Never; // nothing is less or greater than null
         if (kind.IsEnum)
-            return In(path, Ordered(kind, type, value), quoted);
+            return EnumRange(path, kind, type, value, quoted);
         if (kind == typeof(TimeSpan))
             throw Refusal.Of(quoted, OrderTranslator.Durations);
         if (kind == typeof(bool))
@@ -334,16 +334,35 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
+    /// Translates a range of an enumeration. Names sort differently than the values, so they are listed; values without a name are
+    /// stored as numbers in any case.
+    /// </summary>
+    private Clause EnumRange(DocumentPath path, Type kind, ExpressionType type, object value, Expression quoted)
+    {
+        decimal number = Number(value);
+        var numbers = new Clause(
+            $"{path.Text} {SignOf(type)} {Parameters.Add(number is >= long.MinValue and <= long.MaxValue ? (long)number : number)}");
+        if (OrderTranslator.IsNumber(Paths, kind))
+            return Cased(path, numbers);
+        if (kind.IsDefined(typeof(FlagsAttribute), inherit: false))
+            throw Refusal.Of(
+                quoted,
+                "Flags are stored by name, in which combinations have no order and no parts. Compare with '==' or Contains of the "
+                    + "combinations, keep the flags in a list, or store enumerations as numbers (DatabaseOptions.Json).");
+        return Clause.Or(In(path, Ordered(kind, type, value), quoted), Cased(path, numbers));
+    }
+
+    /// <summary>
     /// Returns the values of an enumeration with the specified relation to one of them: documents may store them by name, which
     /// sorts differently.
     /// </summary>
     private static List<object> Ordered(Type type, ExpressionType comparison, object value)
     {
-        long limit = Number(value);
+        decimal limit = Number(value);
         var values = new List<object>();
         foreach (object each in ValuesOf(type))
         {
-            long number = Number(each);
+            decimal number = Number(each);
             bool fits = comparison switch
             {
                 ExpressionType.LessThan => number < limit,
@@ -362,10 +381,9 @@ internal sealed class ConditionTranslator
     public static IEnumerable<object> ValuesOf(Type type) =>
         Enum.GetValuesAsUnderlyingType(type).Cast<object>().Select(each => Enum.ToObject(type, each));
 
-    private static long Number(object value) =>
-        value is Enum
-            ? Convert.ToInt64(value, CultureInfo.InvariantCulture)
-            : value is ulong big ? unchecked((long)big) : Convert.ToInt64(value, CultureInfo.InvariantCulture);
+    private static decimal Number(object value) => Convert.ToDecimal(
+        value is Enum ? Convert.ChangeType(value, Enum.GetUnderlyingType(value.GetType()), CultureInfo.InvariantCulture) : value,
+        CultureInfo.InvariantCulture);
 
     private Clause OfId(DocumentPath path, object? value, bool isEqual)
     {
@@ -389,10 +407,9 @@ internal sealed class ConditionTranslator
                 "An index knows whether no element has a value, not whether some element has another. Write '!x.List.Any(e => "
                     + "e.Member == value)' if none may have it.");
         if (type.IsEnum)
-            return In(
-                path,
-                ValuesOf(type).Where(each => !Equals(each, Typed(path, value))),
-                quoted);
+            return Clause.Or(
+                EnumRange(path, type, ExpressionType.LessThan, value, quoted),
+                EnumRange(path, type, ExpressionType.GreaterThan, value, quoted));
         if (type == typeof(float))
             return Clause.Or(
                 Range(path, ExpressionType.LessThan, value, quoted), Range(path, ExpressionType.GreaterThan, value, quoted));

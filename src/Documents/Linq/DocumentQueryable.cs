@@ -221,6 +221,9 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return [.. results.Suggestions.SelectMany(result => result.Suggestions).Select(suggestion => suggestion.Term)];
     }
 
+    public IReadOnlyList<string> SuggestUsing(Expression<Func<T, object?>> member, string text, bool words = false) =>
+        SuggestUsingAsync(member, text, words).GetAwaiter().GetResult();
+
     public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) =>
         QueryRun.ToListAsync<T>(Model, cancellationToken);
 
@@ -228,7 +231,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         [.. await ToListAsync(cancellationToken).ConfigureAwait(false)];
 
     public async Task<T> FirstAsync(CancellationToken cancellationToken = default) =>
-        Rows.First(await PageAsync(1, cancellationToken).ConfigureAwait(false));
+        ResultRows.First(await PageAsync(1, cancellationToken).ConfigureAwait(false));
 
     public Task<T> FirstAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
         Where(predicate).FirstAsync(cancellationToken);
@@ -240,10 +243,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         Where(predicate).FirstOrDefaultAsync(cancellationToken);
 
     public async Task<T> SingleAsync(CancellationToken cancellationToken = default) =>
-        Rows.Single(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+        ResultRows.Single(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+
+    public Task<T> SingleAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).SingleAsync(cancellationToken);
+
+    public Task<T?> SingleOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).SingleOrDefaultAsync(cancellationToken);
 
     public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) =>
-        Rows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+        ResultRows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
 
     public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) =>
         (await PageAsync(1, cancellationToken).ConfigureAwait(false)).Count > 0;
@@ -259,6 +268,9 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public Task<long> LongCountAsync(CancellationToken cancellationToken = default) =>
         QueryRun.CountAsync<T>(Model, cancellationToken);
+
+    public Task<long> LongCountAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).LongCountAsync(cancellationToken);
 
     public Lazy<IEnumerable<T>> Lazily() =>
         Waiting.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
@@ -325,23 +337,4 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) =>
         QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);
-
-    /// <summary>Throws the same exceptions as LINQ, with the text of the query.</summary>
-    private static class Rows
-    {
-        public static T First(List<T> rows) =>
-            rows.Count > 0
-                ? rows[0]
-                : throw new InvalidOperationException("The query has no results. Use FirstOrDefault where there may be none.");
-
-        public static T Single(List<T> rows) => rows.Count == 1 ? rows[0] : throw Wrong(rows.Count);
-
-        public static T? SingleOrDefault(List<T> rows) => rows.Count == 0 ? default : Single(rows);
-
-        private static InvalidOperationException Wrong(int count) =>
-            new(
-                count == 0
-                    ? "The query has no results. Use SingleOrDefault where there may be none."
-                    : "The query has more than one result. Use First, or a condition that only one meets.");
-    }
 }

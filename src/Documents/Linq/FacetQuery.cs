@@ -71,6 +71,9 @@ public sealed class FacetQuery<T>
         return facets;
     }
 
+    /// <summary>Same as <see cref="ExecuteAsync"/>; blocks the thread.</summary>
+    public IReadOnlyDictionary<string, FacetResult> Execute() => ExecuteAsync().GetAwaiter().GetResult();
+
     /// <inheritdoc/>
     public override string ToString() => ToRql().ToString();
 

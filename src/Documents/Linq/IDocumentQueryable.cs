@@ -141,6 +141,11 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     Task<IReadOnlyList<string>> SuggestUsingAsync(
         Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default);
 
+    /// <summary>
+    /// Same as <see cref="SuggestUsingAsync(Expression{Func{T, object}}, string, bool, CancellationToken)"/>; blocks the thread.
+    /// </summary>
+    IReadOnlyList<string> SuggestUsing(Expression<Func<T, object?>> member, string text, bool words = false);
+
     /// <summary>Executes the query and returns all results.</summary>
     Task<List<T>> ToListAsync(CancellationToken cancellationToken = default);
 
@@ -165,9 +170,17 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <exception cref="InvalidOperationException">There is no result, or more than one.</exception>
     Task<T> SingleAsync(CancellationToken cancellationToken = default);
 
+    /// <summary>Returns the only result that matches a condition.</summary>
+    /// <exception cref="InvalidOperationException">There is no result, or more than one.</exception>
+    Task<T> SingleAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
+
     /// <summary>Returns the only result, or the default value if there is none.</summary>
     /// <exception cref="InvalidOperationException">There is more than one result.</exception>
     Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the only result that matches a condition, or the default value if there is none.</summary>
+    /// <exception cref="InvalidOperationException">There is more than one result.</exception>
+    Task<T?> SingleOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
 
     /// <summary>Returns whether there is any result.</summary>
     Task<bool> AnyAsync(CancellationToken cancellationToken = default);
@@ -183,6 +196,9 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 
     /// <summary>Returns the number of results.</summary>
     Task<long> LongCountAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the number of results that match a condition.</summary>
+    Task<long> LongCountAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
 
     /// <summary>
     /// Defers the query: reading the value executes all pending lazy operations of the session as one request.

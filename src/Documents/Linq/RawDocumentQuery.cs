@@ -53,21 +53,66 @@ public sealed class RawDocumentQuery<T>
     }
 
     /// <summary>Executes the query and returns all results.</summary>
-    public async Task<List<T>> ToListAsync(CancellationToken cancellationToken = default)
-    {
-        var rows = new List<T>();
-        await foreach (T row in RowsAsync(long.MaxValue, cancellationToken).ConfigureAwait(false))
-            rows.Add(row);
-        return rows;
-    }
+    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) => TakeAsync(long.MaxValue, cancellationToken);
+
+    /// <summary>Returns the first result.</summary>
+    /// <exception cref="InvalidOperationException">There are no results.</exception>
+    public async Task<T> FirstAsync(CancellationToken cancellationToken = default) =>
+        ResultRows.First(await TakeAsync(1, cancellationToken).ConfigureAwait(false));
 
     /// <summary>Returns the first result, or null if there is none.</summary>
-    public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default)
-    {
-        await foreach (T row in RowsAsync(1, cancellationToken).ConfigureAwait(false))
-            return row;
-        return null;
-    }
+    public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default) =>
+        (await TakeAsync(1, cancellationToken).ConfigureAwait(false)).FirstOrDefault();
+
+    /// <summary>Returns the only result.</summary>
+    /// <exception cref="InvalidOperationException">There is no result, or more than one.</exception>
+    public async Task<T> SingleAsync(CancellationToken cancellationToken = default) =>
+        ResultRows.Single(await TakeAsync(2, cancellationToken).ConfigureAwait(false));
+
+    /// <summary>Returns the only result, or null if there is none.</summary>
+    /// <exception cref="InvalidOperationException">There is more than one result.</exception>
+    public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) =>
+        ResultRows.SingleOrDefault(await TakeAsync(2, cancellationToken).ConfigureAwait(false));
+
+    /// <summary>Returns whether there is any result.</summary>
+    public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) =>
+        await CountToAsync(1, cancellationToken).ConfigureAwait(false) > 0;
+
+    /// <summary>Returns the number of results, after a <c>limit</c> of the text. Counts them one by one, without reading them into
+    /// objects.</summary>
+    public async Task<int> CountAsync(CancellationToken cancellationToken = default) =>
+        checked((int)await CountToAsync(long.MaxValue, cancellationToken).ConfigureAwait(false));
+
+    /// <summary>Same as <see cref="ToListAsync"/>; blocks the thread.</summary>
+    public List<T> ToList() => ToListAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="FirstAsync"/>; blocks the thread.</summary>
+    public T First() => FirstAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="FirstOrDefaultAsync"/>; blocks the thread.</summary>
+    public T? FirstOrDefault() => FirstOrDefaultAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="SingleAsync"/>; blocks the thread.</summary>
+    public T Single() => SingleAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="SingleOrDefaultAsync"/>; blocks the thread.</summary>
+    public T? SingleOrDefault() => SingleOrDefaultAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="AnyAsync"/>; blocks the thread.</summary>
+    public bool Any() => AnyAsync().GetAwaiter().GetResult();
+
+    /// <summary>Same as <see cref="CountAsync"/>; blocks the thread.</summary>
+    public int Count() => CountAsync().GetAwaiter().GetResult();
+
+    /// <summary>
+    /// Defers the query: reading the value executes all pending lazy operations of the session as one request.
+    /// </summary>
+    public Lazy<IEnumerable<T>> Lazily() =>
+        _session.Lazy.Query<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
+
+    /// <summary>Asynchronous version of <see cref="Lazily"/>.</summary>
+    public Lazy<Task<IEnumerable<T>>> LazilyAsync() =>
+        _session.Lazy.QueryAsync<IEnumerable<T>>(async stop => await ToListAsync(stop).ConfigureAwait(false));
 
     /// <summary>Streams the results one at a time from one snapshot, for <c>await foreach</c>.</summary>
     public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
@@ -94,7 +139,25 @@ public sealed class RawDocumentQuery<T>
     private RawDocumentQuery<T> With(Func<QueryRequest, QueryRequest> change) =>
         new(_session, _text, _values, request => change(_settings(request)), _observer);
 
-    private async IAsyncEnumerable<T> RowsAsync(long most, [EnumeratorCancellation] CancellationToken cancellationToken)
+    private async Task<List<T>> TakeAsync(long most, CancellationToken cancellationToken)
+    {
+        var rows = new List<T>();
+        await foreach (T row in RowsAsync(most, cancellationToken).ConfigureAwait(false))
+            rows.Add(row);
+        return rows;
+    }
+
+    private async Task<long> CountToAsync(long most, CancellationToken cancellationToken)
+    {
+        long count = 0;
+        using QueryResults results = await QueryAsync(most, cancellationToken).ConfigureAwait(false);
+        for (; count < most && results.MoveNext(); count++)
+            cancellationToken.ThrowIfCancellationRequested();
+        _observer?.Invoke(results);
+        return count;
+    }
+
+    private Task<QueryResults> QueryAsync(long most, CancellationToken cancellationToken)
     {
         RqlStatement rql = ToRql();
         QueryRequest request = _settings(
@@ -106,11 +169,22 @@ public sealed class RawDocumentQuery<T>
                 NeverStale = true,
                 PageSize = most
             });
-        using QueryResults results = await _session.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        return _session.QueryAsync(request, cancellationToken);
+    }
+
+    private IAsyncEnumerable<T> RowsAsync(long most, CancellationToken cancellationToken) =>
+        RowsAsync(most, _session.ReadResult<T>, cancellationToken);
+
+    /// <summary>Executes the query, and reads its results as a function does, which returns null for what is left out.</summary>
+    internal async IAsyncEnumerable<TRow> RowsAsync<TRow>(
+        long most, Func<QueryResults, TRow?> read, [EnumeratorCancellation] CancellationToken cancellationToken)
+        where TRow : class
+    {
+        using QueryResults results = await QueryAsync(most, cancellationToken).ConfigureAwait(false);
         while (results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
-            if (_session.ReadResult<T>(results) is { } row)
+            if (read(results) is { } row)
                 yield return row;
         }
 

@@ -1,6 +1,4 @@
-using System.Globalization;
 using System.Runtime.CompilerServices;
-using System.Text;
 
 namespace Treepie.Linq;
 
@@ -11,32 +9,23 @@ namespace Treepie.Linq;
 [InterpolatedStringHandler]
 public readonly struct RqlInterpolatedStringHandler
 {
-    private readonly StringBuilder _text;
-    private readonly List<object?> _values;
+    private readonly InterpolatedRql _rql;
 
     /// <summary>Creates a handler; called by the compiler.</summary>
-    public RqlInterpolatedStringHandler(int literalLength, int formattedCount)
-    {
-        _text = new StringBuilder(literalLength + (formattedCount * 4));
-        _values = new List<object?>(formattedCount);
-    }
+    public RqlInterpolatedStringHandler(int literalLength, int formattedCount) =>
+        _rql = new InterpolatedRql(literalLength + (formattedCount * 4));
 
-    internal string Text => _text.ToString();
-
-    internal IReadOnlyList<object?> Values => _values;
+    internal InterpolatedRql Rql => _rql ?? throw new ArgumentException("The RQL is empty. Give an interpolated string.");
 
     /// <summary>Appends literal text.</summary>
-    public void AppendLiteral(string value) => _text.Append(value);
+    /// <exception cref="ArgumentException">The text continues the name of a parameter.</exception>
+    public void AppendLiteral(string value)
+    {
+        ArgumentNullException.ThrowIfNull(value);
+        Rql.AddText(value);
+    }
 
     /// <summary>Appends a parameter with the specified value.</summary>
     /// <exception cref="ArgumentException">The interpolated value is inside quotes.</exception>
-    public void AppendFormatted<T>(T value)
-    {
-        if (_text.Length > 0 && _text[^1] is '\'' or '"')
-            throw new ArgumentException(
-                "A hole of an RQL string is a parameter and needs no quotes: write where City = {city}, not where City = "
-                    + "'{city}'.");
-        _text.Append(CultureInfo.InvariantCulture, $"$p{_values.Count}");
-        _values.Add(value);
-    }
+    public void AppendFormatted<T>(T value) => Rql.AddValue(value);
 }

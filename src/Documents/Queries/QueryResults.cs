@@ -94,6 +94,14 @@ public sealed class QueryResults : IDisposable
     public long ResultEtag => _etag ??= ResultEtags.Of(_context, _found.Snapshot, _found.Answer);
 
     /// <summary>
+    /// The collection of all documents that the result depends on; null if it may depend on others, or on other data, as scripts
+    /// and setups of facets do.
+    /// </summary>
+    internal string? OnlyCollection => _context.Query is { Script: null, IsComputed: false } query
+        ? ResultEtags.CollectionOf(query, _found.Answer?.Index)
+        : null;
+
+    /// <summary>
     /// The time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> if no index was used, or if it has run no batch
     /// since it was opened.
     /// </summary>

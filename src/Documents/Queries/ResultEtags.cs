@@ -22,11 +22,7 @@ internal static class ResultEtags
     public static long Of(QueryContext context, DatabaseSnapshot snapshot, IndexAnswer? answer)
     {
         DocumentIndex? index = answer?.Index;
-        string? collection = index is null ? context.Query.Collection : index.Collection;
-        bool dependsOnAll = collection is null
-            || context.Query.ReadsBeside
-            || index is { Definition.HasReferences: true }
-            || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
+        string? collection = CollectionOf(context.Query, index);
         ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
             name = MemoryMarshal.AsBytes((index?.Folder ?? "").AsSpan()); // the folder, as a rebuilt index keeps its name
         ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined
@@ -38,9 +34,8 @@ internal static class ResultEtags
             FigureBytes + text.Length + parameters.Length + name.Length + continuation.Length + seeds);
         Span<byte> figures = question.AsSpan(0, FigureBytes);
         figures.Clear();
-        // not null: otherwise dependsOnAll is set
         BinaryPrimitives.WriteInt64LittleEndian(
-            figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0);
+            figures, collection is null ? snapshot.LastEtag : snapshot.Collection(collection)?.LastEtag ?? 0);
         BinaryPrimitives.WriteInt64LittleEndian(figures[8..], answer is { MayMissHits: true } ? answer.Etag : -1);
         BinaryPrimitives.WriteInt64LittleEndian(figures[16..], context.Query.Skip);
         BinaryPrimitives.WriteInt64LittleEndian(figures[24..], context.Query.Take);
@@ -70,6 +65,16 @@ internal static class ResultEtags
         ArrayPool<byte>.Shared.Return(question);
         return BinaryPrimitives.ReadInt64LittleEndian(result) & long.MaxValue;
     }
+
+    /// <summary>
+    /// Returns the collection of all documents that a result depends on; null if it may depend on others, or on other data.
+    /// </summary>
+    public static string? CollectionOf(BoundQuery query, DocumentIndex? index) =>
+        query.ReadsBeside
+        || index is { Definition.HasReferences: true }
+        || query.IncludePaths.Count + query.IncludeIds.Count > 0
+            ? null
+            : index is null ? query.Collection : index.Collection;
 
     private static byte Flags(params ReadOnlySpan<bool> options)
     {

@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Linq.Expressions;
 using System.Text.Json.Nodes;
 using Treepie.Kinds;
@@ -21,7 +20,7 @@ namespace Treepie.Sessions;
 /// property holds the whole id; an <c>int</c>, <c>long</c> or <c>Guid</c> property holds the part after the collection's tag, as
 /// in <c>orders/42</c>.
 /// </summary>
-public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
+public sealed partial class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
     private readonly ISessionHost _database;
     private readonly SessionOptions _options;
@@ -30,7 +29,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     // Ids of documents to delete that are not loaded, with their expected change vectors.
     private Dictionary<string, string?>? _deletions;
     private List<SessionCommand>? _commands;
-    private HashSet<string>? _missing; // ids of loads that found nothing
+    private readonly SessionReads? _reads; // what saves verify besides the entities
     private SessionIncludes? _included;
     private SessionQueries? _queries;
     private EntityTypes? _types;
@@ -43,7 +42,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _database = database;
         _options = options;
         _objects = new SessionObjects(options.MaxTrackedDocuments);
-        Requests = new SessionRequests(database);
+        _reads = options.ChecksLoads
+            ? new SessionReads(database, options.MaxTrackedDocuments, options.IsTransaction)
+            : null;
+        Requests = new SessionRequests(database, _reads);
     }
 
     /// <summary>Less common operations: pending changes, metadata, streaming, attachments, counters.</summary>
@@ -55,95 +57,6 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             || _commands?.Count > 0
             || _objects.All.Any(entity => entity.IsDeleted || Saver.Changed(entity) is not null);
 
-    /// <summary>
-    /// Loads an entity by id. Every load of an id returns the same instance. Returns null if the document does not exist or was
-    /// deleted in this session.
-    /// </summary>
-    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
-    public T? Load<T>(string id)
-        where T : class
-    {
-        if (TryFindTracked(id, out T? entity))
-            return entity;
-        using DatabaseSnapshot snapshot = BeginRead();
-        return Track<T>(snapshot, id);
-    }
-
-    /// <summary>
-    /// Loads an entity whose id is a number after its collection's tag, as in <c>orders/42</c>. Otherwise the same as
-    /// <see cref="Load{T}(string)"/>.
-    /// </summary>
-    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
-    public T? Load<T>(long id)
-        where T : class => Load<T>(string.Create(CultureInfo.InvariantCulture, $"{TypeOf(typeof(T)).Tag}/{id}"));
-
-    /// <summary>
-    /// Loads an entity whose id is a Guid after its collection's tag. Otherwise the same as <see cref="Load{T}(string)"/>.
-    /// </summary>
-    /// <exception cref="TreepieException">The document cannot be deserialized to the type.</exception>
-    public T? Load<T>(Guid id)
-        where T : class => Load<T>($"{TypeOf(typeof(T)).Tag}/{id:D}");
-
-    /// <summary>Loads several entities from one snapshot. The result maps each id as given to its entity, or to null.</summary>
-    /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
-    public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
-        where T : class
-    {
-        ArgumentNullException.ThrowIfNull(ids);
-        return SessionLoads.Of<T>(this, ids);
-    }
-
-    /// <summary>Loads an entity and related data: <c>Load&lt;Order&gt;(id, i => i.IncludeCounter("likes"))</c>.</summary>
-    public T? Load<T>(string id, Action<IncludeBuilder<T>> includes)
-        where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(id);
-
-    /// <summary>Loads several entities together with related data.</summary>
-    public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids, Action<IncludeBuilder<T>> includes)
-        where T : class => IncludeLoader<T>.Of(this, includes).Load<T>(ids);
-
-    /// <summary>Same as <see cref="Load{T}(string, Action{IncludeBuilder{T}})"/>; completes synchronously.</summary>
-    public ValueTask<T?> LoadAsync<T>(
-        string id, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
-        where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(id, cancellationToken);
-
-    /// <summary>Same as <see cref="Load{T}(IEnumerable{string}, Action{IncludeBuilder{T}})"/>; completes synchronously.</summary>
-    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
-        IEnumerable<string> ids, Action<IncludeBuilder<T>> includes, CancellationToken cancellationToken = default)
-        where T : class => IncludeLoader<T>.Of(this, includes).LoadAsync<T>(ids, cancellationToken);
-
-    /// <summary>Same as <see cref="Load{T}(string)"/>; completes synchronously.</summary>
-    public ValueTask<T?> LoadAsync<T>(string id, CancellationToken cancellationToken = default)
-        where T : class
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ValueTask.FromResult(Load<T>(id));
-    }
-
-    /// <summary>Same as <see cref="Load{T}(long)"/>; completes synchronously.</summary>
-    public ValueTask<T?> LoadAsync<T>(long id, CancellationToken cancellationToken = default)
-        where T : class
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ValueTask.FromResult(Load<T>(id));
-    }
-
-    /// <summary>Same as <see cref="Load{T}(Guid)"/>; completes synchronously.</summary>
-    public ValueTask<T?> LoadAsync<T>(Guid id, CancellationToken cancellationToken = default)
-        where T : class
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ValueTask.FromResult(Load<T>(id));
-    }
-
-    /// <summary>Same as <see cref="Load{T}(IEnumerable{string})"/>; completes synchronously.</summary>
-    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
-        IEnumerable<string> ids, CancellationToken cancellationToken = default)
-        where T : class
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ValueTask.FromResult(Load<T>(ids));
-    }
-
     /// <summary>Same as <see cref="Store"/>; completes synchronously.</summary>
     public ValueTask StoreAsync(
         object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default)
@@ -151,32 +64,6 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         cancellationToken.ThrowIfCancellationRequested();
         Store(entity, id, changeVector);
         return default;
-    }
-
-    /// <summary>Loads the entities whose ids start with a prefix, in id order, except those deleted in this session.</summary>
-    /// <param name="prefix">Selects the documents.</param>
-    /// <param name="start">The number of documents to skip.</param>
-    /// <param name="pageSize">The maximum number of documents to return.</param>
-    /// <exception cref="TreepieException">A document cannot be deserialized to the type.</exception>
-    public IReadOnlyList<T> LoadStartingWith<T>(DocumentPrefix prefix, int start = 0, int pageSize = 25)
-        where T : class
-    {
-        ObjectDisposedException.ThrowIf(_disposed, this);
-        using DatabaseSnapshot snapshot = BeginRead();
-        return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
-    }
-
-    /// <summary>Same as <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>, for a prefix alone.</summary>
-    public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
-        where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
-
-    /// <summary>Same as <see cref="LoadStartingWith{T}(string, int, int)"/>; completes synchronously.</summary>
-    public ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
-        string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
-        where T : class
-    {
-        cancellationToken.ThrowIfCancellationRequested();
-        return ValueTask.FromResult(LoadStartingWith<T>(prefix, start, pageSize));
     }
 
     /// <summary>Same as <see cref="SessionAdvanced.CountersFor(string)"/>.</summary>
@@ -285,14 +172,15 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.EnterSave())
         {
-            if (await Saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
+            if (await Saver.SaveAsync(_objects.All, _reads, _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
+            HasSaved = true;
             Requests.Add();
             _included?.Saved(outcome, DeletedIds);
             _deletions?.Clear();
             _commands?.Clear();
-            _missing = null;
+            _reads?.Dispose();
             outcome.Deleted.ToList().ForEach(_objects.Remove);
             foreach (TrackedEntity put in outcome.Put)
                 _objects.Name(put);
@@ -330,7 +218,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>Starts an RQL query from an interpolated string whose interpolated values become parameters.</summary>
     public RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
-        where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
+        where T : class => new(Queries, rql.Rql.Text, [.. rql.Rql.Values.Select(value => ((string?)null, value))]);
 
     /// <summary>
     /// Includes the documents that a member refers to in the next load:
@@ -360,6 +248,17 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         },
         cancellationToken);
 
+    /// <summary>
+    /// Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with an interpolated string whose holes are
+    /// parameters and never part of the text.
+    /// </summary>
+    /// <exception cref="ArgumentException">A hole is inside quotes, or a parameter has the name of one.</exception>
+    public Task<IReadOnlyList<T>> QueryAsync<T>(
+        RqlInterpolatedStringHandler rql, object? parameters = null, bool waitForIndex = false,
+        CancellationToken cancellationToken = default)
+        where T : class => QueryAsync<T>(
+        rql.Rql.Text, QueryParameterJson.With(rql.Rql, parameters, _options.Json), waitForIndex, cancellationToken);
+
     /// <summary>Same as <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all options.</summary>
     public Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
@@ -385,10 +284,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <c>@change-vector</c> and <c>@last-modified</c>, which the database sets.
     /// </summary>
     /// <exception cref="InvalidOperationException">The session does not track the entity.</exception>
-    public JsonObject GetMetadataFor(object entity)
-    {
-        return Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
-    }
+    public JsonObject GetMetadataFor(object entity) => Tracked(entity).ReadMetadata(_database.Options.MaxDocumentDepth);
 
     /// <summary>Returns whether the session tracks an entity with the specified id.</summary>
     public bool IsLoaded(string id) => _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
@@ -397,16 +293,19 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public void Evict(object entity)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        if (_objects.TryGet(entity, out TrackedEntity? tracked))
-            _objects.Remove(tracked);
-        if (tracked is not null)
-            _included?.Forget(tracked.Id);
+        if (!_objects.TryGet(entity, out TrackedEntity? tracked))
+            return;
+        NoteForgotten(tracked);
+        _objects.Remove(tracked);
+        _included?.Forget(tracked.Id);
     }
 
     /// <summary>Stops tracking all entities and discards all pending changes.</summary>
     public void Clear()
     {
         using SessionGuard.Scope scope = _guard.Enter();
+        foreach (TrackedEntity tracked in _objects.All)
+            NoteForgotten(tracked);
         Forget();
     }
 
@@ -414,8 +313,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public void Dispose()
     {
         _disposed = true;
-        if (!_guard.IsSaving)
-            Forget();
+        if (_guard.IsSaving)
+            return;
+        Forget();
+        _reads?.Dispose();
     }
 
     /// <summary>Same as <see cref="Dispose"/>.</summary>
@@ -430,7 +331,6 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _objects.Clear();
         _deletions?.Clear();
         _included?.Clear();
-        _missing = null;
         _commands?.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
         _commands?.Clear();
     }
@@ -450,8 +350,27 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     private SessionIncludes Included => _included ??= new SessionIncludes(_options.MaxTrackedDocuments);
 
-    /// <summary>Begins a read, which counts as a request.</summary>
-    internal DatabaseSnapshot BeginRead() => Requests.BeginRead();
+    /// <summary>Whether a save has written something.</summary>
+    internal bool HasSaved { get; private set; }
+
+    /// <summary>What saves verify besides the entities; null if they verify nothing.</summary>
+    internal SessionReads? Reads => _reads;
+
+    /// <summary>Begins a read, which counts as a request, of documents that the session tracks or notes.</summary>
+    internal DatabaseSnapshot BeginDocumentRead() => Requests.BeginRead();
+
+    /// <summary>Begins a read of anything, which counts as a request.</summary>
+    internal DatabaseSnapshot BeginRead()
+    {
+        _reads?.NoteEverything();
+        return Requests.BeginRead();
+    }
+
+    private void NoteForgotten(TrackedEntity tracked)
+    {
+        if (_reads is { IsTransaction: true } && tracked.ChangeVector is { } changeVector)
+            _reads.Note(tracked.Id, changeVector);
+    }
 
     internal SessionSaver Saver => field ??= new SessionSaver(_database, _options);
 
@@ -539,8 +458,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         if (TryFindTracked(id, out T? entity))
             return entity;
-        if (_options.ChecksLoads)
-            (_missing ??= new HashSet<string>(IdComparer.Instance)).Add(id);
+        _reads?.Note(id, "");
         return null;
     }
 

@@ -58,7 +58,7 @@ public sealed class IncludeLoader<TDocument>
         var beside = new BesideCollector(_beside);
         var loaded = new Dictionary<string, T?>(IdComparer.Instance);
         _session.RequireOpen();
-        using (DatabaseSnapshot snapshot = _session.BeginRead())
+        using (DatabaseSnapshot snapshot = _beside.Count > 0 ? _session.BeginRead() : _session.BeginDocumentRead())
         {
             foreach (string id in wanted)
             {

@@ -42,7 +42,7 @@ internal sealed class LazyOperations(DocumentSession session, int most) : ILazyO
         try
         {
             foreach (LazyOperation operation in waiting)
-                await operation.RunAsync(() => snapshot ??= session.BeginRead(), cancellationToken).ConfigureAwait(false);
+                await operation.RunAsync(() => snapshot ??= session.BeginDocumentRead(), cancellationToken).ConfigureAwait(false);
         }
         finally
         {

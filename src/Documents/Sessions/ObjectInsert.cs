@@ -1,3 +1,5 @@
+using System.Text.Json.Nodes;
+using Treepie.Kinds;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -29,7 +31,17 @@ public sealed class ObjectInsert : IAsyncDisposable
     /// </summary>
     /// <exception cref="InvalidDocumentException">The entity is not a valid document; it is skipped, and the insert can
     /// continue.</exception>
-    public async ValueTask<string> StoreAsync(object entity, string? id = null, CancellationToken cancellationToken = default)
+    public ValueTask<string> StoreAsync(object entity, string? id = null, CancellationToken cancellationToken = default) =>
+        StoreAsync(entity, id, null, cancellationToken);
+
+    /// <summary>
+    /// Same as <see cref="StoreAsync(object, string?, CancellationToken)"/>, with metadata such as <c>@expires</c>; a
+    /// <c>@collection</c> in it takes the place of the type's.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The entity or its metadata is not valid; it is skipped, and the insert can
+    /// continue.</exception>
+    public async ValueTask<string> StoreAsync(
+        object entity, string? id, JsonObject? metadata, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entity);
         EntityType type = _types.Of(entity.GetType());
@@ -41,11 +53,38 @@ public sealed class ObjectInsert : IAsyncDisposable
                 $"The id '{own}' is to be completed by a save, which bulk inserts do not wait for. Nothing was stored. Give the "
                     + $"whole id, or none.");
         DocumentId.Encode(own, _database.Options.MaxIdBytes);
-        var tracked = new TrackedEntity(entity, type, own);
+        var tracked = new TrackedEntity(entity, type, own) { Metadata = metadata };
         byte[] json = _json.Join(_json.Write(type, own, entity), tracked).ToArray();
         type.Id?.Set(entity, own);
         await _insert.StoreAsync(own, json, cancellationToken).ConfigureAwait(false);
         return own;
+    }
+
+    /// <inheritdoc cref="BulkInsert.CountersAsync"/>
+    public ValueTask CountersAsync(
+        string id, IReadOnlyList<CounterOperation> operations, CancellationToken cancellationToken = default) =>
+        _insert.CountersAsync(id, operations, cancellationToken);
+
+    /// <inheritdoc cref="BulkInsert.TimeSeriesAsync"/>
+    public ValueTask TimeSeriesAsync(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points, CancellationToken cancellationToken = default) =>
+        _insert.TimeSeriesAsync(id, name, points, cancellationToken);
+
+    /// <summary>Adds an attachment of a document, which may have been stored earlier in the insert.</summary>
+    /// <param name="id">The id of the document.</param>
+    /// <param name="name">The name of the attachment.</param>
+    /// <param name="content">The content, which is read to its end before the method completes.</param>
+    /// <param name="contentType">The type of the content, such as <c>image/png</c>.</param>
+    /// <param name="cancellationToken">Cancels the wait.</param>
+    /// <exception cref="InvalidDocumentException">The id, name or content type is not valid; the insert can continue.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert has ended.</exception>
+    public async ValueTask AttachmentAsync(
+        string id, string name, Stream content, string? contentType = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(content);
+        await using AttachmentUpload upload = await SessionUpload.ReadAsync(_database, content, cancellationToken)
+            .ConfigureAwait(false);
+        await _insert.AttachmentAsync(id, name, contentType, upload, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Completes when everything stored so far is durable.</summary>

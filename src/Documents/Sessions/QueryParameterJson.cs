@@ -18,6 +18,22 @@ internal static class QueryParameterJson
         _ => JsonSerializer.SerializeToElement(parameters, options.GetTypeInfo(parameters.GetType())),
     };
 
+    /// <summary>Converts the holes of interpolated RQL and further parameters.</summary>
+    /// <exception cref="ArgumentException">A parameter has the name of a hole.</exception>
+    public static JsonElement With(InterpolatedRql rql, object? parameters, JsonSerializerOptions options)
+    {
+        Dictionary<string, object?> all = rql.NamedValues();
+        if (parameters is not null)
+            foreach (JsonProperty own in From(parameters, options).EnumerateObject())
+                if (!all.TryAdd(own.Name, own.Value))
+                    throw new ArgumentException(
+                        $"The parameter '{own.Name}' has the name of a hole: the holes of the text are p0, p1, … Give it another.");
+        using var bag = new ParameterBag(options);
+        foreach ((string name, object? value) in all)
+            bag.Add(name, value);
+        return bag.ToJson();
+    }
+
     /// <summary>
     /// Converts the members of a dictionary. Values must be of basic types, or of types that the options, if given, support.
     /// </summary>

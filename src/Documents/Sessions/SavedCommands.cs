@@ -28,7 +28,7 @@ internal static class SavedCommands
     {
         if (session.FindTracked(id) is not { IsNew: false } tracked)
             return;
-        using DatabaseSnapshot snapshot = session.BeginRead();
+        using DatabaseSnapshot snapshot = session.BeginDocumentRead();
         if (snapshot.TryGet(id, out Document document) // otherwise it was deleted since
             && !session.TryRefresh(tracked, document))
             session.Objects.Remove(tracked);

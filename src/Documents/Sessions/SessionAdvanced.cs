@@ -114,8 +114,10 @@ public sealed class SessionAdvanced
     {
         ArgumentNullException.ThrowIfNull(id);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.BeginRead();
-        return snapshot.TryGet(id, out _);
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
+        bool exists = snapshot.TryGet(id, out Document document);
+        _session.Reads?.Note(id, exists ? document.ChangeVector : "");
+        return exists;
     }
 
     /// <summary>Same as <see cref="Exists"/>; completes synchronously.</summary>
@@ -135,7 +137,7 @@ public sealed class SessionAdvanced
         if (tracked.IsNew)
             throw new InvalidOperationException(
                 $"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
-        using DatabaseSnapshot snapshot = _session.BeginRead();
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
         if (!snapshot.TryGet(tracked.Id, out Document document))
             throw new InvalidOperationException(
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
@@ -170,8 +172,10 @@ public sealed class SessionAdvanced
         _session.RequireOpen();
         if (_session.IsLoaded(id) && _session.Load<T>(id) is { } own)
             return (own, _session.GetChangeVectorFor(own));
-        using DatabaseSnapshot snapshot = _session.BeginRead();
-        if (!snapshot.TryGet(id, out Document document))
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
+        bool exists = snapshot.TryGet(id, out Document document);
+        _session.Reads?.Note(id, exists ? document.ChangeVector : "");
+        if (!exists)
             return (null, null);
         string now = document.ChangeVector;
         return now == changeVector ? (null, now) : (_session.Track<T>(document), now);
@@ -296,6 +300,14 @@ public sealed class SessionAdvanced
         return snapshot.TimeSeriesOf(documentId);
     }
 
+    /// <summary>Same as <see cref="GetTimeSeriesFor"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<TimeSeriesStatistics>> GetTimeSeriesForAsync(
+        string documentId, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetTimeSeriesFor(documentId));
+    }
+
     /// <summary>Makes every following save of this session wait until the indexes have processed what was saved.</summary>
     /// <param name="timeout">The maximum time to wait. Null: the database's default.</param>
     /// <param name="indexes">The names of the indexes to wait for. Null: all.</param>
@@ -330,6 +342,23 @@ public sealed class SessionAdvanced
                     + "query.");
         return QueryRun.RowsAsync<StreamResult<T>>(
             model with { Read = results => Untracked<T>(results.Current) }, cancellationToken);
+    }
+
+    /// <summary>Same as above, for a query given as text.</summary>
+    /// <exception cref="NotSupportedException">The query is a projection.</exception>
+    public IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
+        RawDocumentQuery<T> query, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(query);
+        return query.RowsAsync(
+            long.MaxValue,
+            results => results.IsProjection || results.IsComputed
+                ? throw new NotSupportedException(
+                    "Streams are of whole documents, and the query selects something else, which the session does not follow "
+                        + "anyway: 'await foreach' over the query.")
+                : Untracked<T>(results.Current),
+            cancellationToken);
     }
 
     /// <summary>

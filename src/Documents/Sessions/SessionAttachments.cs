@@ -139,6 +139,30 @@ public sealed class SessionAttachments
         return [.. snapshot.Attachments(documentId)];
     }
 
+    /// <summary>Same as <see cref="Exists"/>; completes synchronously.</summary>
+    public ValueTask<bool> ExistsAsync(
+        string documentId, string name, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Exists(documentId, name));
+    }
+
+    /// <summary>Same as <see cref="Find"/>; completes synchronously.</summary>
+    public ValueTask<AttachmentValue?> FindAsync(
+        string documentId, string name, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Find(documentId, name));
+    }
+
+    /// <summary>Same as <see cref="List"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<AttachmentValue>> ListAsync(
+        string documentId, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(List(documentId));
+    }
+
     private static (string Id, SessionChange Change) Goes(string documentId, string name) =>
         (documentId, new SessionChange(SessionChangeKind.AttachmentDeleted, name));
 

@@ -54,6 +54,14 @@ public sealed class SessionClusterTransaction
         ];
     }
 
+    /// <summary>Same as <see cref="GetStartingWith"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<CompareExchange<T>>> GetStartingWithAsync<T>(
+        string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetStartingWith<T>(prefix, start, pageSize));
+    }
+
     private CompareExchange<T> Read<T>(CompareExchangeValue found)
     {
         using JsonDocument json = JsonDocument.Parse(

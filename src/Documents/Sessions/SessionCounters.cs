@@ -75,6 +75,14 @@ public sealed class SessionCounters
         return values;
     }
 
+    /// <summary>Same as <see cref="Get(IEnumerable{string})"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyDictionary<string, long?>> GetAsync(
+        IEnumerable<string> names, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get(names));
+    }
+
     /// <summary>Same as <see cref="GetAll"/>; completes synchronously.</summary>
     public ValueTask<IReadOnlyDictionary<string, long>> GetAllAsync(CancellationToken cancellationToken = default)
     {

@@ -44,6 +44,16 @@ public sealed class SessionLazily
                 _session, new Store.DocumentPrefix { StartsWith = prefix }, start, pageSize, snapshot()));
     }
 
+    /// <summary>Asynchronous version of <see cref="LoadStartingWith"/>.</summary>
+    public Lazy<Task<IReadOnlyList<T>>> LoadStartingWithAsync<T>(string prefix, int start = 0, int pageSize = 25)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        return _operations.LoadAsync<IReadOnlyList<T>>(
+            snapshot => SessionLoads.StartingWith<T>(
+                _session, new Store.DocumentPrefix { StartsWith = prefix }, start, pageSize, snapshot()));
+    }
+
     /// <summary>Asynchronous version of <see cref="Load{T}(string)"/>.</summary>
     public Lazy<Task<T?>> LoadAsync<T>(string id)
         where T : class

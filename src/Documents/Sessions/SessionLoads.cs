@@ -12,7 +12,7 @@ internal static class SessionLoads
         DatabaseSnapshot? snapshot = null;
         try
         {
-            return Of<T>(session, ids, () => snapshot ??= session.BeginRead());
+            return Of<T>(session, ids, () => snapshot ??= session.BeginDocumentRead());
         }
         finally
         {
@@ -37,6 +37,7 @@ internal static class SessionLoads
         where T : class
     {
         var loaded = new List<T>();
+        session.Reads?.NoteEverything(); // a document that is added would be among them
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
         {

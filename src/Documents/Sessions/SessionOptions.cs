@@ -24,6 +24,9 @@ public sealed record SessionOptions
     /// </summary>
     public bool ChecksLoads { get; init; }
 
+    /// <summary>Whether the session reads one snapshot, and verifies all that it has read.</summary>
+    internal bool IsTransaction { get; init; }
+
     /// <summary>
     /// Makes saves keep members of a document that the entity's type does not have, and the JSON spelling of unchanged values.
     /// Default: true. If false, the document becomes exactly what the type serializes to.

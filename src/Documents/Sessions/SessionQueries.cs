@@ -66,7 +66,10 @@ internal sealed class SessionQueries(DocumentSession session, SessionOptions opt
 
     public object? Read(Type type, string id, DatabaseSnapshot snapshot)
     {
-        if (!snapshot.TryGet(id, out Document document))
+        snapshot = session.Reads?.Beside(snapshot) ?? snapshot;
+        bool exists = snapshot.TryGet(id, out Document document);
+        session.Reads?.Note(id, exists ? document.ChangeVector : "");
+        if (!exists)
             return null;
         object read = session.Saver.Json.Read(session.TypeOf(type), document.IdText(), document.Body);
         return type.IsInstanceOfType(read)

@@ -4,7 +4,7 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>Counts the requests of a session to its database. Grouped requests count once. Not thread-safe.</summary>
-internal sealed class SessionRequests(ISessionHost database)
+internal sealed class SessionRequests(ISessionHost database, SessionReads? reads)
 {
     private bool _isTogether;
     private bool _isCounted;
@@ -15,13 +15,15 @@ internal sealed class SessionRequests(ISessionHost database)
     public DatabaseSnapshot BeginRead()
     {
         Add();
-        return database.BeginRead();
+        return reads is null ? database.BeginRead() : reads.Begin();
     }
 
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken)
     {
         Add();
-        return database.QueryAsync(request, cancellationToken);
+        return reads is null
+            ? database.QueryAsync(request, cancellationToken)
+            : reads.QueryAsync(request, cancellationToken);
     }
 
     /// <summary>Counts a request.</summary>

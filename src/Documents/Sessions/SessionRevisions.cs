@@ -87,6 +87,40 @@ public sealed class SessionRevisions
         return snapshot.RevisionCount(id);
     }
 
+    /// <summary>Same as <see cref="GetMetadataFor"/>; completes synchronously.</summary>
+    public ValueTask<IReadOnlyList<JsonObject>> GetMetadataForAsync(
+        string id, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetMetadataFor(id, start, pageSize));
+    }
+
+    /// <summary>Same as <see cref="Get{T}(string)"/>; completes synchronously.</summary>
+    public ValueTask<T?> GetAsync<T>(
+        string changeVector, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get<T>(changeVector));
+    }
+
+    /// <summary>Same as <see cref="Get{T}(string, DateTime)"/>; completes synchronously.</summary>
+    public ValueTask<T?> GetAsync<T>(
+        string id, DateTime time, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get<T>(id, time));
+    }
+
+    /// <summary>Same as <see cref="GetCountFor"/>; completes synchronously.</summary>
+    public ValueTask<long> GetCountForAsync(
+        string id, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetCountFor(id));
+    }
+
     /// <summary>
     /// Creates a revision of the state that a document has before the next save, regardless of the revisions configuration.
     /// </summary>

@@ -29,25 +29,32 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
 
     /// <summary>Writes all changes in one batch; returns null if there are none.</summary>
     /// <param name="entities">The entities of the session.</param>
-    /// <param name="missing">The ids of documents that were found not to exist.</param>
+    /// <param name="reads">What else was read and is verified; null if nothing is verified.</param>
     /// <param name="deletions">The ids of documents to delete that were not loaded, with the expected change vectors.</param>
     /// <param name="commands">The commands to execute after the documents.</param>
     /// <param name="cancellationToken">Cancels the wait.</param>
     public async Task<SaveOutcome?> SaveAsync(
         IReadOnlyCollection<TrackedEntity> entities,
-        IReadOnlyCollection<string>? missing,
+        SessionReads? reads,
         IReadOnlyDictionary<string, string?>? deletions,
         IReadOnlyList<SessionCommand>? commands,
         CancellationToken cancellationToken)
     {
+        commands ??= [];
+        List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
+        var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
+        foreach (TrackedEntity entity in entities)
+            if (!entity.IsDeleted && Changed(entity) is { } body)
+                puts.Add((entity, Whole(entity, body), body));
+        if (deleted.Count + puts.Count + commands.Count + (deletions?.Count ?? 0) == 0)
+            return null; // what was only read need not be verified
+
         using var batch = new WriteBatch(database.Options) { IsClusterWide = options.IsClusterWide };
-        if (options.ChecksLoads)
-            Require(batch, entities, missing ?? []);
+        if (reads is not null)
+            Require(batch, entities, reads);
         if (deletions is not null)
             foreach ((string id, string? changeVector) in deletions)
                 batch.Delete(id, changeVector);
-        commands ??= [];
-        List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
         foreach (TrackedEntity entity in deleted)
             batch.Delete(
                 entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector),
@@ -55,25 +62,18 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         int putStart = batch.Count;
         var forced = new HashSet<string>(
             commands.OfType<ForcedRevision>().Select(static command => command.DocumentId), IdComparer.Instance);
-        var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
-        foreach (TrackedEntity entity in entities)
+        foreach ((TrackedEntity entity, byte[] whole, _) in puts)
         {
-            if (entity.IsDeleted || Changed(entity) is not { } body)
-                continue;
             string? expected = entity.ExpectedChangeVector ?? Checked(entity.ChangeVector ?? "");
-            byte[] whole = Whole(entity, body);
             batch.Put(
                 entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.Document?.GuardedChangeVector,
                 forceRevision: forced.Remove(entity.Id));
-            puts.Add((entity, whole, body));
         }
 
         int commandStart = batch.Count;
         foreach (SessionCommand command in commands.Where(
             command => command is not ForcedRevision revision || forced.Contains(revision.DocumentId)))
             await command.AddToAsync(batch, database, cancellationToken).ConfigureAwait(false);
-        if (batch.Count == 0)
-            return null;
         IReadOnlyList<WriteResult> results = await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
         for (int index = 0; index < puts.Count; index++)
             Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[putStart + index]);
@@ -82,11 +82,9 @@ internal sealed class SessionSaver(ISessionHost database, SessionOptions options
         return new SaveOutcome(deleted, [.. puts.Select(put => put.Entity)], [.. results.Skip(commandStart)]);
     }
 
-    private static void Require(
-        WriteBatch batch, IReadOnlyCollection<TrackedEntity> entities, IReadOnlyCollection<string> missing)
+    private static void Require(WriteBatch batch, IReadOnlyCollection<TrackedEntity> entities, SessionReads reads)
     {
-        foreach (string id in missing)
-            batch.Require(id, "");
+        reads.Require(batch);
         foreach (TrackedEntity entity in entities)
             if (entity.ChangeVector is { } changeVector)
                 batch.Require(entity.Id, entity.ExpectedChangeVector ?? changeVector);

@@ -15,26 +15,28 @@ internal sealed class SessionUpload(string id, string name, string? contentType,
 
     public override async ValueTask AddToAsync(WriteBatch batch, ISessionHost database, CancellationToken cancellationToken)
     {
-        if (_upload is null)
-        {
-            var upload = new AttachmentUpload(database.Environment, database.Options.MaxAttachmentBytes);
-            try
-            {
-                byte[] buffer = new byte[BufferBytes];
-                for (int read; (read = await stream.ReadAsync(buffer, cancellationToken).ConfigureAwait(false)) > 0;)
-                    await upload.WriteAsync(buffer.AsMemory(0, read), cancellationToken).ConfigureAwait(false);
-                await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
-            }
-            catch
-            {
-                await upload.DisposeAsync().ConfigureAwait(false);
-                throw;
-            }
-
-            _upload = upload;
-        }
-
+        _upload ??= await ReadAsync(database, stream, cancellationToken).ConfigureAwait(false);
         batch.PutAttachment(id, name, contentType, _upload);
+    }
+
+    /// <summary>Reads a stream to its end.</summary>
+    public static async Task<AttachmentUpload> ReadAsync(
+        ISessionHost database, Stream stream, CancellationToken cancellationToken)
+    {
+        var upload = new AttachmentUpload(database.Environment, database.Options.MaxAttachmentBytes);
+        try
+        {
+            byte[] buffer = new byte[BufferBytes];
+            for (int read; (read = await stream.ReadAsync(buffer, cancellationToken).ConfigureAwait(false)) > 0;)
+                await upload.WriteAsync(buffer.AsMemory(0, read), cancellationToken).ConfigureAwait(false);
+            await upload.CompleteAsync(cancellationToken).ConfigureAwait(false);
+            return upload;
+        }
+        catch
+        {
+            await upload.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
     }
 
     public override async ValueTask DisposeAsync()

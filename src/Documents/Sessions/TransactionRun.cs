@@ -1,7 +1,7 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Runs a function in a session whose save verifies everything it has loaded, with retries after conflicts, so that it takes
+/// Runs a function in a session that reads one snapshot and whose save verifies everything it has read, with retries after conflicts, so that it takes
 /// effect as if nobody else were writing.
 /// </summary>
 internal static class TransactionRun
@@ -18,7 +18,7 @@ internal static class TransactionRun
     {
         ArgumentNullException.ThrowIfNull(work);
         ArgumentNullException.ThrowIfNull(options);
-        options = options with { ChecksLoads = true };
+        options = options with { ChecksLoads = true, IsTransaction = true };
         for (int run = 1; ; run++)
         {
             cancellationToken.ThrowIfCancellationRequested();
@@ -29,7 +29,7 @@ internal static class TransactionRun
                 await session.SaveChangesAsync(cancellationToken).ConfigureAwait(false);
                 return;
             }
-            catch (ConcurrencyException) when (run < MostRuns)
+            catch (ConcurrencyException) when (run < MostRuns && !session.HasSaved)
             {
                 // Retry, from the current state.
             }

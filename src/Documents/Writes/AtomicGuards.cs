@@ -22,7 +22,9 @@ internal static class AtomicGuards
             WriteCommand command = batch.Commands[index];
             // commands of this kind have Beside set
             ClusterConflict? conflict = command.Kind == WriteKind.Beside ? command.Beside!.Conflict(writer)
-                : batch.HasGuards && command.IdKind == IdKind.Given && seen.Add(command.Id) ? Conflict(writer, in command)
+                : batch.HasGuards
+                    && command is { IdKind: IdKind.Given, Kind: not (WriteKind.Require or WriteKind.RequireUnchanged) }
+                    && seen.Add(command.Id) ? Conflict(writer, in command)
                 : null;
             if (conflict is not null)
                 conflicts.Add(conflict);

@@ -39,6 +39,11 @@ internal sealed class CollectionWriter
         return change;
     }
 
+    /// <summary>Returns the etag of the last change in a collection; 0 if it does not exist.</summary>
+    public long LastEtagOf(CollectionName name) => _byName.TryGet(name.Folded, out ReadOnlySpan<byte> number)
+        ? Get(BinaryPrimitives.ReadInt32LittleEndian(number)).LastEtag
+        : 0;
+
     /// <summary>Returns a collection by number.</summary>
     public CollectionChange Get(int id)
     {

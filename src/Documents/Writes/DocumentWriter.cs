@@ -104,6 +104,7 @@ internal sealed class DocumentWriter : IKindHost
                 WriteKind.Beside => Beside(command.Beside!), // set for commands of this kind
                 WriteKind.Patch => Patched(in command),
                 WriteKind.Require => Required(in command),
+                WriteKind.RequireUnchanged => Unchanged(in command),
                 _ => DeleteByPrefix(in command),
             };
             if (batch.HasGuards)
@@ -481,6 +482,14 @@ internal sealed class DocumentWriter : IKindHost
         bool exists = TryGet(command.FoldedId.Span, out DocumentRecord record);
         Check(command.Id, command.ExpectedChangeVector, exists ? record.Etag : 0);
         return new WriteResult(command.Id, null, exists ? _changeVectors.Format(record.Etag) : null, _now, false, 0);
+    }
+
+    private WriteResult Unchanged(in WriteCommand command)
+    {
+        long actual = command.Collection is { } name ? _collections.LastEtagOf(name) : _lastEtag;
+        return actual == command.ExpectedGuard
+            ? new WriteResult(command.Id, null, null, _now, false, 0)
+            : throw LastChange.Conflict(command.Collection?.Text, command.ExpectedGuard, actual);
     }
 
     /// <summary>Checks an expected change vector.</summary>

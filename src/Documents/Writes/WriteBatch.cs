@@ -159,6 +159,22 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
+    /// Makes the batch fail unless the last change of a collection, or of the database, is the specified one before the following
+    /// commands are executed.
+    /// </summary>
+    /// <param name="collection">The collection; null: the database.</param>
+    /// <param name="lastEtag">The etag of the last change; 0 if there is none.</param>
+    internal void RequireUnchanged(string? collection, long lastEtag)
+    {
+        ObjectDisposedException.ThrowIf(_used, this);
+        CollectionName? name = collection is null ? null : new CollectionName(collection);
+        _commands.Add(
+            new WriteCommand(
+                WriteKind.RequireUnchanged, "", IdKind.Given, default, default, default, default, name, null,
+                ExpectedGuard: lastEtag));
+    }
+
+    /// <summary>
     /// Patches a document with a script, which runs in the transaction that writes the batch; see
     /// <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.
     /// </summary>

@@ -12,6 +12,7 @@ internal enum WriteKind : byte
     Beside,
     Patch,
     Require,
+    RequireUnchanged,
 }
 
 /// <summary>One command of a batch, validated and in the form in which it is written.</summary>
@@ -26,7 +27,8 @@ internal enum WriteKind : byte
 /// <param name="Collection">The collection; null for deletions.</param>
 /// <param name="ExpectedChangeVector">Null: any; empty: the document must not exist; else the expected change vector.</param>
 /// <param name="Beside">The operation on related data; null for documents.</param>
-/// <param name="ExpectedGuard">In cluster-wide batches, the expected index of the document's guard.</param>
+/// <param name="ExpectedGuard">In cluster-wide batches, the expected index of the document's guard; of
+/// <see cref="WriteKind.RequireUnchanged"/> the expected last change.</param>
 /// <param name="Patch">The patch of a document; null for other commands.</param>
 /// <param name="ForcesRevision">Whether a revision of the previous state is created.</param>
 /// <param name="IsRevised">Whether a revision of the new state is provided separately, so that none is created.</param>

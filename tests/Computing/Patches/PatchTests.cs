@@ -51,6 +51,17 @@ public sealed class PatchTests : IAsyncDisposable
             await store.PatchByQueryAsync(
                 "from Items as i where i.price = $price update { i.price = args.to; }", parameters.RootElement, Cancel));
         Assert.Equal(("{\"price\":7}", "{\"price\":\"none\"}"), (Body("items/300"), Body("items/299")));
+
+        string hostile = "7' or true or price = '7";
+        Assert.Equal(0, await store.PatchByQueryAsync($"from Items where price = {hostile} update {{ this.price = 8; }}", Cancel));
+        Assert.Equal(
+            0,
+            await _database.PatchByQueryAsync(
+                $"from Items where price = {hostile} update {{ this.price = args.to; }}", new { to = 8 }, Cancel));
+        Assert.Equal(
+            1,
+            await store.PatchByQueryAsync($"from Items where price = {"none"} update {{ this.price = {hostile}; }}", Cancel));
+        Assert.Equal($"{{\"price\":\"{hostile}\"}}", Body("items/299"));
     }
 
     /// <summary>Functions that queries and patches share may call it, and scripts written for RavenDB do.</summary>

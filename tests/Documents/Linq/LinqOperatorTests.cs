@@ -243,7 +243,36 @@ public sealed class LinqOperatorTests : IAsyncLifetime
             (await _session.RawQuery<Book>("from Books where Price = $price")
                 .AddParameter("price", 10)
                 .FirstOrDefaultAsync(Token))!.Id);
-        Assert.Throws<ArgumentException>(() => _session.RawQuery<Book>($"from Books where Title = '{title}'"));
+    }
+
+    [Fact]
+    public void A_hole_inside_quotes_is_refused_wherever_in_them_it_is()
+    {
+        const string Value = "x";
+        Assert.Throws<ArgumentException>(() => _session.RawQuery<Book>($"from Books where Title = '{Value + 1}'"));
+        string x = Value;
+        Action[] refused =
+        [
+            () => _session.RawQuery<Book>($"from Books where Title = 'a{x}'"),
+            () => _session.RawQuery<Book>($"from Books where Title = '%{x}%'"),
+            () => _session.RawQuery<Book>($"from Books where Title = \"it's {x}\""),
+            () => _session.RawQuery<Book>($"from Books where Title = 'it''s {x}'"),
+            () => _session.RawQuery<Book>($@"from Books where Title = 'it\'s {x}'"),
+            () => _session.RawQuery<Book>($"from Books as b select {{ Name: `a{x}` }}"),
+            () => _session.RawQuery<Book>($"from Books where Title = {x}b"),
+        ];
+        Assert.All(refused, refuse => Assert.Throws<ArgumentException>(refuse));
+        RawDocumentQuery<Book>[] taken =
+        [
+            _session.RawQuery<Book>($"from Books where Title != 'it''s' and Title = {x}"),
+            _session.RawQuery<Book>($@"from Books where Title != 'a\n' and Title = {x}"),
+            _session.RawQuery<Book>($"from Books where Title != \"it's\" and Title = {x}"),
+            _session.RawQuery<Book>($"from Books // it's a comment\nwhere Title = {x}"),
+            _session.RawQuery<Book>($"from Books /* it's a comment */ where Title = {x}"),
+            _session.RawQuery<Book>($@"from Books as b where Title = {x} select {{ N: 'a\\' + {x} }}"),
+        ];
+        Assert.All(taken, query => Assert.Contains("Title = $p0", query.ToRql().Text, StringComparison.Ordinal));
+        Assert.Throws<ArgumentException>(() => _session.RawQuery<Book>(default(RqlInterpolatedStringHandler)));
     }
 
     [Fact]

@@ -50,7 +50,9 @@ public sealed class LinqTranslationTests : IDisposable
                 { "Rating > $p0", """{"p0":3}""", o => o.Rating > 3 },
                 { "Rating = $p0", """{"p0":3}""", o => o.Rating!.Value == 3 },
                 { "Status = $p0", """{"p0":"Sent"}""", o => o.Status == OrderStatus.Sent },
-                { "Status in ($p0)", """{"p0":["Done","Back"]}""", o => o.Status > OrderStatus.Sent },
+                {
+                    "Status in ($p1) or Status > $p0", """{"p0":1,"p1":["Done","Back"]}""", o => o.Status > OrderStatus.Sent
+                },
                 { "OrderedAt >= $p0", """{"p0":"2024-05-01T00:00:00.0000000"}""", o => o.OrderedAt >= new DateTime(2024, 5, 1) },
                 { "OrderedAt >= $p0 and OrderedAt < $p2", """{"p0":"2024-01-01T00:00:00.0000000","p1":"2024-01-01T00:00:00.0000000","p2":"2025-01-01T00:00:00.0000000"}""", o => o.OrderedAt.Year == 2024 },
                 { "note = $p0", """{"p0":"x"}""", o => o.Comment == "x" },

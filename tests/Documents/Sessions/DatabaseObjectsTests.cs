@@ -1,4 +1,7 @@
+using System.Text.Json.Nodes;
+using Treepie.Kinds;
 using Treepie.Sessions;
+using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Sessions;
 
@@ -23,6 +26,38 @@ public sealed class DatabaseObjectsTests
         Box box = await session.Query<Box>().Where(b => b.Size == 4711).SingleAsync(Token);
         Assert.StartsWith("boxes/", box.Id, StringComparison.Ordinal);
         Assert.Same(box, session.Load<Box>(box.Id!)); // it was found
+    }
+
+    [Fact]
+    public async Task What_lies_beside_objects_is_inserted_with_them_in_order()
+    {
+        using Database database = Database.OpenInMemory();
+        var day = new DateTime(2024, 5, 1, 0, 0, 0, DateTimeKind.Utc);
+        await using (ObjectInsert insert = database.BulkInsertObjects(new BulkInsertOptions { MaxBatchDocuments = 3 }))
+        {
+            for (int i = 0; i < 10; i++)
+            {
+                string id = await insert.StoreAsync(
+                    new Box { Size = i }, null, new JsonObject { ["@expires"] = "2099-01-01T00:00:00.0000000Z" }, Token);
+                await insert.CountersAsync(id, [CounterOperation.Of(CounterOperationKind.Increment, "likes", i)], Token);
+                await insert.TimeSeriesAsync(id, "heat", [new TimeSeriesPoint(day, [i], null)], Token);
+                await insert.AttachmentAsync(id, "a.txt", new MemoryStream([1, 2, 3]), "text/plain", Token);
+            }
+
+            await insert.StoreAsync(new Box(), "crates/1", new JsonObject { ["@collection"] = "Crates" }, Token);
+            await Assert.ThrowsAsync<InvalidDocumentException>(
+                async () => await insert.StoreAsync(new Box(), "boxes/bad", new JsonObject { ["@expires"] = "never" }, Token));
+        }
+
+        using DocumentSession session = database.OpenSession();
+        Box box = await session.Query<Box>().SingleAsync(b => b.Size == 7, Token);
+        Assert.Equal("2099-01-01T00:00:00.0000000Z", session.GetMetadataFor(box)["@expires"]?.GetValue<string>());
+        Assert.Equal("Boxes", session.GetMetadataFor(box)["@collection"]?.GetValue<string>());
+        Assert.Equal(7, session.CountersFor(box).Get("likes"));
+        Assert.Equal(7, Assert.Single(session.TimeSeriesFor(box, "heat").Get()).Values[0]);
+        Assert.Equal(3, session.Advanced.Attachments.Find(box.Id!, "a.txt")?.SizeBytes); // it has been stored
+        Assert.Equal(1, await session.RawQuery<Box>("from Crates").CountAsync(Token));
+        Assert.False(session.Advanced.Exists("boxes/bad"));
     }
 
     [Fact]

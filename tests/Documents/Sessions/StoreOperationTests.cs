@@ -63,6 +63,64 @@ public sealed class StoreOperationTests : IDisposable
     }
 
     [Fact]
+    public async Task Holes_of_an_interpolated_text_are_parameters_whatever_is_in_them()
+    {
+        await FillAsync(20);
+        string hostile = "x' or true or Owner = '";
+        string[] owners = ["even"];
+        Assert.Equal(0, await Store.DeleteByQueryAsync($"from Accounts where Owner = {hostile}", Token));
+        Assert.Equal(0, await _database.DeleteByQueryAsync($"from Accounts where Owner = {hostile}", Token));
+        Assert.Equal(
+            0,
+            await Store.DeleteByQueryAsync(
+                $"from Accounts where Owner = {hostile} and Balance = $balance", new { balance = 10 }, Token));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => Store.DeleteByQueryAsync($"from Accounts where Owner = '{hostile}'", Token));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => Store.DeleteByQueryAsync($"from Accounts where Owner = '{hostile}'", new { balance = 10 }, Token));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => _database.DeleteByQueryAsync($"from Accounts where Owner = {hostile}", new { p0 = "even" }, Token));
+        using (DocumentSession session = _database.OpenSession())
+        {
+            Assert.Empty(await session.QueryAsync<Account>($"from Accounts where Owner = {hostile}", cancellationToken: Token));
+            Assert.Equal(
+                10,
+                (await session.QueryAsync<Account>(
+                    $"from Accounts where Owner in ({owners}) and Balance = $b", new { b = 10 }, cancellationToken: Token)).Count);
+            await Assert.ThrowsAsync<ArgumentException>(
+                () => session.QueryAsync<Account>($"from Accounts where Owner = '{hostile}'", cancellationToken: Token));
+        }
+
+        // Without an engine for scripts the query is taken as far as to the script.
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => Store.PatchByQueryAsync($"from Accounts where Owner = '{hostile}' update {{ }}", Token));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => _database.PatchByQueryAsync($"from Accounts where Owner = '{hostile}' update {{ }}", new { b = 1 }, Token));
+        Assert.Equal(10, await Store.DeleteByQueryAsync($"from Accounts where Owner in ({owners})", Token));
+        Assert.Equal(10, await _database.DeleteByQueryAsync($"from Accounts where Balance = {10m}", Token));
+    }
+
+    [Fact]
+    public async Task A_store_takes_session_options_wherever_it_needs_reflection_without_them()
+    {
+        SessionOptions options = _database.DefaultSession with { CollectionOf = type => "Own" + type.Name };
+        await using (ObjectInsert insert = Store.BulkInsert(options))
+        {
+            for (int i = 0; i < 4; i++)
+                await insert.StoreAsync(new Account { Balance = i }, cancellationToken: Token);
+        }
+
+        Store.Deploy(options, []);
+        Assert.Equal(
+            2,
+            await Store.PatchByQueryAsync<Account>(
+                account => account.Balance > 1, patch => patch.Set(account => account.State, "rich"), options, Token));
+        Assert.Equal(2, await Store.DeleteByQueryAsync<Account>(account => account.State == "rich", options, Token));
+        Assert.Equal(0, await Store.DeleteByQueryAsync<Account>(account => account.Balance >= 0, Token)); // in Accounts
+        Assert.Equal(2, await Store.DeleteByQueryAsync("from OwnAccount", Token));
+    }
+
+    [Fact]
     public async Task Parameters_need_no_reflection()
     {
         await FillAsync(40);
