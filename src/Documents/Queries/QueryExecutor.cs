@@ -490,24 +490,33 @@ internal sealed class QueryExecutor(
     {
         DocumentIndex index = state.Index;
         BoundQuery query = context.Query;
+        bool isOnce = context.ReturnsDocuments && index.HasSeveralOfDocument(searcher, tail);
+        var page = SearchedPage.Of(query, isOnce);
         var request = new SearchRequest
         {
             Query = query.Condition,
             Sort = query.Sort,
-            Skip = query.Filters ? 0 : query.Skip,
-            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
+            Skip = page.Skip,
+            Take = page.Take,
             After = RequestedPage.Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,
         };
-        hits = tail is null
-            ? searcher.Search(request, Options(context), cancellationToken)
-            : searcher.Search(request, tail, Options(context), cancellationToken);
+        SearchResults Search(SearchRequest wanted, CancellationToken end) => tail is null
+            ? searcher.Search(wanted, Options(context), end)
+            : searcher.Search(wanted, tail, Options(context), end);
+        hits = Search(request, cancellationToken);
+        FurtherHits? further = isOnce && !request.WithPosition
+            ? new FurtherHits(
+                (skip, take) => Search(request with { Skip = skip, Take = take }, context.CancellationToken), page.Skip,
+                page.Take)
+            : null;
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
         ResultSource source = index.Definition.KeepsObjects
             ? new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail)
-            : new IndexSource(index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail);
+            : new IndexSource(
+                index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail, further);
         return new FoundResults(snapshot, source, index.Name)
         {
             Answer = state,
@@ -516,6 +525,8 @@ internal sealed class QueryExecutor(
             Plan = hits.Plan,
             Counters = hits.Counters,
             Position = hits.Position,
+            HasSeveralOfDocument = isOnce,
+            LeftToSkip = page.LeftToSkip,
         };
     }
 
