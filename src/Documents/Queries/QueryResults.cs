@@ -28,6 +28,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
+    private readonly ResultBody _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly long _begun;
     private long? _etag;
@@ -50,10 +51,11 @@ public sealed class QueryResults : IDisposable
         BoundQuery query = context.Query;
         _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
+        _filtered = new ResultBody(query.StoredFields, ProjectionBehavior.Default);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
+                script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior), context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
                 context.CancellationToken);
         }
 
@@ -262,7 +264,7 @@ public sealed class QueryResults : IDisposable
 
     private bool Wants() =>
         _context.Query.Filter is { } filter
-            ? filter.Passes(_source, _document ??= new ArrayBufferWriter<byte>())
+            ? filter.Passes(_source, _filtered, _document ??= new ArrayBufferWriter<byte>())
             : _script is null || _script.Wants(_source);
 
     /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>

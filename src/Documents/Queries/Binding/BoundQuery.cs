@@ -55,6 +55,9 @@ internal sealed record BoundQuery
 
     public bool Distinct { get; init; }
 
+    /// <summary>The fields of the named index that filters and scripts see beside the document.</summary>
+    public IReadOnlyList<StoredField> StoredFields { get; init; } = [];
+
     /// <summary>The script to run on each document, or null.</summary>
     public QueryScript? Script { get; init; }
 

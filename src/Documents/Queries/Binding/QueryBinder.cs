@@ -308,6 +308,7 @@ internal sealed class QueryBinder
             Projection = projection,
             Script = script,
             Filter = filter,
+            StoredFields = script is null && filter is null ? [] : _fields.Index?.StoredFields ?? [],
             FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
             Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },

@@ -32,15 +32,13 @@ internal sealed class DocumentFilter
 
     /// <summary>Whether a document passes the filter.</summary>
     /// <param name="source">The source, positioned on the document.</param>
+    /// <param name="body">Writes what the filter sees.</param>
     /// <param name="buffer">A scratch buffer, which is overwritten.</param>
     /// <exception cref="InvalidQueryException">A regular expression timed out.</exception>
-    public bool Passes(ResultSource source, ArrayBufferWriter<byte> buffer)
+    public bool Passes(ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer)
     {
         buffer.ResetWrittenCount();
-        if (source.HasDocuments)
-            source.Current.WriteTo(buffer);
-        else
-            buffer.Write(source.Current.Body);
+        body.Write(source, buffer);
         using var json = JsonDocument.Parse(buffer.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
         string id = Encoding.UTF8.GetString(source.Id);
         try
