@@ -150,7 +150,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         {
             case PathExpression path:
                 return Path(path, isExact);
-            case MethodExpression method when method.Is("id"):
+            case MethodExpression method when method.Is("id") && IsOfDocument(method.Arguments):
                 return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
             case LiteralExpression or ParameterExpression:
                 FilterValue value = Single(expression, isExact);
@@ -161,6 +161,11 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                     "Expected is a field, a value, a parameter, or a call of a declared function.");
         }
     }
+
+    private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
+        arguments.Count == 0
+            || (arguments is [{ Value: PathExpression { Segments: [{ Elements.Count: 0 } only] } }]
+                && only.Name == query.From.Alias);
 
     private FilterPath Path(PathExpression path, bool isExact)
     {

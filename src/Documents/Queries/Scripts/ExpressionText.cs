@@ -75,7 +75,8 @@ internal sealed class ExpressionText(RqlQuery query)
         LiteralExpression literal => literal.Text.ToLowerInvariant(),
         ParameterExpression parameter => "$" + parameter.Name,
         PathExpression path => Path(path.Segments),
-        MethodExpression method when method.Is("id") => "id(this)",
+        MethodExpression { Arguments: [] } method when method.Is("id") => "id(this)",
+        MethodExpression { Arguments: [{ Value: PathExpression path }] } method when method.Is("id") => $"id({Value(path)})",
         MethodExpression method when _functions.Contains(method.Name) => Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
