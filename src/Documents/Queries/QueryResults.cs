@@ -55,7 +55,8 @@ public sealed class QueryResults : IDisposable
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior), context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
+                script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
+                context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
                 context.CancellationToken);
         }
 
@@ -263,9 +264,8 @@ public sealed class QueryResults : IDisposable
     }
 
     private bool Wants() =>
-        _context.Query.Filter is { } filter
-            ? filter.Passes(_source, _filtered, _document ??= new ArrayBufferWriter<byte>())
-            : _script is null || _script.Wants(_source);
+        _context.Query.Filter?.Passes(_source, _filtered, _document ??= new ArrayBufferWriter<byte>()) != false
+            && _script?.Wants(_source) != false;
 
     /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
     private bool MoveSource()

@@ -62,7 +62,7 @@ internal sealed record BoundQuery
     public QueryScript? Script { get; init; }
 
     /// <summary>
-    /// The filter, if it can run without a script. Null if there is no filter or <see cref="Script"/> contains it.
+    /// The part of the filter that runs without a script, or null; <see cref="Script"/> contains the rest.
     /// </summary>
     public DocumentFilter? Filter { get; init; }
 

@@ -299,8 +299,9 @@ internal sealed class QueryBinder
         var notes = new NoteBinder(_query, _parameters, _fields);
         var beside = new BesideBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
-        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, _parameters.Element);
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, filter is null);
+        (Expression? plain, Expression? scripted) = FilterNeeds.Divide(_query);
+        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, plain, _parameters.Element);
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, scripted);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with

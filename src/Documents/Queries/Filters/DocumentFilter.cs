@@ -18,16 +18,18 @@ internal sealed class DocumentFilter
 
     private DocumentFilter(Func<FilterScope, bool> condition, int names) => (_condition, _names) = (condition, names);
 
-    /// <summary>Returns the filter of a query, or null if it has none or needs a script.</summary>
+    /// <summary>Returns the filter of a query, or null if it has none.</summary>
     /// <param name="query">The query.</param>
+    /// <param name="condition">The condition, without what needs a script.</param>
     /// <param name="parameter">Returns the value of a parameter.</param>
     /// <exception cref="InvalidQueryException">The condition cannot be evaluated on documents.</exception>
-    public static DocumentFilter? Of(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
+    public static DocumentFilter? Of(
+        RqlQuery query, Expression? condition, Func<ParameterExpression, JsonElement> parameter)
     {
-        if (query.Filter is not { } filter || FilterNeeds.Script(query, filter))
+        if (condition is null)
             return null;
         var builder = new FilterBuilder(query, parameter);
-        return new DocumentFilter(builder.Condition(filter, isExact: false), builder.MostNames);
+        return new DocumentFilter(builder.Condition(condition, isExact: false), builder.MostNames);
     }
 
     /// <summary>Whether a document passes the filter.</summary>

@@ -72,8 +72,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             FilterOperand operand = Operand(arguments[0].Value, isExact);
             string affix = Text(arguments[1].Value, isExact);
             return method.Is("startsWith")
-                ? scope => operand.Any(scope, value => value.Text?.StartsWith(affix, StringComparison.Ordinal) == true)
-                : scope => operand.Any(scope, value => value.Text?.EndsWith(affix, StringComparison.Ordinal) == true);
+                ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
+                : scope => operand.Any(scope, value => value.Spelled?.EndsWith(affix, StringComparison.Ordinal) == true);
         }
 
         if (method.Is("regex") && arguments.Count == 2)
@@ -112,7 +112,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         {
             var regex = new Regex(
                 text, RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), _maxRegexTime);
-            return scope => operand.Any(scope, value => value.Text is { } known && regex.IsMatch(known));
+            return scope => operand.Any(scope, value => value.Spelled is { } known && regex.IsMatch(known));
         }
         catch (ArgumentException error)
         {

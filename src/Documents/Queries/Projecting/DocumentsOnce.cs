@@ -16,7 +16,8 @@ internal sealed class DocumentsOnce(bool isInEntryOrder, int most)
         : new DistinctFilter(
             most,
             $"The query found more than {most:N0} documents in an index that has several entries of some, and each is to be "
-                + $"returned once (MaxDistinctResults). Narrow the condition, leave the order out, or set SkipDuplicateChecking.");
+                + $"returned once (MaxDistinctResults). Narrow the condition, leave the order out, or set "
+                + "SkipDuplicateChecking.");
 
     private byte[] _last = [];
     private int _lastLength = -1;

@@ -9,8 +9,8 @@ namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query on its documents, one after the other. Not thread-safe.</summary>
 internal sealed class ScriptRows(
-    QueryScript script, ResultBody filtered, ResultBody selected, JsonElement parameters, DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include,
-    TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
+    QueryScript script, ResultBody filtered, ResultBody selected, JsonElement parameters, DatabaseSnapshot snapshot,
+    Action<ScriptIncludeKind, string> include, TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
