@@ -115,13 +115,37 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("true and not exists(Missing) and exists(Tags) and Tags all in ('x', 'T7')")]
     [InlineData("regex(Company, '/1$') and Lines[1].N = 2 and id() != 'orders/1'")]
     [InlineData("Missing = null and Missing.Inner = null and Lines[].Missing = null and true and not Freight = null")]
+    [InlineData("regex(Tags, 'T[3-5]')")]
+    [InlineData("Tags all in ($list) and Freight in ($numbers)")]
+    [InlineData("exact(Company = 'companies/1') and not exact(Company = 'Companies/1')")]
+    [InlineData("exact(regex(Company, 'C')) or exact(startsWith(Tags, 'T3'))")]
+    [InlineData("Freight = '3.5' or startsWith(Freight, '4') or regex(Freight, '^5') or endsWith(Freight, '.25')")]
+    [InlineData("Freight > '3' and Freight <= '4.5' and not Freight = 'x'")]
+    [InlineData("Open = 'TRUE' and Open = true and Open != false and startsWith(Open, 't')")]
+    [InlineData("At = '2024-01-01T00:00:00.0000000' and At < '2024-01-01T00:00:00.0000001Z'")]
     public async Task A_filter_means_the_same_with_and_without_a_script(string condition)
     {
-        List<string> plain = await AskAsync($"from Orders filter {condition} select Freight");
-        Assert.Equal(
-            await AskAsync(
-                $"declare function yes(o) {{ return true; }} from Orders as o filter yes(o) and {condition} select Freight"),
-            plain);
+        await FillMoreAsync();
+        List<string> plain = await AskAsync($"from Orders filter {condition} select id() as Id");
+        const string Yes = "declare function yes(o) { return true; } from Orders as o filter";
+        Assert.Equal(plain, await AskAsync($"{Yes} id() = 'none' or (yes(o) and ({condition})) select id() as Id"));
+        Assert.Equal(plain, await AskAsync($"{Yes} yes(o) and ({condition}) select id() as Id"));
+    }
+
+    [Theory]
+    [InlineData("regex(Tags, 'T[3-5]')", 4)]
+    [InlineData("Freight = '3.5' or startsWith(Freight, '4') or regex(Freight, '^6')", 3)]
+    [InlineData("Freight > '3' and Freight <= '4.5' and not Freight = 'x'", 2)]
+    [InlineData("Open = 'TRUE' and Open = true and Open != false and startsWith(Open, 't')", 1)]
+    [InlineData("At = '2024-01-01T00:00:00.0000000'", 1)]
+    [InlineData("Zip = 5 or Zip = '7'", 1)]
+    [InlineData("Big = 9007199254740993 or Big = '9007199254740993'", 1)]
+    public async Task A_filter_means_what_it_means_after_where(string condition, int count)
+    {
+        await FillMoreAsync();
+        List<string> filtered = await AskAsync($"from Orders filter {condition} select id() as Id");
+        Assert.Equal((await AskAsync($"from Orders where {condition} select id() as Id")).Order(), filtered.Order());
+        Assert.Equal(count, filtered.Count);
     }
 
     [Theory]
@@ -337,6 +361,17 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.False(none.IncludedBeside is { HasCompareExchange: true } or { HasRevisions: true });
     }
 
+    private Task FillMoreAsync() =>
+        _database.WriteAsync(
+            new WriteBatch().Put(
+                "orders/x",
+                """
+                {"Company":"companies/1","Freight":5,"Tags":["x","T7","t3"],"Open":true,"At":"2024-01-01T00:00:00.0000000Z",
+                 "Zip":"5","Big":9007199254740993,"Lines":[],"@metadata":{"@collection":"Orders"} }
+                """u8.ToArray())
+                .Put("orders/y", """{"Big":9007199254740992,"Zip":7,"@metadata":{"@collection":"Orders"}}"""u8.ToArray()),
+            Cancel);
+
     private Task<QueryResults> QueryAsync(string text, JsonElement parameters) =>
         _database.QueryAsync(
             new QueryRequest
@@ -350,7 +385,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
 
     private async Task<List<string>> AskAsync(string text)
     {
-        using var parameters = JsonDocument.Parse("""{"by":10}""");
+        using var parameters = JsonDocument.Parse("""{"by":10,"list":["x","T7"],"numbers":[5,7.5]}""");
         using QueryResults results = await QueryAsync(text, parameters.RootElement);
         var rows = new List<string>();
         while (results.MoveNext())

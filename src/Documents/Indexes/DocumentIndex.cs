@@ -181,6 +181,11 @@ internal sealed class DocumentIndex
     /// <summary>Opens a consistent view. The caller must hold the index.</summary>
     public IndexSearcher OpenSearcher() => new(Store, _analyzers, Definition.Schema);
 
+    /// <summary>Returns whether several entries of a view may be of the same document.</summary>
+    public bool HasSeveralOfDocument(IndexSearcher searcher, IndexTail? tail) =>
+        Definition.Map is { IsSingle: false, Source: IndexSourceType.Documents }
+            && (tail is not null || OutputCounts.Any(searcher.FindTree));
+
     /// <summary>Returns the changes of a snapshot after an etag that concern the index.</summary>
     public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);
 

@@ -10,6 +10,15 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     /// <summary>The index that answers and its progress, or null if no index is used.</summary>
     public IndexAnswer? Answer { get; init; }
 
+    /// <summary>
+    /// Whether documents may occur several times among the results and are returned once. Then the first
+    /// <see cref="LeftToSkip"/> results are before the page.
+    /// </summary>
+    public bool HasSeveralOfDocument { get; init; }
+
+    /// <summary>See <see cref="HasSeveralOfDocument"/>.</summary>
+    public long LeftToSkip { get; init; }
+
     /// <summary>Collects highlights and score explanations, if the query requests them.</summary>
     public ResultNotes? Notes { get; init; }
 

@@ -11,6 +11,10 @@ namespace Treepie.Queries;
 internal sealed record QueryContext(
     QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken)
 {
+    /// <summary>Whether results are whole documents, each of which is returned once.</summary>
+    public bool ReturnsDocuments => Request is { SkipDuplicateChecking: false, IndexEntries: false }
+        && (Request.MetadataOnly || (Query.Projection is null && Query.Script is not { Selects: true }));
+
     /// <summary>The maximum number of distinct rows of a query with <c>distinct</c>.</summary>
     public int MaxDistinctResults { get; init; } = int.MaxValue;
 

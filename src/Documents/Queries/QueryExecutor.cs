@@ -510,15 +510,25 @@ internal sealed class QueryExecutor(
     {
         DocumentIndex index = state.Index;
         BoundQuery query = context.Query;
-        SearchRequest request = RequestedPage.SearchOf(context);
-        hits = tail is null
-            ? searcher.Search(request, RequestedPage.OptionsOf(context), cancellationToken)
-            : searcher.Search(request, tail, RequestedPage.OptionsOf(context), cancellationToken);
+        bool isOnce = context.ReturnsDocuments && index.HasSeveralOfDocument(searcher, tail);
+        var page = SearchedPage.Of(query, isOnce);
+        SearchRequest request = RequestedPage.SearchOf(context, page);
+        QueryOptions? options = RequestedPage.OptionsOf(context);
+        SearchResults Search(SearchRequest wanted, CancellationToken end) => tail is null
+            ? searcher.Search(wanted, options, end)
+            : searcher.Search(wanted, tail, options, end);
+        hits = Search(request, cancellationToken);
+        FurtherHits? further = isOnce && !request.WithPosition
+            ? new FurtherHits(
+                (skip, take) => Search(request with { Skip = skip, Take = take }, context.CancellationToken), page.Skip,
+                page.Take)
+            : null;
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
         ResultSource source = index.Definition.KeepsObjects
             ? new GroupSource(index.Name, searcher, hits, snapshot, query.IsScored, tail, index.Release)
-            : new IndexSource(index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail);
+            : new IndexSource(
+                index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail, further);
         return new FoundResults(snapshot, source, index.Name)
         {
             Answer = state,
@@ -527,6 +537,8 @@ internal sealed class QueryExecutor(
             Plan = hits.Plan,
             Counters = hits.Counters,
             Position = hits.Position,
+            HasSeveralOfDocument = isOnce,
+            LeftToSkip = page.LeftToSkip,
         };
     }
 

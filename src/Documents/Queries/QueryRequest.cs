@@ -27,6 +27,12 @@ public sealed record QueryRequest
     /// <summary>Where <c>select</c> takes the values of fields from.</summary>
     public ProjectionBehavior ProjectionBehavior { get; init; }
 
+    /// <summary>
+    /// Whether a document is returned once for each of its matching entries, if the index has several entries of it. If not, it
+    /// is returned once, and <see cref="QueryResults.SkippedResults"/> counts its other entries. Only concerns whole documents.
+    /// </summary>
+    public bool SkipDuplicateChecking { get; init; }
+
     /// <summary>Returns only the metadata of the results.</summary>
     public bool MetadataOnly { get; init; }
 

@@ -24,10 +24,12 @@ public sealed class QueryResults : IDisposable
     private readonly Projection? _projection;
     private readonly ArrayBufferWriter<byte>? _projected;
     private readonly DistinctFilter? _distinct;
+    private readonly DocumentsOnce? _once;
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
     private readonly List<(ScriptIncludeKind Kind, string Name)> _included = [];
+    private readonly ResultBody _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly long _begun;
     private long? _etag;
@@ -50,18 +52,21 @@ public sealed class QueryResults : IDisposable
         BoundQuery query = context.Query;
         _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
+        _filtered = new ResultBody(query.StoredFields, ProjectionBehavior.Default);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
+                script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
+                context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
                 context.CancellationToken);
         }
 
-        _toSkip = query.Filters ? query.Skip : 0;
+        _once = found.HasSeveralOfDocument ? new DocumentsOnce(query.Sort.Count == 0, context.MaxDistinctResults) : null;
+        _toSkip = query.Filters ? query.Skip : found.LeftToSkip;
 
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
-        _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults) : null;
+        _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults, TooManyRows) : null;
         _includes = query.Script is null && query.IncludePaths.Count + query.IncludeIds.Count == 0
             ? null
             : new IncludeCollector(query.IncludePaths, query.IncludeIds);
@@ -77,7 +82,10 @@ public sealed class QueryResults : IDisposable
     /// </summary>
     public bool IsTotalExact => _found.ComputedRows is not null || (Filters ? _isAllSeen : _source.IsTotalExact);
 
-    /// <summary>The number of duplicates removed by <c>distinct</c> so far.</summary>
+    /// <summary>
+    /// The number of results left out so far: duplicate rows of <c>distinct</c>, or further index entries of documents that were
+    /// returned already. For the next page, skip these too.
+    /// </summary>
     public long SkippedResults { get; private set; }
 
     /// <summary>The index that answered the query: its name, <c>collection/Users</c> or <c>AllDocs</c>.</summary>
@@ -172,6 +180,9 @@ public sealed class QueryResults : IDisposable
                 continue;
             }
 
+            if (_once is not null && !IsWantedOnce(_once))
+                continue;
+
             if (!SelectsByScript)
                 TakeDocument();
             TakeIncluded();
@@ -182,6 +193,27 @@ public sealed class QueryResults : IDisposable
         _remaining = 0;
         CompleteTotal();
         return false;
+    }
+
+    private string TooManyRows =>
+        $"'select distinct' found more than {_context.MaxDistinctResults:N0} different rows (MaxDistinctResults). Narrow the "
+            + $"condition, or count the values with facet().";
+
+    /// <summary>
+    /// Whether the current result is after those to skip, and of a document that is neither among these nor was returned before.
+    /// </summary>
+    private bool IsWantedOnce(DocumentsOnce once)
+    {
+        bool isNew = once.IsNew(_source);
+        if (_toSkip > 0)
+        {
+            _toSkip--;
+            return false;
+        }
+
+        if (!isNew)
+            SkippedResults++;
+        return isNew;
     }
 
     private bool Filters => _context.Query.Filters;
@@ -257,9 +289,8 @@ public sealed class QueryResults : IDisposable
     }
 
     private bool Wants() =>
-        _context.Query.Filter is { } filter
-            ? filter.Passes(_source, _document ??= new ArrayBufferWriter<byte>())
-            : _script is null || _script.Wants(_source);
+        _context.Query.Filter?.Passes(_source, _filtered, _document ??= new ArrayBufferWriter<byte>()) != false
+            && _script?.Wants(_source) != false;
 
     /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
     private bool MoveSource()
@@ -272,7 +303,7 @@ public sealed class QueryResults : IDisposable
                 return true;
             if (_remaining == 0 || !MoveToWanted())
                 return false;
-            if (_toSkip > 0)
+            if (_toSkip > 0 && _once is null)
             {
                 _toSkip--;
                 continue;

@@ -50,15 +50,15 @@ internal static class RequestedPage
             : null;
 
     /// <summary>Returns what an index is asked for.</summary>
-    public static SearchRequest SearchOf(QueryContext context)
+    public static SearchRequest SearchOf(QueryContext context, SearchedPage page)
     {
         BoundQuery query = context.Query;
         return new SearchRequest
         {
             Query = query.Condition,
             Sort = query.Sort,
-            Skip = query.Filters ? 0 : query.Skip,
-            Take = query.Filters ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
+            Skip = page.Skip,
+            Take = page.Take,
             After = Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,

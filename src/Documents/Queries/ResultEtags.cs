@@ -42,7 +42,7 @@ internal static class ResultEtags
         figures[32] = Flags(
             context.Request.MetadataOnly, context.Request.IndexEntries, context.Request.CountsResults,
             context.Request.WithContinuation || context.Request.Continuation is not null, context.Query.WantsTimings,
-            answer is { IsStale: true });
+            answer is { IsStale: true }, context.Request.SkipDuplicateChecking);
         figures[33] = (byte)context.Request.ProjectionBehavior;
         if (context.Query.Script is not null || answer is { IsWhole: false })
             // a script may read loaded documents, counters or the clock, and a field that is being added to an index gets values

@@ -73,6 +73,7 @@ internal sealed class QueryCommand : IDisposable
             NeverStale = WireJson.Flag(command, "NeverStale"),
             WaitTimeout = WireJson.Time(command, "WaitForNonStaleResultsTimeout"),
             ProjectionBehavior = Behavior(command),
+            SkipDuplicateChecking = WireJson.Flag(command, "SkipDuplicateChecking"),
             MetadataOnly = request.Flag("metadataOnly"),
             CountsResults = !WireJson.Flag(command, "SkipStatistics"),
             Continuation = WireJson.Text(command, "Continuation", required: false),

@@ -74,6 +74,7 @@ internal sealed class ChangeByQuery
         {
             WaitForNonStaleResults = command.Request.WaitForNonStaleResults || !settings.AllowStale,
             WaitTimeout = settings.StaleTimeout ?? command.Request.WaitTimeout,
+            SkipDuplicateChecking = false, // each document is changed once, however many entries the index has of it
         };
         QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);
         DatabaseLease? lease = null;

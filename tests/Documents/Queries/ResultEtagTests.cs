@@ -36,6 +36,7 @@ public sealed class ResultEtagTests : IAsyncLifetime
             request => request with { WithTimings = true },
             request => request with { WithContinuation = true },
             request => request with { Continuation = position },
+            request => request with { SkipDuplicateChecking = true },
             request => request with { PageSize = 1 },
             request => request with { Start = 1 },
         ];

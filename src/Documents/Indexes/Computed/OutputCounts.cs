@@ -24,6 +24,9 @@ internal sealed class OutputCounts
     /// <summary>Opens the counts as seen by a reader; changes are visible to that reader only.</summary>
     public static OutputCounts Over(Func<string, Tree?> find) => new(new OverlaidStateTree(find(TreeName)));
 
+    /// <summary>Whether any document of an index has more than one entry.</summary>
+    public static bool Any(Func<string, Tree?> find) => find(TreeName) is { Count: > 0 };
+
     /// <summary>Sets the count of a document; returns the previous one, 1 if none is stored.</summary>
     public int Replace(byte[] document, int count)
     {

@@ -58,11 +58,14 @@ internal sealed record BoundQuery
 
     public bool Distinct { get; init; }
 
+    /// <summary>The fields of the named index that filters and scripts see beside the document.</summary>
+    public IReadOnlyList<StoredField> StoredFields { get; init; } = [];
+
     /// <summary>The script to run on each document, or null.</summary>
     public QueryScript? Script { get; init; }
 
     /// <summary>
-    /// The filter, if it can run without a script. Null if there is no filter or <see cref="Script"/> contains it.
+    /// The part of the filter that runs without a script, or null; <see cref="Script"/> contains the rest.
     /// </summary>
     public DocumentFilter? Filter { get; init; }
 

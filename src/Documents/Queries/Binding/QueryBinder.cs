@@ -312,9 +312,9 @@ internal sealed class QueryBinder
         var notes = new NoteBinder(_query, _parameters, _fields);
         var beside = new BesideBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
-        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, _parameters.Element);
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(
-            _query, _context.Computing, filter is null, beside.BindDeclared);
+        (Expression? plain, Expression? scripted) = FilterNeeds.Divide(_query);
+        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, plain, _parameters.Element);
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, scripted, beside.BindDeclared);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with
@@ -322,6 +322,7 @@ internal sealed class QueryBinder
             Projection = projection,
             Script = script,
             Filter = filter,
+            StoredFields = script is null && filter is null ? [] : _fields.Index?.StoredFields ?? [],
             FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
             Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },

@@ -18,29 +18,29 @@ internal sealed class DocumentFilter
 
     private DocumentFilter(Func<FilterScope, bool> condition, int names) => (_condition, _names) = (condition, names);
 
-    /// <summary>Returns the filter of a query, or null if it has none or needs a script.</summary>
+    /// <summary>Returns the filter of a query, or null if it has none.</summary>
     /// <param name="query">The query.</param>
+    /// <param name="condition">The condition, without what needs a script.</param>
     /// <param name="parameter">Returns the value of a parameter.</param>
     /// <exception cref="InvalidQueryException">The condition cannot be evaluated on documents.</exception>
-    public static DocumentFilter? Of(RqlQuery query, Func<ParameterExpression, JsonElement> parameter)
+    public static DocumentFilter? Of(
+        RqlQuery query, Expression? condition, Func<ParameterExpression, JsonElement> parameter)
     {
-        if (query.Filter is not { } filter || FilterNeeds.Script(query, filter))
+        if (condition is null)
             return null;
         var builder = new FilterBuilder(query, parameter);
-        return new DocumentFilter(builder.Condition(filter, isExact: false), builder.MostNames);
+        return new DocumentFilter(builder.Condition(condition, isExact: false), builder.MostNames);
     }
 
     /// <summary>Whether a document passes the filter.</summary>
     /// <param name="source">The source, positioned on the document.</param>
+    /// <param name="body">Writes what the filter sees.</param>
     /// <param name="buffer">A scratch buffer, which is overwritten.</param>
     /// <exception cref="InvalidQueryException">A regular expression timed out.</exception>
-    public bool Passes(ResultSource source, ArrayBufferWriter<byte> buffer)
+    public bool Passes(ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer)
     {
         buffer.ResetWrittenCount();
-        if (source.HasDocuments)
-            source.Current.WriteTo(buffer);
-        else
-            buffer.Write(source.Current.Body);
+        body.Write(source, buffer);
         using var json = JsonDocument.Parse(buffer.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
         string id = Encoding.UTF8.GetString(source.Id);
         try

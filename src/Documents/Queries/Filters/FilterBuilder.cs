@@ -73,8 +73,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             FilterOperand operand = Operand(arguments[0].Value, isExact);
             string affix = Text(arguments[1].Value, isExact);
             return method.Is("startsWith")
-                ? scope => operand.Any(scope, value => value.Text?.StartsWith(affix, StringComparison.Ordinal) == true)
-                : scope => operand.Any(scope, value => value.Text?.EndsWith(affix, StringComparison.Ordinal) == true);
+                ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
+                : scope => operand.Any(scope, value => value.Spelled?.EndsWith(affix, StringComparison.Ordinal) == true);
         }
 
         if (method.Is("regex") && arguments.Count == 2)
@@ -113,7 +113,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         {
             var regex = new Regex(
                 text, RegexOptions.CultureInvariant | (isExact ? RegexOptions.None : RegexOptions.IgnoreCase), _maxRegexTime);
-            return scope => operand.Any(scope, value => value.Text is { } known && regex.IsMatch(known));
+            return scope => operand.Any(scope, value => value.Spelled is { } known && regex.IsMatch(known));
         }
         catch (ArgumentException error)
         {
@@ -159,7 +159,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         {
             case PathExpression path:
                 return Path(path, isExact);
-            case MethodExpression method when method.Is("id"):
+            case MethodExpression method when method.Is("id") && IsOfDocument(method.Arguments):
                 return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
             case LiteralExpression or ParameterExpression:
                 FilterValue value = Single(expression, isExact);
@@ -170,6 +170,11 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                     "Expected is a field, a value, a parameter, or a call of a declared function.");
         }
     }
+
+    private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
+        arguments.Count == 0
+            || (arguments is [{ Value: PathExpression { Segments: [{ Elements.Count: 0 } only] } }]
+                && only.Name == query.From.Alias);
 
     private FilterPath Path(PathExpression path, bool isExact)
     {

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
@@ -5,7 +6,10 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>A value that a filter compares. A missing value is null; arrays and objects equal nothing.</summary>
+/// <summary>
+/// A value that a filter compares. A missing value is null; arrays and objects equal nothing. As in an index, booleans are texts,
+/// and a number of a document is also its text.
+/// </summary>
 internal readonly struct FilterValue
 {
     /// <summary>2^63, the first number behind the greatest <c>long</c>.</summary>
@@ -18,8 +22,13 @@ internal readonly struct FilterValue
     private FilterValue(JsonValueKind kind, double number = 0, long? whole = null, string? text = null) =>
         (_kind, _number, _whole, Text) = (kind, number, whole, text);
 
-    /// <summary>The text in its comparison form; null if the value is not a string.</summary>
+    /// <summary>The text in its comparison form; null if the value is neither a string nor a boolean.</summary>
     public string? Text { get; }
+
+    /// <summary>The text of a string, boolean or number; null of other values.</summary>
+    public string? Spelled => _kind == JsonValueKind.Number
+        ? _whole?.ToString(CultureInfo.InvariantCulture) ?? _number.ToString("R", CultureInfo.InvariantCulture).ToLowerInvariant()
+        : Text;
 
     /// <summary>Converts a value of a document or a parameter.</summary>
     /// <param name="json">The value.</param>
@@ -28,6 +37,8 @@ internal readonly struct FilterValue
     {
         JsonValueKind.Undefined => new FilterValue(JsonValueKind.Null),
         JsonValueKind.String => Of(json.GetString() ?? "", isExact),
+        JsonValueKind.True => new FilterValue(JsonValueKind.String, text: "true"),
+        JsonValueKind.False => new FilterValue(JsonValueKind.String, text: "false"),
         JsonValueKind.Number => new FilterValue(
             JsonValueKind.Number, json.GetDouble(), json.TryGetInt64(out long whole) ? whole : null),
         _ => new FilterValue(json.ValueKind),
@@ -49,13 +60,15 @@ internal readonly struct FilterValue
         : new FilterValue(JsonValueKind.Object);
 
     public bool IsEqualTo(FilterValue other) =>
-        _kind is JsonValueKind.Null or JsonValueKind.True or JsonValueKind.False
-            ? _kind == other._kind
-            : CompareTo(other) == 0;
+        _kind == JsonValueKind.Null ? other._kind == JsonValueKind.Null : CompareTo(other) == 0;
 
-    /// <summary>Compares with another value of the same kind. Returns null if the two have no order.</summary>
+    /// <summary>
+    /// Compares with another value of the same kind, or a number with a text. Returns null if the two have no order.
+    /// </summary>
     public int? CompareTo(FilterValue other)
     {
+        if (_kind == JsonValueKind.Number && other._kind == JsonValueKind.String)
+            return string.CompareOrdinal(Spelled, other.Text);
         if (_kind != other._kind)
             return null;
         return _kind switch

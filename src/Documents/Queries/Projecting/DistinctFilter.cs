@@ -8,7 +8,9 @@ namespace Treepie.Queries.Projecting;
 /// on row size; a collision is less likely than an undetected disk error. The first short rows are also kept as they are, so that
 /// repeats of them, which most rows are, need no hashing.
 /// </summary>
-internal sealed class DistinctFilter(int most)
+/// <param name="most">The maximum number of distinct rows.</param>
+/// <param name="error">The message if there are more.</param>
+internal sealed class DistinctFilter(int most, string error)
 {
     private const int MostShort = 1_024, ShortBytes = 64;
 
@@ -32,8 +34,6 @@ internal sealed class DistinctFilter(int most)
             known.Add(value);
         return _seen.Count <= most
             ? true
-            : throw new InvalidQueryException(
-                $"'select distinct' found more than {most:N0} different rows (MaxDistinctResults). Narrow the condition, or "
-                    + $"count the values with facet().");
+            : throw new InvalidQueryException(error);
     }
 }

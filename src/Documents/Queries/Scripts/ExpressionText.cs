@@ -13,24 +13,39 @@ internal sealed class ExpressionText(RqlQuery query)
 {
     private readonly HashSet<string> _functions =
         [.. query.Declarations.Where(static one => !one.IsTimeSeries).Select(static one => one.Name)];
+    private bool _isExact;
     private readonly HashSet<string> _roots = [.. query.Load.Select(static load => load.Alias)];
 
     /// <summary>The helper functions that the expressions call.</summary>
     public static IReadOnlyList<Computations.ScriptFunction> Helpers { get; } =
     [
+        // 'e' tells that texts are compared with case, and times by their spelling
         new(
-            "$any", ["a", "test"],
-            "return Array.isArray(a) ? a.some(x => $any(x, test)) : test(typeof a === 'string' ? a.toLowerCase() : a ?? null);"),
-        new("$low", ["b"], "return typeof b === 'string' ? b.toLowerCase() : b ?? null;"),
-        new("$equal", ["a", "b"], "const c = $low(b); return $any(a, x => x === c);"),
-        new("$less", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x < c);"),
-        new("$atMost", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x <= c);"),
+            "$form", ["a", "e"],
+            "if (typeof a === 'boolean') return String(a); if (typeof a !== 'string') return a ?? null; if (e) return a; const b "
+                + @"= a.toLowerCase(); return /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d\.\d{7}z?$/.test(b) ? b.slice(0, 27) : b;"),
         new(
-            "$between", ["a", "b", "c"],
-            "const low = $low(b), high = $low(c); return $any(a, x => x !== null && typeof x === typeof low && x >= low && x <= "
-                + "high);"),
-        new("$starts", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.startsWith(c));"),
-        new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
+            "$any", ["a", "test", "e"],
+            "return Array.isArray(a) ? a.some(x => $any(x, test, e)) : test($form(a, e));"),
+        // a number is also its text, if it is compared with one
+        new(
+            "$two", ["a", "b", "holds", "e"],
+            "return $any(b, c => $any(a, x => { const y = typeof c === 'string' ? $spelled(x) : x; return typeof y === typeof c "
+                + "&& holds(y, c); }, e), e);"),
+        new("$spelled", ["a"], "return typeof a === 'number' ? String(a) : a;"),
+        new("$equal", ["a", "b", "e"], "return $two(a, b, (x, y) => x === y, e);"),
+        new("$all", ["a", "b", "e"], "return (Array.isArray(b) ? b : [b]).every(x => $equal(a, x, e));"),
+        new("$less", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x < y, e);"),
+        new("$atMost", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x <= y, e);"),
+        new("$more", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x > y, e);"),
+        new("$atLeast", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x >= y, e);"),
+        new("$between", ["a", "b", "c", "e"], "return $any(a, x => $atLeast(x, b, e) && $atMost(x, c, e), e);"),
+        new(
+            "$text", ["a", "test", "e"],
+            "return $any(a, x => { const y = $spelled(x); return typeof y === 'string' && test(y); }, e);"),
+        new("$starts", ["a", "b", "e"], "const c = $form(b, e); return $text(a, x => x.startsWith(c), e);"),
+        new("$ends", ["a", "b", "e"], "const c = $form(b, e); return $text(a, x => x.endsWith(c), e);"),
+        new("$regex", ["a", "b", "e"], "return $text(a, x => regex(x, e ? b : '(?i)' + b), true);"),
         new("$elements", ["a"], "return Array.isArray(a) ? a : a === null || a === undefined ? [] : [a];"),
         new(
             "$group", ["group", "keys"],
@@ -52,18 +67,22 @@ internal sealed class ExpressionText(RqlQuery query)
         LiteralExpression { Kind: LiteralKind.True } => "true",
         LiteralExpression { Kind: LiteralKind.False } => "false",
         CompareExpression compare => Compare(compare),
-        BetweenExpression between => $"$between({Value(between.Operand)}, {Value(between.Low)}, {Value(between.High)})",
+        BetweenExpression between => Call("$between", between.Operand, between.Low, between.High),
         InExpression { All: true } list =>
-            $"({string.Join(" && ", list.Values.Select(value => Equal(list.Operand, value)).DefaultIfEmpty("true"))})",
+            $"({string.Join(" && ", list.Values.Select(value => Call("$all", list.Operand, value)).DefaultIfEmpty("true"))})",
         InExpression list =>
-            $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
+            $"({string.Join(" || ", list.Values.Select(value => Call("$equal", list.Operand, value)).DefaultIfEmpty("false"))})",
         MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
         MethodExpression method when method.Is("any") => AnyElement(method),
-        MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 => $"$starts({Arguments(method)})",
-        MethodExpression method when method.Is("endsWith") && method.Arguments.Count == 2 => $"$ends({Arguments(method)})",
+        MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 =>
+            Call("$starts", method.Arguments[0].Value, method.Arguments[1].Value),
+        MethodExpression method when method.Is("endsWith") && method.Arguments.Count == 2 =>
+            Call("$ends", method.Arguments[0].Value, method.Arguments[1].Value),
         MethodExpression method when method.Is("exists") && method.Arguments.Count == 1 =>
             $"({Value(method.Arguments[0].Value)} !== undefined)",
-        MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 => $"regex({Arguments(method)})",
+        MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 =>
+            Call("$regex", method.Arguments[0].Value, method.Arguments[1].Value),
+        MethodExpression method when method.Is("exact") && method.Arguments.Count == 1 => Exact(method.Arguments[0].Value),
         MethodExpression method => throw RqlErrors.At(
             query.Text, method.Position,
             query.DeclaredTimeSeries(method) is not null
@@ -82,7 +101,8 @@ internal sealed class ExpressionText(RqlQuery query)
         LiteralExpression literal => literal.Text.ToLowerInvariant(),
         ParameterExpression parameter => "$" + parameter.Name,
         PathExpression path => Path(path.Segments),
-        MethodExpression method when method.Is("id") => "id(this)",
+        MethodExpression { Arguments: [] } method when method.Is("id") => "id(this)",
+        MethodExpression { Arguments: [{ Value: PathExpression path }] } method when method.Is("id") => $"id({Value(path)})",
         MethodExpression method when _functions.Contains(method.Name) || query.DeclaredTimeSeries(method) is not null =>
             Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
@@ -118,26 +138,33 @@ internal sealed class ExpressionText(RqlQuery query)
     private string Arguments(MethodExpression method) =>
         string.Join(", ", method.Arguments.Select(argument => Value(argument.Value)));
 
-    private string Compare(CompareExpression compare)
+    private string Compare(CompareExpression compare) => compare.Operator switch
     {
-        (string left, string right) = (Value(compare.Left), Value(compare.Right));
-        return compare.Operator switch
-        {
-            CompareOperator.Equal => $"$equal({left}, {right})",
-            CompareOperator.NotEqual => $"!$equal({left}, {right})",
-            CompareOperator.Less => $"$less({left}, {right})",
-            CompareOperator.LessOrEqual => $"$atMost({left}, {right})",
-            CompareOperator.Greater => $"$any({left}, x => $less($low({right}), x))",
-            _ => $"$any({left}, x => $atMost($low({right}), x))",
-        };
+        CompareOperator.Equal => Call("$equal", compare.Left, compare.Right),
+        CompareOperator.NotEqual => "!" + Call("$equal", compare.Left, compare.Right),
+        CompareOperator.Less => Call("$less", compare.Left, compare.Right),
+        CompareOperator.LessOrEqual => Call("$atMost", compare.Left, compare.Right),
+        CompareOperator.Greater => Call("$more", compare.Left, compare.Right),
+        _ => Call("$atLeast", compare.Left, compare.Right),
+    };
+
+    private string Exact(Expression condition)
+    {
+        bool wasExact = _isExact;
+        _isExact = true;
+        string text = Condition(condition);
+        _isExact = wasExact;
+        return text;
     }
 
-    private string Equal(Expression operand, Expression value) => $"$equal({Value(operand)}, {Value(value)})";
-
-    /// <summary>Translates one value of a list, which may be a parameter with several values.</summary>
-    private string In(Expression operand, Expression value) => value is ParameterExpression
-        ? $"(Array.isArray({Value(value)}) ? {Value(value)} : [{Value(value)}]).some(v => $equal({Value(operand)}, v))"
-        : Equal(operand, value);
+    /// <summary>Translates a call of a helper function.</summary>
+    private string Call(string helper, params ReadOnlySpan<Expression> operands)
+    {
+        string text = helper + "(";
+        foreach (Expression operand in operands)
+            text += Value(operand) + ", ";
+        return $"{text}{(_isExact ? "true" : "false")})";
+    }
 
     private string Path(IReadOnlyList<PathSegment> segments)
     {

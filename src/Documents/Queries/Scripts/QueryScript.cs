@@ -25,16 +25,15 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     /// <summary>Returns the script of a query, or null if it needs none.</summary>
     /// <param name="query">The query.</param>
     /// <param name="engine">Compiles the script. Null if scripts are not available.</param>
-    /// <param name="filters">Whether the script includes the condition of <c>filter</c>, if there is one.</param>
+    /// <param name="condition">The part of <c>filter</c> that needs a script, or null.</param>
     /// <param name="bind">Binds a declared time series, and returns the parameter that is its document, or null.</param>
     /// <exception cref="InvalidQueryException">A part of the query cannot be combined with scripts, or no engine is
     /// available.</exception>
     /// <exception cref="ScriptException">The JavaScript is not valid.</exception>
     public static QueryScript? Of(
-        RqlQuery query, ComputingEngine? engine, bool filters,
+        RqlQuery query, ComputingEngine? engine, Expression? condition,
         Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind)
     {
-        Expression? condition = filters ? query.Filter : null;
         bool selects = SelectsByScript(query);
         if (!selects && condition is null)
             return null;

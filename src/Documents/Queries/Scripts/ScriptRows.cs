@@ -9,8 +9,8 @@ namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query on its documents, one after the other. Not thread-safe.</summary>
 internal sealed class ScriptRows(
-    QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include,
-    TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
+    QueryScript script, ResultBody filtered, ResultBody selected, JsonElement parameters, DatabaseSnapshot snapshot,
+    Action<ScriptIncludeKind, string> include, TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
@@ -38,7 +38,7 @@ internal sealed class ScriptRows(
     {
         if (!script.Filters)
             return true;
-        Call(QueryScript.FilterFunction, source);
+        Call(QueryScript.FilterFunction, source, filtered);
         return _result.WrittenSpan.SequenceEqual("true"u8);
     }
 
@@ -46,7 +46,7 @@ internal sealed class ScriptRows(
     public void Begin(ResultSource source)
     {
         Debug.Assert(_rows.Count == 0, "rows of a document are given before those of the next");
-        Call(QueryScript.SelectFunction, source);
+        Call(QueryScript.SelectFunction, source, selected);
         if (_result.WrittenCount == 0)
             return;
         using var given = JsonDocument.Parse(_result.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
@@ -105,7 +105,7 @@ internal sealed class ScriptRows(
             .Where(static member => member.Name != "@metadata")
             .Select(static member => $"\"{JsonEncodedText.Encode(member.Name)}\":{member.Value.GetRawText()}")));
 
-    private void Call(string function, ResultSource source)
+    private void Call(string function, ResultSource source, ResultBody body)
     {
         if (Elapsed > longest)
             throw new TimeoutException(
@@ -115,10 +115,7 @@ internal sealed class ScriptRows(
         _host.Source = source;
         _document.ResetWrittenCount();
         _result.ResetWrittenCount();
-        if (source.HasDocuments)
-            source.Current.WriteTo(_document);
-        else
-            _document.Write(source.Current.Body);
+        body.Write(source, _document);
         try
         {
             script.Script.Call(

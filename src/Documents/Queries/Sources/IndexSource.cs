@@ -16,19 +16,21 @@ internal sealed class IndexSource : ResultSource
 {
     private readonly DocumentIndex _index;
     private readonly IndexSearcher _searcher;
-    private readonly SearchResults _hits;
+    private readonly FurtherHits? _further;
     private readonly DatabaseSnapshot _snapshot;
     private readonly bool _isScored;
     private readonly bool _isStale;
     private readonly bool _isInOrder;
     private readonly IndexTail? _tail;
+    private SearchResults _hits;
     private Cursor? _documents;
 
     public IndexSource(
         DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale,
-        bool isInOrder, IndexTail? tail = null)
+        bool isInOrder, IndexTail? tail = null, FurtherHits? further = null)
     {
         _isInOrder = isInOrder && hits.Count > 1;
+        _further = further;
         _index = index;
         _searcher = searcher;
         _hits = hits;
@@ -51,6 +53,8 @@ internal sealed class IndexSource : ResultSource
     public override ReadOnlySpan<byte> Id =>
         _hits.Stored.TryGet(StoredExtractor.IdSlot, out ReadOnlySpan<byte> id) ? id : Current.Id;
 
+    public override ReadOnlySpan<byte> FoldedId => OutputKey.DocumentOf(_hits.Key);
+
     public override IReadOnlyList<IndexEntryField> Entry() =>
         (_tail is null ? _searcher.Entry(_hits.Key) : _searcher.Entry(_hits.Key, _tail)) ?? [];
 
@@ -64,7 +68,7 @@ internal sealed class IndexSource : ResultSource
 
     public override bool MoveNext()
     {
-        while (_hits.MoveNext())
+        while (MoveToHit())
         {
             if (!_isStale
                 || (TryGet(out Document document) && _index.Covers(document)))
@@ -74,6 +78,17 @@ internal sealed class IndexSource : ResultSource
         }
 
         return false;
+    }
+
+    private bool MoveToHit()
+    {
+        if (_hits.MoveNext())
+            return true;
+        if (_further?.After(_hits) is not { } more)
+            return false;
+        _hits.Dispose();
+        _hits = more;
+        return _hits.MoveNext();
     }
 
     /// <summary>

@@ -27,6 +27,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Its id in UTF-8; avoids reading the document if the source can.</summary>
     public virtual ReadOnlySpan<byte> Id => Current.Id;
 
+    /// <summary>Its folded id, which is the same for all results of one document.</summary>
+    public virtual ReadOnlySpan<byte> FoldedId => CollectionName.Fold(Id);
+
     /// <summary>The fields that the index stores for it; empty if there are none.</summary>
     public virtual StoredRecord Stored => default;
 
