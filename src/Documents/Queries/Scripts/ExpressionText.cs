@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -107,6 +108,9 @@ internal sealed class ExpressionText(RqlQuery query)
             Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
+        MethodExpression method when UtcTexts.Is(method) => throw RqlErrors.At(
+            query.Text, method.Position,
+            "'utc()' is compared without a script: join what has it and what needs one by 'and', not by 'or'."),
         _ => throw RqlErrors.At(
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
