@@ -299,7 +299,7 @@ internal sealed class DocumentIndexer
     {
         // Changes of other collections do not require a write.
         int changes = batch.Batch.Count;
-        if (changes > 0)
+        if (changes > 0 || batch.Batch.IsWithinChange)
         {
             long begun = _context.TimeProvider.GetTimestamp();
             while (!batch.Batch.TryCommit(batch.Reached, stop))
