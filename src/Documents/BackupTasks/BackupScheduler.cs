@@ -186,21 +186,9 @@ public sealed class BackupScheduler : IAsyncDisposable
         try
         {
             using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
-            BackupRunReport report = kind != BackupRunKind.Full
-                && record.State is { Error: null, Kept.Count: > 0 } state
-                && StandsStill(lease.Database, state)
-                ? new BackupRunReport
-                {
-                    Kind = kind,
-                    Kept = state.Kept,
-                    Places = state.Places,
-                    Link = state.Link,
-                    LogAddresses = state.LogAddresses,
-                    Newest = state.Newest is { } newest ? newest with { At = began } : null
-                }
-                : await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
-                    .RunAsync(record.State, kind, stop.Token)
-                    .ConfigureAwait(false);
+            BackupRunReport report = await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
+                .RunAsync(record.State, kind, stop.Token)
+                .ConfigureAwait(false);
             await store.ChangeAsync(
                 id, now => now with { State = After(now.State, report, kind, began, operationId) },
                 report.Log).ConfigureAwait(false);
@@ -359,9 +347,6 @@ public sealed class BackupScheduler : IAsyncDisposable
             Link = report.Report is null ? state.Link : report.Link,
             LastProven = report.Proven ?? state.LastProven,
         };
-
-    private static bool StandsStill(Database database, BackupTaskState state) =>
-        state.Mark == DumpPoint.Of(database).ToString();
 
     private BackupTaskState After(BackupTaskState state, Exception error, BackupRunKind kind, DateTime began, long operationId) =>
         Attempted(state, kind, began) with

@@ -39,13 +39,16 @@ internal sealed class BackupTaskRun(
         using EncryptionKey? key = Key();
         try
         {
-            foreach (DestinationSettings settings in task.Destinations)
-                _places.Add((providers.Open(settings), settings.Address));
             DateTime now = clock.GetUtcNow().UtcDateTime;
             // Determined first: changes made during the backup may be in it, and are then backed up again.
             string mark = DumpPoint.Of(lease.Database).ToString();
             string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
             KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state);
+            if (before.Length > 0 && state.Error is null && state.Mark == mark)
+                return Unchanged(state, wanted, now);
+
+            foreach (DestinationSettings settings in task.Destinations)
+                _places.Add((providers.Open(settings), settings.Address));
             string? gap = null;
             if (wanted == BackupRunKind.Log && before.Length > 0)
             {
@@ -114,6 +117,17 @@ internal sealed class BackupTaskRun(
                 destination.Dispose();
         }
     }
+
+    /// <summary>Returns the report of a run that has nothing to back up: all destinations have the present state.</summary>
+    private static BackupRunReport Unchanged(BackupTaskState state, BackupRunKind wanted, DateTime now) => new()
+    {
+        Kind = wanted,
+        Kept = state.Kept,
+        Places = state.Places,
+        Link = state.Link,
+        LogAddresses = state.LogAddresses,
+        Newest = state.Newest is { } newest ? newest with { At = now } : null,
+    };
 
     /// <summary>
     /// Returns the chain that the next increment continues: the full backup and its increments, if all of them are at every
