@@ -185,6 +185,8 @@ public sealed class BackupScheduler : IAsyncDisposable
         DateTime began = _clock.GetUtcNow().UtcDateTime;
         try
         {
+            // Another run may have ended, and changed what the task keeps, before this one took its turn.
+            record = store.Find(id) ?? throw new BackupTaskException($"The {record.Task} was deleted meanwhile.");
             using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
             BackupRunReport report = await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
                 .RunAsync(record.State, kind, stop.Token)

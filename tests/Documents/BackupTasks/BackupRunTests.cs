@@ -65,4 +65,13 @@ public sealed class BackupRunTests : IAsyncDisposable
         batch.Put(id, Encoding.UTF8.GetBytes("""{"name":"Ada","@metadata":{"@collection":"Users"}}"""));
         await database.WriteAsync(batch, Cancel);
     }
+
+    /// <summary>Each look at it is a second later.</summary>
+    private sealed class TickingClock : TimeProvider
+    {
+        private long _seconds;
+
+        public override DateTimeOffset GetUtcNow() =>
+            new DateTimeOffset(2026, 1, 31, 12, 0, 0, TimeSpan.Zero).AddSeconds(Interlocked.Increment(ref _seconds));
+    }
 }
