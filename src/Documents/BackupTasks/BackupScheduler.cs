@@ -148,7 +148,8 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <param name="isFull">Whether to take a full backup; otherwise an incremental one, if anything has changed.</param>
     /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
     /// <param name="progress">Receives the progress.</param>
-    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept, unless expired ones are being deleted
+    /// already: the rest of these then stays until the next run.</param>
     /// <exception cref="BackupTaskException">The task does not exist or is already running.</exception>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public Task<BackupRunReport> RunAsync(
@@ -162,7 +163,8 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <param name="kind">The kind of backup; an incremental or log backup is only taken if anything has changed.</param>
     /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
     /// <param name="progress">Receives the progress.</param>
-    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept, unless expired ones are being deleted
+    /// already: the rest of these then stays until the next run.</param>
     /// <exception cref="BackupTaskException">The task does not exist, is already running, or does not back up the
     /// log.</exception>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
