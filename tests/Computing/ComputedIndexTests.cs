@@ -263,18 +263,30 @@ public sealed class ComputedIndexTests : IDisposable
     public async Task A_change_that_concerns_very_many_documents_is_taken_in_steps()
     {
         const int Count = 20_000;
-        var batch = new Writes.WriteBatch();
-        for (int i = 0; i < Count; i++)
-            batch.Put(
-                $"orders/{i}",
-                System.Text.Encoding.UTF8.GetBytes("""{"Company":"companies/1","@metadata":{"@collection":"Orders"}}"""));
-        await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        await _run.PutManyAsync("orders", Count, """{"Company":"companies/1"}""", "Orders");
         await _run.PutAsync("companies/1", """{"Name":"Acme"}""", "Companies");
         _run.Define("ByName", "from o in docs.Orders select new { Name = LoadDocument(o.Company, \"Companies\").Name }");
         Assert.Equal(Count, (await _run.IdsAsync("from index ByName where Name = 'Acme'")).Count);
         await _run.PutAsync("companies/1", """{"Name":"Bolt"}""", "Companies");
         Assert.Equal(Count, (await _run.IdsAsync("from index ByName where Name = 'Bolt'")).Count);
         Assert.Empty(await _run.IdsAsync("from index ByName where Name = 'Acme'"));
+    }
+
+    [Fact]
+    public async Task Very_many_documents_that_are_gone_do_not_hold_up_an_index_that_loads_what_changed()
+    {
+        const int Count = 40_000;
+        _run.Define("ByName", "from o in docs.Orders select new { Name = LoadDocument(o.Company, \"Companies\").Name }");
+        await _run.PutManyAsync("orders", Count, """{"Company":"companies/1"}""", "Orders");
+        await _run.WaitAsync();
+        _run.Database.Indexes.Control.Pause();
+        await _run.PutAsync("companies/1", """{"Name":"Acme"}""", "Companies");
+        await _run.DeleteManyAsync("orders", Count);
+        _run.Database.Indexes.Control.Resume();
+        Assert.True(
+            await _run.Database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromSeconds(30), null, TestContext.Current.CancellationToken));
+        Assert.Equal(0, Assert.Single(_run.Database.Indexes.List()).EntryCount);
     }
 
     [Fact]

@@ -32,6 +32,24 @@ internal sealed class IndexRunner : IDisposable
             TestContext.Current.CancellationToken);
     }
 
+    /// <summary>Puts documents of the same content, numbered from 0, in one transaction.</summary>
+    public async Task PutManyAsync(string prefix, int count, string json, string collection)
+    {
+        byte[] body = Encoding.UTF8.GetBytes($"{json[..^1]},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}");
+        using var batch = new WriteBatch();
+        for (int i = 0; i < count; i++)
+            batch.Put($"{prefix}/{i}", body);
+        await Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+    }
+
+    public async Task DeleteManyAsync(string prefix, int count)
+    {
+        using var batch = new WriteBatch();
+        for (int i = 0; i < count; i++)
+            batch.Delete($"{prefix}/{i}");
+        await Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+    }
+
     public Task DeleteAsync(string id) => Database.WriteAsync(new WriteBatch().Delete(id), TestContext.Current.CancellationToken);
 
     /// <summary>Defines an index as a client sends it.</summary>

@@ -138,6 +138,51 @@ public sealed class MapReduceTests : IDisposable
     }
 
     [Fact]
+    public async Task A_change_that_concerns_very_many_documents_is_not_looked_at_in_passing()
+    {
+        const int Count = DocumentIndex.MaxTailChanges + 100;
+        Define(
+            "ByCompany",
+            ["from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c.Name, Count = 1 }"],
+            "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }");
+        await _run.PutManyAsync("orders", Count, """{"Company":"companies/1"}""", "Orders");
+        await _run.WaitAsync();
+        _run.Database.Indexes.Control.Pause();
+        await _run.PutAsync("companies/1", """{"Name":"Treepie"}""", "Companies");
+        var request = new QueryRequest
+        {
+            Text = "from index ByCompany",
+            NeverStale = true,
+            WaitTimeout = TimeSpan.FromMilliseconds(1)
+        };
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(
+            () => _run.Database.QueryAsync(request, TestContext.Current.CancellationToken));
+        Assert.Contains("concern more than 16,384 documents", error.Message, StringComparison.Ordinal);
+        _run.Database.Indexes.Control.Resume();
+        Assert.Equal([$$"""{"Name":"Treepie","Count":{{Count}}}"""], await _run.AskAsync("from index ByCompany"));
+    }
+
+    [Fact]
+    public async Task Groups_of_very_many_documents_that_are_gone_do_not_hold_up_an_index()
+    {
+        const int Count = 40_000;
+        Define(
+            "ByCompany",
+            ["from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c.Name, Count = 1 }"],
+            "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }");
+        await _run.PutManyAsync("orders", Count, """{"Company":"companies/1"}""", "Orders");
+        await _run.WaitAsync();
+        _run.Database.Indexes.Control.Pause();
+        await _run.PutAsync("companies/1", """{"Name":"Treepie"}""", "Companies");
+        await _run.DeleteManyAsync("orders", Count);
+        _run.Database.Indexes.Control.Resume();
+        Assert.True(
+            await _run.Database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromSeconds(30), null, TestContext.Current.CancellationToken));
+        Assert.Empty(await _run.AskAsync("from index ByCompany"));
+    }
+
+    [Fact]
     public async Task A_reduce_that_fails_is_told_of_its_group_alone()
     {
         Define(

@@ -148,7 +148,8 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <param name="isFull">Whether to take a full backup; otherwise an incremental one, if anything has changed.</param>
     /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
     /// <param name="progress">Receives the progress.</param>
-    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept, unless expired ones are being deleted
+    /// already: the rest of these then stays until the next run.</param>
     /// <exception cref="BackupTaskException">The task does not exist or is already running.</exception>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public Task<BackupRunReport> RunAsync(
@@ -162,7 +163,8 @@ public sealed class BackupScheduler : IAsyncDisposable
     /// <param name="kind">The kind of backup; an incremental or log backup is only taken if anything has changed.</param>
     /// <param name="operationId">The id of the operation under which the program shows this run; 0 for none.</param>
     /// <param name="progress">Receives the progress.</param>
-    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of the backup is kept, unless expired ones are being deleted
+    /// already: the rest of these then stays until the next run.</param>
     /// <exception cref="BackupTaskException">The task does not exist, is already running, or does not back up the
     /// log.</exception>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
@@ -185,22 +187,12 @@ public sealed class BackupScheduler : IAsyncDisposable
         DateTime began = _clock.GetUtcNow().UtcDateTime;
         try
         {
+            // Another run may have ended, and changed what the task keeps, before this one took its turn.
+            record = store.Find(id) ?? throw new BackupTaskException($"The {record.Task} was deleted meanwhile.");
             using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
-            BackupRunReport report = kind != BackupRunKind.Full
-                && record.State is { Error: null, Kept.Count: > 0 } state
-                && StandsStill(lease.Database, state)
-                ? new BackupRunReport
-                {
-                    Kind = kind,
-                    Kept = state.Kept,
-                    Places = state.Places,
-                    Link = state.Link,
-                    LogAddresses = state.LogAddresses,
-                    Newest = state.Newest is { } newest ? newest with { At = began } : null
-                }
-                : await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
-                    .RunAsync(record.State, kind, stop.Token)
-                    .ConfigureAwait(false);
+            BackupRunReport report = await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
+                .RunAsync(record.State, kind, stop.Token)
+                .ConfigureAwait(false);
             await store.ChangeAsync(
                 id, now => now with { State = After(now.State, report, kind, began, operationId) },
                 report.Log).ConfigureAwait(false);
@@ -359,9 +351,6 @@ public sealed class BackupScheduler : IAsyncDisposable
             Link = report.Report is null ? state.Link : report.Link,
             LastProven = report.Proven ?? state.LastProven,
         };
-
-    private static bool StandsStill(Database database, BackupTaskState state) =>
-        state.Mark == DumpPoint.Of(database).ToString();
 
     private BackupTaskState After(BackupTaskState state, Exception error, BackupRunKind kind, DateTime began, long operationId) =>
         Attempted(state, kind, began) with

@@ -18,12 +18,16 @@ internal sealed class BackupTaskRun(
     /// <summary>The free space required, relative to the size of the last backup.</summary>
     private const double RoomFactor = 1.2;
 
+    /// <summary>The maximum time to delete what an interrupted run has written.</summary>
+    private static readonly TimeSpan _longestCleaning = TimeSpan.FromSeconds(10);
+
     private readonly int _percentWhileWriting = task.PercentWhileWriting
         ?? (task.Id == 0 ? BackupPace.Full : BackupTask.DefaultPercentWhileWriting);
     private readonly List<(BackupDestination Destination, string Address)> _places = [];
     private readonly Dictionary<string, string> _failures = new(StringComparer.Ordinal);
     private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
     private readonly HashSet<string> _unproven = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _begun = new(StringComparer.Ordinal);
 
     /// <summary>Executes the run.</summary>
     /// <param name="state">The state of the task.</param>
@@ -31,7 +35,8 @@ internal sealed class BackupTaskRun(
     /// The requested kind of backup. If nothing can continue the last backup, a full one is taken; if the log cannot be
     /// continued, an increment.
     /// </param>
-    /// <param name="cancellationToken">Cancels the run; nothing of this backup is kept.</param>
+    /// <param name="cancellationToken">Cancels the run; nothing of this backup is kept, unless expired ones are being
+    /// deleted already.</param>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
     public async Task<BackupRunReport> RunAsync(BackupTaskState state, BackupRunKind wanted, CancellationToken cancellationToken)
     {
@@ -39,13 +44,16 @@ internal sealed class BackupTaskRun(
         using EncryptionKey? key = Key();
         try
         {
-            foreach (DestinationSettings settings in task.Destinations)
-                _places.Add((providers.Open(settings), settings.Address));
             DateTime now = clock.GetUtcNow().UtcDateTime;
             // Determined first: changes made during the backup may be in it, and are then backed up again.
             string mark = DumpPoint.Of(lease.Database).ToString();
             string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
             KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state);
+            if (before.Length > 0 && state.Error is null && state.Mark == mark)
+                return Unchanged(state, wanted, now);
+
+            foreach (DestinationSettings settings in task.Destinations)
+                _places.Add((providers.Open(settings), settings.Address));
             string? gap = null;
             if (wanted == BackupRunKind.Log && before.Length > 0)
             {
@@ -77,16 +85,21 @@ internal sealed class BackupTaskRun(
             };
             if (isIncremental)
                 options = options with { Since = BackupLink.Parse(state.Link!) }; // a chain has a link
-            BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
-            await WriteCardsAsync(name, report, options.Since, cancellationToken).ConfigureAwait(false);
             string[] chain = [.. before.Select(static backup => backup.Object), name];
-            ProvenPoint? proven = task.Proves
-                ? await ProveAsync(chain, report, key, cancellationToken).ConfigureAwait(false)
-                : null;
+            (BackupReport report, ProvenPoint? proven) = await WholeAsync(
+                name,
+                async () =>
+                {
+                    BackupReport taken = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+                    await WriteCardsAsync(name, taken, options.Since, cancellationToken).ConfigureAwait(false);
+                    return (taken, task.Proves
+                        ? await ProveAsync(chain, taken, key, cancellationToken).ConfigureAwait(false)
+                        : null);
+                }).ConfigureAwait(false);
             string[] written = Written();
             var kept = new KeptBackup(
                 name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null,
-                isIncremental);
+                isIncremental) { Unproven = [.. _unproven] };
             (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync(
                 [.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
             return new BackupRunReport
@@ -114,6 +127,17 @@ internal sealed class BackupTaskRun(
                 destination.Dispose();
         }
     }
+
+    /// <summary>Returns the report of a run that has nothing to back up: all destinations have the present state.</summary>
+    private static BackupRunReport Unchanged(BackupTaskState state, BackupRunKind wanted, DateTime now) => new()
+    {
+        Kind = wanted,
+        Kept = state.Kept,
+        Places = state.Places,
+        Link = state.Link,
+        LogAddresses = state.LogAddresses,
+        Newest = state.Newest is { } newest ? newest with { At = now } : null,
+    };
 
     /// <summary>
     /// Returns the chain that the next increment continues: the full backup and its increments, if all of them are at every
@@ -147,16 +171,22 @@ internal sealed class BackupTaskRun(
             AllowPlain = task.AllowPlain,
             PercentWhileWriting = _percentWhileWriting
         };
-        BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
-        await WriteCardsAsync(name, report, since, cancellationToken).ConfigureAwait(false);
-        if (task.Proves)
-            await ProveLogAsync(name, report, key, cancellationToken).ConfigureAwait(false);
+        BackupReport report = await WholeAsync(
+            name,
+            async () =>
+            {
+                BackupReport taken = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+                await WriteCardsAsync(name, taken, since, cancellationToken).ConfigureAwait(false);
+                if (task.Proves)
+                    await ProveLogAsync(name, taken, key, cancellationToken).ConfigureAwait(false);
+                return taken;
+            }).ConfigureAwait(false);
         string[] written = Written();
         return new BackupRunReport
         {
             Kind = BackupRunKind.Log,
             LogAddresses = [.. written.Intersect(state.LogAddresses)],
-            Log = new KeptLog(name, written),
+            Log = new KeptLog(name, [.. written.Union(_unproven)]),
             Newest = new RestorableMoment(now, report.LastCommit, report.LastEtag, name, _proven.Count > 0),
             Report = report,
             Object = name,
@@ -304,6 +334,24 @@ internal sealed class BackupTaskRun(
         return report;
     }
 
+    /// <summary>
+    /// Writes an object and reads it back. If that is cancelled or fails altogether, what was written of it is deleted as far as
+    /// possible, because the task would not know of it.
+    /// </summary>
+    private async Task<T> WholeAsync<T>(string name, Func<Task<T>> write)
+    {
+        try
+        {
+            return await write().ConfigureAwait(false);
+        }
+        catch
+        {
+            using var stop = new CancellationTokenSource(_longestCleaning, clock);
+            await DeleteAsync(name, [.. _begun], new BackupCards(), stop.Token).ConfigureAwait(false);
+            throw;
+        }
+    }
+
     private async Task UploadFileAsync(
         (BackupDestination, string)[] places, string name, Stream file, CancellationToken cancellationToken)
     {
@@ -337,6 +385,7 @@ internal sealed class BackupTaskRun(
             try
             {
                 uploads.Add((address, await destination.CreateAsync(name, cancellationToken).ConfigureAwait(false)));
+                _begun.Add(address);
             }
             catch (DestinationException error)
             {
@@ -447,7 +496,8 @@ internal sealed class BackupTaskRun(
 
     /// <summary>
     /// Deletes expired backups from their destinations; those that cannot be deleted remain in the list and are retried in
-    /// the next run.
+    /// the next run. So are those that are left when the run is cancelled, whose own backup stays: it may be what allowed
+    /// others to be deleted.
     /// </summary>
     private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(
         IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
@@ -463,11 +513,16 @@ internal sealed class BackupTaskRun(
         await DeleteLogsAsync(all.Except(deletable).First().Object, cards, deleted, cancellationToken).ConfigureAwait(false);
         foreach (KeptBackup old in deletable)
         {
-            string[] left = await DeleteAsync(old.Object, old.Addresses, cards, cancellationToken).ConfigureAwait(false);
+            string[] left = await DeleteAsync(
+                old.Object, [.. old.Addresses, .. old.Unproven], cards, cancellationToken).ConfigureAwait(false);
             int at = kept.IndexOf(old);
             if (left.Length > 0)
             {
-                kept[at] = old with { Addresses = left };
+                kept[at] = old with
+                {
+                    Addresses = [.. left.Intersect(old.Addresses)],
+                    Unproven = [.. left.Intersect(old.Unproven)]
+                };
                 continue;
             }
 
@@ -515,7 +570,7 @@ internal sealed class BackupTaskRun(
                     await destination.DeleteAsync(card, cancellationToken).ConfigureAwait(false);
                 await destination.DeleteAsync(name, cancellationToken).ConfigureAwait(false);
             }
-            catch (DestinationException)
+            catch (Exception error) when (error is DestinationException or OperationCanceledException)
             {
                 left.Add(address);
             }

@@ -105,7 +105,11 @@ public sealed record BackupPlaceResult(string Address, string Object, long Store
 /// <param name="IsIncremental">Whether it continues the previous backup and cannot be restored without it.</param>
 public sealed record KeptBackup(
     string Object, DateTime TakenAt, long LastEtag, string? ContentHash, long StoredBytes, IReadOnlyList<string> Addresses,
-    bool IsProven, bool IsIncremental = false);
+    bool IsProven, bool IsIncremental = false)
+{
+    /// <summary>The addresses of the destinations to which it was written but where verification failed.</summary>
+    public IReadOnlyList<string> Unproven { get; init; } = [];
+}
 
 /// <summary>A state that can be restored.</summary>
 /// <param name="At">The time of the state (UTC): it includes everything committed up to then.</param>

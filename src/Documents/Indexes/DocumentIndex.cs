@@ -259,7 +259,7 @@ internal sealed class DocumentIndex
                     refusal = count == MaxTailChanges
                         ? $"is more than {MaxTailChanges:N0} changes behind"
                         : $"is behind by changes of which the first {count:N0} alone have more than {MaxTailBytes >> 20} MiB of "
-                            + $"terms and vectors";
+                            + $"terms and vectors, or concern more than {MaxTailChanges:N0} documents";
                     tail.Dispose();
                     return null;
                 }
@@ -296,23 +296,16 @@ internal sealed class DocumentIndex
         IndexSearcher searcher, IndexMapping definition, FieldExtractor extractor, IndexBatch batch, TimeProvider timeProvider,
         out Action<MappedChanges> add, out Action finish, CancellationToken cancellationToken)
     {
+        bool isTooMuch = false;
         if (definition.Map is { } map)
         {
             var computed = new ComputedEntries(map, extractor, timeProvider, batch);
             var again = new BesideOwners(map);
-            bool isTooMuch = false;
             add = feed =>
             {
                 if (feed.IsOwn && again.Concerns(feed, searcher.FindTree))
                     computed.Add(feed);
-                foreach (byte[] key in MappingAgain.Of(feed, again, searcher.FindTree))
-                {
-                    if (isTooMuch |= batch.Count > MaxTailChanges || batch.HeldBytes > MaxTailBytes)
-                        return; // one change may affect any number of documents
-                    computed.AddAgain(feed, key);
-                }
-
-                again.Note(feed);
+                MapAgain(feed, again, () => batch.Count, () => batch.HeldBytes, key => computed.AddAgain(feed, key));
             };
             finish = () => computed.RemoveLeftOver(OutputCounts.Over(searcher.FindTree));
             return () => isTooMuch ? long.MaxValue : batch.HeldBytes;
@@ -333,14 +326,32 @@ internal sealed class DocumentIndex
         {
             if (feed.IsOwn && owners.Concerns(feed, searcher.FindTree))
                 documents.Add(results.Map(feed));
-            foreach (byte[] key in MappingAgain.Of(feed, owners, searcher.FindTree))
-                if (results.MapAgain(feed, key) is { } document)
-                    documents.Add(document);
-            owners.Note(feed);
+            MapAgain(
+                feed, owners, () => documents.Count, () => documents.SizeBytes,
+                key =>
+                {
+                    if (results.MapAgain(feed, key) is { } document)
+                        documents.Add(document);
+                });
         };
         finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(
             ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);
-        return () => documents.SizeBytes;
+        return () => isTooMuch ? long.MaxValue : documents.SizeBytes;
+
+        // One change may affect any number of documents.
+        void MapAgain(MappedChanges feed, BesideOwners owners, Func<long> count, Func<long> bytes, Action<byte[]> again)
+        {
+            foreach (byte[] key in MappingAgain.Of(feed, owners, searcher.FindTree))
+            {
+                if (isTooMuch |= count() > MaxTailChanges || bytes() > MaxTailBytes)
+                    return;
+                again(key);
+                feed.Snapshot.ReleasePages();
+                cancellationToken.ThrowIfCancellationRequested();
+            }
+
+            owners.Note(feed);
+        }
     }
 
     /// <summary>Adds fields, durably; entries get them in the background. The caller must wake the indexer.</summary>

@@ -299,16 +299,16 @@ internal sealed class DocumentIndexer
     {
         // Changes of other collections do not require a write, unless somebody wants to know that they are behind.
         int changes = batch.Batch.Count;
-        if (changes == 0 && batch.IsComplete && _index.Writer.LastEtag < Math.Min(_index.WantedEtag, batch.Reached))
-        {
-            batch.Batch.TryCommit(batch.Reached, stop); // an empty batch has no new fields
-        }
-        else if (changes > 0)
+        if (changes > 0 || batch.Batch.IsWithinChange)
         {
             long begun = _context.TimeProvider.GetTimestamp();
             while (!batch.Batch.TryCommit(batch.Reached, stop))
                 batch = Named(batch, 0, _index.Writer.LastEtag, stop);
             Report(changes, batch, begun);
+        }
+        else if (batch.IsComplete && _index.Writer.LastEtag < Math.Min(_index.WantedEtag, batch.Reached))
+        {
+            batch.Batch.TryCommit(batch.Reached, stop); // an empty batch has no new fields
         }
 
         if (_outputs is null)

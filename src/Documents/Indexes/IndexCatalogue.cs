@@ -489,7 +489,10 @@ public sealed class IndexCatalogue : IDisposable
             return indexer.Index;
         }
 
-        DocumentIndex made = Make(step.Definition!); // a new index has a definition
+        IndexMapping wanted = step.Definition!; // a new index has a definition
+        if (wanted is GroupDefinition groups && _indexers.ContainsKey(wanted.Name))
+            wanted = groups.WithHash;
+        DocumentIndex made = Make(wanted);
         Add(_indexers, made);
         return made;
     }

@@ -17,6 +17,12 @@ internal abstract class MapBatch
     public abstract long SizeBytes { get; }
 
     /// <summary>
+    /// Whether it has come further within a change that concerns more documents than fit into a batch. It must then be
+    /// committed even if it has no changes, as the next batch resumes there.
+    /// </summary>
+    public virtual bool IsWithinChange => false;
+
+    /// <summary>
     /// Fields that documents have named and the index does not have. While there are any, the batch must not be committed,
     /// but filled again after they have been added to the index.
     /// </summary>

@@ -83,6 +83,7 @@ internal sealed class NumberTexts
     {
         if (field is not { Numbers.Count: > 0 })
             return field?.Terms;
+        room.Clear(KeepBytes); // a commit that failed has left its terms
         room.Unite(field.Terms, field.Numbers);
         return room;
     }

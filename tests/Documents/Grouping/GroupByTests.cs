@@ -164,6 +164,28 @@ public sealed class GroupByTests : IDisposable
         Assert.Equal(3, Assert.Single(_database.Indexes.List()).ReduceAttempts);
     }
 
+    [Theory]
+    [InlineData("City", "city")]
+    [InlineData("City, Zip", "CityAndZip")]
+    [InlineData("City", "CITY", "city", "cITY")]
+    public async Task Keys_whose_indexes_would_have_the_same_name_have_an_index_each(params string[] keys)
+    {
+        await _database.PutAsync("orders/1", """{"City":"a","city":"b","CITY":"c","Zip":1,"CityAndZip":"d"}""", "Orders");
+        for (int round = 0; round < 3; round++)
+        {
+            Answer[] answers = [.. await Task.WhenAll(keys.Select(AskAsync))];
+            Assert.Equal(keys.Length, answers.Select(answer => answer.Bodies.Single()).Distinct().Count());
+            Assert.Equal(keys.Length, answers.Select(answer => answer.Index).Distinct(StringComparer.OrdinalIgnoreCase).Count());
+            Assert.Equal(keys.Length, _database.Indexes.List().Count);
+            if (round == 1)
+                _database.Indexes.Reset(answers[^1].Index);
+            _database.Dispose();
+            _database = Database.Open(_folder.Path);
+        }
+
+        Task<Answer> AskAsync(string key) => _database.AskAsync($"from Orders group by {key} select key() as k, count()");
+    }
+
     [Fact]
     public async Task A_document_that_cannot_be_grouped_is_told_and_left_out()
     {

@@ -53,6 +53,45 @@ public sealed class NumberTextsTests
         fixture.CheckStorage();
     }
 
+    [Fact]
+    public void Texts_of_a_commit_that_failed_are_not_in_the_next_one()
+    {
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        Put(writer, FieldValue.Of("x"), FieldValue.Of("y")); // from now on both fields keep the texts of numbers
+        using var stop = new CancellationTokenSource();
+        IndexBatch failing = Batch(writer, FieldValue.Of(1L), null);
+        Assert.ThrowsAny<OperationCanceledException>(() => writer.Commit(failing, 2, (_, _) => stop.Cancel(), stop.Token));
+
+        Put(writer, null, FieldValue.Of(7L));
+
+        using var searcher = new IndexSearcher(store.Environment);
+        Assert.Equal(1, Count(searcher, "few", "7"));
+        Assert.Equal(0, Count(searcher, "few", "1"));
+    }
+
+    private static void Put(IndexWriter writer, FieldValue? many, FieldValue? few) =>
+        writer.Commit(Batch(writer, many, few), writer.LastEtag + 1, TestContext.Current.CancellationToken);
+
+    private static IndexBatch Batch(IndexWriter writer, FieldValue? many, FieldValue? few)
+    {
+        IndexBatch batch = writer.BeginBatch();
+        batch.BeginEntry(BitConverter.GetBytes(writer.LastEtag));
+        if (many is { } first)
+            IndexFixture.Add(batch, 0, first);
+        if (few is { } second)
+            IndexFixture.Add(batch, 1, second);
+        batch.EndEntry();
+        return batch;
+    }
+
+    private static long Count(IndexSearcher searcher, string field, string text)
+    {
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = new TermQuery(field, FieldValue.Of(text)), CountsHits = true });
+        return results.TotalCount;
+    }
+
     private static IEnumerable<(int Field, FieldValue Value)> Entry(Random random, bool isLong)
     {
         int values = random.Next(8) == 0 ? 2 : 1;

@@ -16,6 +16,8 @@ internal sealed class ComputedBatch(
 
     public override long SizeBytes => entries.Batch.SizeBytes;
 
+    public override bool IsWithinChange => _again.IsWithinChange;
+
     public override IReadOnlyCollection<DynamicField> NewFields => entries.NewFields;
 
     public override bool Add(MappedChanges feed)

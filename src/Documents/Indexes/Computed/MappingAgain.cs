@@ -19,6 +19,9 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     private (long Etag, byte[] Document)? _position;
     private int _count;
 
+    /// <summary>Whether it stopped within a change.</summary>
+    public bool IsWithinChange => _position is not null;
+
     /// <summary>Whether documents can refer to anything else.</summary>
     private bool HasReferences =>
         map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || map.Source != IndexSourceType.Documents;

@@ -72,7 +72,8 @@ internal static class DefinitionJson
             if (root.TryGetProperty(NameOf(kind), out JsonElement paths))
                 foreach (JsonElement path in paths.EnumerateArray())
                     aggregates.Add(new GroupAggregate(kind, path.GetString() ?? ""));
-        var groups = new GroupDefinition(collection, grouped, aggregates, []);
+        bool hasHash = root.TryGetProperty("HasHash"u8, out JsonElement flag) && flag.GetBoolean();
+        var groups = new GroupDefinition(collection, grouped, aggregates, [], hasHash);
         return groups.With(ReadFields(root).Select(groups.Resolve).OfType<AutoIndexField>());
     }
 
@@ -172,6 +173,8 @@ internal static class DefinitionJson
             writer.WriteEndArray();
         }
 
+        if (definition.HasHash)
+            writer.WriteBoolean("HasHash"u8, true);
         WriteFields(writer, definition.Further);
     }
 

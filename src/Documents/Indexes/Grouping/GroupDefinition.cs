@@ -33,10 +33,12 @@ internal sealed class GroupDefinition : IndexMapping
     /// <param name="keys">The keys, in the order of the query.</param>
     /// <param name="aggregates">The sums, least and greatest values of paths.</param>
     /// <param name="further">Fields other than the keys, the count and the aggregates.</param>
+    /// <param name="hasHash">See <see cref="HasHash"/>.</param>
     public GroupDefinition(
         string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<GroupAggregate> aggregates,
-        IReadOnlyList<AutoIndexField> further)
+        IReadOnlyList<AutoIndexField> further, bool hasHash = false)
     {
+        HasHash = hasHash;
         Collection = collection;
         Collections = string.Equals(collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase)
             ? []
@@ -79,6 +81,15 @@ internal sealed class GroupDefinition : IndexMapping
 
     public override IReadOnlyList<StoredField> StoredFields { get; }
 
+    /// <summary>
+    /// Whether its name ends with a hash of its fields, because an index of other groups has the name without: names do not
+    /// distinguish letters by case, nor the key <c>AAndB</c> from the keys <c>A</c> and <c>B</c>.
+    /// </summary>
+    public bool HasHash { get; }
+
+    /// <summary>This definition with a hash in its name.</summary>
+    public GroupDefinition WithHash => new(Collection, Keys, Aggregates, Further, hasHash: true);
+
     /// <summary>The name, such as <c>Auto/Orders/ByCountAndFreightReducedByShipTo.City</c>.</summary>
     public override string Name { get; }
 
@@ -104,10 +115,10 @@ internal sealed class GroupDefinition : IndexMapping
 
     /// <summary>Returns this definition with all fields of a query.</summary>
     public GroupDefinition With(IEnumerable<AutoIndexField> used) =>
-        new(Collection, Keys, Aggregates, [.. Further.Union(used.Except(Fields))]);
+        new(Collection, Keys, Aggregates, [.. Further.Union(used.Except(Fields))], HasHash);
 
     /// <summary>Returns this definition for a collection in its original case.</summary>
-    public GroupDefinition Of(string collection) => new(collection, Keys, Aggregates, Further);
+    public GroupDefinition Of(string collection) => new(collection, Keys, Aggregates, Further, HasHash);
 
     /// <summary>Returns an existing field, or a new one for a key as full text or case-sensitive.</summary>
     public override AutoIndexField? Resolve(AutoIndexField wanted)
@@ -139,11 +150,14 @@ internal sealed class GroupDefinition : IndexMapping
                             ? $"S{field.SchemaName[1..]}"
                             : $"E{field.SchemaName[1..]}")));
         string name = $"Auto/{source}/ByCount{values}ReducedBy{keys}";
-        if (name.Length <= MaxNameLength)
+        if (name.Length <= MaxNameLength && !HasHash)
             return name;
 
-        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(name)).AsSpan(0, 8));
-        int kept = MaxNameLength - hash.Length - 1;
+        string hashed = HasHash
+            ? string.Concat(Fields.Select(field => $"{field.SchemaName.Length}:{field.SchemaName}").Prepend(source))
+            : name;
+        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(hashed)).AsSpan(0, 8));
+        int kept = Math.Min(name.Length, MaxNameLength - hash.Length - 1);
         if (char.IsHighSurrogate(name[kept - 1]))
             kept--;
         return string.Create(CultureInfo.InvariantCulture, $"{name.AsSpan(0, kept)}-{hash}");

@@ -20,6 +20,8 @@ internal sealed class ResultBatch(
 
     public override long SizeBytes => _documents.SizeBytes;
 
+    public override bool IsWithinChange => again.IsWithinChange;
+
     public override IReadOnlyCollection<DynamicField> NewFields => reducer.NewFields;
 
     public override bool Add(MappedChanges feed)
