@@ -44,7 +44,8 @@ public sealed class PageBlocksTests : IDisposable
             {
                 await RunAsync(block);
             }
-            catch (Exception error) when (error is TreepieException or Xunit.Sdk.XunitException or ArgumentException or JsonException)
+            catch (Exception error)
+                when (error is TreepieException or Xunit.Sdk.XunitException or ArgumentException or JsonException)
             {
                 wrong.Add($"{block}: {error.Message}");
             }
@@ -191,7 +192,8 @@ public sealed class PageBlocksTests : IDisposable
         string[] errors =
         [
             .. CSharpCompilation.Create(
-                    "Page", [tree], platform.Split(Path.PathSeparator).Select(static path => MetadataReference.CreateFromFile(path)),
+                    "Page", [tree],
+                    platform.Split(Path.PathSeparator).Select(static path => MetadataReference.CreateFromFile(path)),
                     new CSharpCompilationOptions(OutputKind.ConsoleApplication))
                 .GetDiagnostics(Cancel)
                 .Where(static one => one.Severity == DiagnosticSeverity.Error)
@@ -213,10 +215,12 @@ public sealed class PageBlocksTests : IDisposable
                 """,
                 "Orders");
         await _run.PutAsync("companies/1", """{"Name":"Alfred","Country":"Germany"}""", "Companies");
-        await _run.PutAsync("products/1", """{"Name":"Chai","Price":18,"Tags":["tea"],"Attributes":{"Colour":"red"}}""", "Products");
+        await _run.PutAsync(
+            "products/1", """{"Name":"Chai","Price":18,"Tags":["tea"],"Attributes":{"Colour":"red"}}""", "Products");
         await _run.PutAsync("products/2", """{"Name":"Chang","Price":19,"Tags":[],"Attributes":{"Litres":2}}""", "Products");
         await _run.PutAsync(
-            "shops/1", """{"Name":"Corner","Open":true,"Weight":2,"Lat":49.25,"Lng":4.15,"At":{"Lat":49.25,"Lng":4.15}}""", "Shops");
+            "shops/1",
+            """{"Name":"Corner","Open":true,"Weight":2,"Lat":49.25,"Lng":4.15,"At":{"Lat":49.25,"Lng":4.15}}""", "Shops");
         await _run.PutAsync("books/1", """{"Title":"Foxes","Language":"en","Embedding":[1,0,0]}""", "Books");
         await _run.PutAsync("articles/1", """{"Text":"a red fox","Language":"en","Embedding":[1,0,0]}""", "Articles");
         await _run.PutAsync("users/1", """{"Name":"Ada"}""", "Users");

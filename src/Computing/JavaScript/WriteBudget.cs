@@ -49,6 +49,7 @@ internal sealed class WriteBudget
         long allocated = GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore;
         if (allocated - (BytesForEachWritten * writtenBytes) > _maxMemoryBytes)
             throw new ScriptException(
-                $"Writing what the script gives took more than {_maxMemoryBytes:N0} bytes of memory, the limit for one document.");
+                $"Writing what the script gives took more than {_maxMemoryBytes:N0} bytes of memory, the limit for one "
+                    + "document.");
     }
 }
