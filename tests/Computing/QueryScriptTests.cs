@@ -156,6 +156,9 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders as o select { A: put('x', {}) }", 0, "'put' changes documents")]
     [InlineData("from Orders filter search(Tags, 'x')", 1, "asked of an index")]
     [InlineData("from Orders filter_limit 5", 1, "no 'filter'")]
+    [InlineData("from Orders as o where counter(o, 'Likes') > 3", 1, "filter counter(u, 'Likes') > 3")]
+    [InlineData("from Orders as o\norder by counter(o, 'Likes') as long", 2, "index over them")]
+    [InlineData("from Orders as o where timeseries(o, 'Heart') > 3", 1, "timeSeries.map(")]
     [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
     public async Task What_cannot_be_computed_is_refused_with_its_place(string text, int line, string words)
     {
@@ -177,6 +180,15 @@ public sealed class QueryScriptTests : IAsyncLifetime
         while (results.MoveNext())
             given++;
         Assert.Equal((take, total, true), (given, results.TotalResults, results.IsTotalExact));
+    }
+
+    /// <summary>What the message about counters in a condition advises.</summary>
+    [Fact]
+    public async Task A_filter_looks_at_counters()
+    {
+        await _database.WriteAsync(
+            new WriteBatch().IncrementCounter("orders/3", "Likes", 4).IncrementCounter("orders/4", "Likes", 3), Cancel);
+        Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o filter counter(o, 'Likes') > 3"));
     }
 
     [Fact]

@@ -1,6 +1,5 @@
 using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
-using Treepie.Indexing.Facets;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;

@@ -504,7 +504,7 @@ internal sealed class QueryExecutor(
         return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
     }
 
-    private FoundResults FindDocuments(
+    private static FoundResults FindDocuments(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         ref SearchResults? hits, CancellationToken cancellationToken)
     {
@@ -543,7 +543,7 @@ internal sealed class QueryExecutor(
     }
 
     /// <summary>Computes facets or suggestions immediately.</summary>
-    private FoundResults Compute(
+    private static FoundResults Compute(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         CancellationToken cancellationToken)
     {

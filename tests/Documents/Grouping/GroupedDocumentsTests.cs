@@ -58,7 +58,9 @@ public sealed class GroupedDocumentsTests : IDisposable
         Assert.Equal("collection/Orders", (await _database.AskAsync("from Orders (true) group by City")).Index);
         Assert.Equal(
             "Auto/Orders/ByFreight",
-            _database.IndexChoices(new QueryRequest { Text = "from Orders (Freight > 1) group by City" })[0].Index);
+            _database.IndexChoices(
+                new QueryRequest { Text = "from Orders (Freight > 1) group by City" },
+                TestContext.Current.CancellationToken)[0].Index);
     }
 
     [Fact]

@@ -205,7 +205,9 @@ internal sealed class DefinitionReader(string indexName)
                 "Wkt" => place with { Wkt = Text(field, part) },
                 "Type" when part.Value.ValueKind == JsonValueKind.Null || part.Value.ValueEquals("Geography"u8) => place,
                 "Type" => throw Refuse(
-                    "Fields", $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built."),
+                    "Fields",
+                    $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built. Places on a plane "
+                        + $"are two numbers: give each a field, and ask for X between … and Y between …."),
                 // Cell options of other spatial implementations do not change results.
                 "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place,
                 _ => throw Refuse(

@@ -1,3 +1,5 @@
+using System.Collections.Frozen;
+
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
@@ -10,14 +12,14 @@ internal static class IndexConfiguration
     private const string SearchAnalyzer = "Indexing.Analyzers.Search.Default";
 
     /// <summary>Settings that change answers, with the one value that is true of this program.</summary>
-    private static readonly Dictionary<string, string> _fixed = new(StringComparer.OrdinalIgnoreCase)
+    private static readonly FrozenDictionary<string, string> _fixed = new Dictionary<string, string>
     {
         ["Indexing.Analyzers.Default"] = "LowerCaseKeywordAnalyzer",
         ["Indexing.Analyzers.Exact.Default"] = "KeywordAnalyzer",
         ["Indexing.IndexEmptyEntries"] = "true",
         ["Indexing.IndexMissingFieldsAsNull"] = "true",
         ["Indexing.OrderByScoreAutomaticallyWhenBoostingIsInvolved"] = "true",
-    };
+    }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Returns the definition as its settings change it.</summary>
     /// <exception cref="InvalidIndexDefinitionException">A setting is unknown, or not what this program does.</exception>

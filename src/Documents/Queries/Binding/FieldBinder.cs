@@ -82,11 +82,22 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         {
             PathExpression expression => Path(expression),
             LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
+            MethodExpression method when IsBeside(method) => throw NoFieldBeside(method),
             MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
     }
+
+    /// <summary>Whether a call is of what lies beside documents, which no index of documents has.</summary>
+    public static bool IsBeside(MethodExpression method) => method.Is("counter") || method.Is("timeseries");
+
+    /// <summary>The error for such a call in a condition or an order: says what to write instead.</summary>
+    public InvalidQueryException NoFieldBeside(MethodExpression method) => RqlErrors.At(
+        query.Text, method.Position,
+        $"Counters and time series are no fields of documents, so no index of documents answers '{method.Name}()'. Define an "
+            + "index over them (counters.map('Users', 'Likes', …), timeSeries.map('Users', 'Heartrate', …)) and ask it, or look "
+            + "at each document: from Users as u filter counter(u, 'Likes') > 3.");
 
     /// <summary>
     /// Returns the field of an operand that is only tested for existence. In a named index it may also be a spatial or a vector

@@ -280,6 +280,8 @@ internal sealed class QueryBinder
         if (method.Is("custom"))
             return BindCustomOrder(key, method);
 
+        if (FieldBinder.IsBeside(method))
+            throw _fields.NoFieldBeside(method);
         throw NotYet(method.Position, $"Order by '{method.Name}()'");
     }
 
