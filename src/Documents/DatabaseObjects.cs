@@ -125,8 +125,8 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Deletes the documents that match a query, given as an interpolated string whose holes are parameters and never part of the text:
-    /// <c>$"from Orders where City = {city}"</c>.
+    /// Deletes the documents that match a query, given as an interpolated string whose holes are parameters and never part of the
+    /// text: <c>$"from Orders where City = {city}"</c>.
     /// </summary>
     /// <exception cref="ArgumentException">A hole is inside quotes; nothing was deleted.</exception>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
@@ -281,8 +281,8 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Patches the documents that match a query with a script, given as an interpolated string whose holes are parameters and never part of the text:
-    /// <c>$"from Orders where City = {city} update {{ … }}"</c>.
+    /// Patches the documents that match a query with a script, given as an interpolated string whose holes are parameters and
+    /// never part of the text: <c>$"from Orders where City = {city} update {{ … }}"</c>.
     /// </summary>
     /// <exception cref="ArgumentException">A hole is inside quotes; nothing was changed.</exception>
     /// <exception cref="InvalidQueryException">The query is not valid; nothing was changed.</exception>

@@ -66,7 +66,7 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     IAsyncDocumentSession OpenAsyncSession(SessionOptions options);
 
     /// <summary>
-    /// Executes a function in a session and saves the changes. All its reads are of one point in time. If someone else has changed
+    /// Executes a function in a session and saves the changes. All its reads are of one point in time. If someone has changed
     /// what it read, it is executed again, so that it takes effect as if nobody else were writing. Documents read by id are
     /// verified individually, queries of one collection by the last change in it, and all other reads by the last change of the
     /// database. Since the function can run several times, anything else it does must be repeatable.

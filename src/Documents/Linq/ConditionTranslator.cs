@@ -334,21 +334,19 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
-    /// Translates a range of an enumeration. Names sort differently than the values, so they are listed; values without a name are
-    /// stored as numbers in any case.
+    /// Translates a range of an enumeration. Names sort differently than the values, so they are listed; values without a name
+    /// are stored as numbers in any case.
     /// </summary>
     private Clause EnumRange(DocumentPath path, Type kind, ExpressionType type, object value, Expression quoted)
     {
-        decimal number = Number(value);
-        var numbers = new Clause(
-            $"{path.Text} {SignOf(type)} {Parameters.Add(number is >= long.MinValue and <= long.MaxValue ? (long)number : number)}");
+        var numbers = new Clause($"{path.Text} {SignOf(type)} {Parameters.Add(Number(value))}");
         if (OrderTranslator.IsNumber(Paths, kind))
             return Cased(path, numbers);
         if (kind.IsDefined(typeof(FlagsAttribute), inherit: false))
             throw Refusal.Of(
                 quoted,
-                "Flags are stored by name, in which combinations have no order and no parts. Compare with '==' or Contains of the "
-                    + "combinations, keep the flags in a list, or store enumerations as numbers (DatabaseOptions.Json).");
+                "Flags are stored by name, in which combinations have no order and no parts. Compare with '==' or Contains of "
+                    + "the combinations, keep the flags in a list, or store enumerations as numbers (DatabaseOptions.Json).");
         return Clause.Or(In(path, Ordered(kind, type, value), quoted), Cased(path, numbers));
     }
 

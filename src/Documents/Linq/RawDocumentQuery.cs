@@ -53,7 +53,8 @@ public sealed class RawDocumentQuery<T>
     }
 
     /// <summary>Executes the query and returns all results.</summary>
-    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) => TakeAsync(long.MaxValue, cancellationToken);
+    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) =>
+        TakeAsync(long.MaxValue, cancellationToken);
 
     /// <summary>Returns the first result.</summary>
     /// <exception cref="InvalidOperationException">There are no results.</exception>
@@ -78,8 +79,9 @@ public sealed class RawDocumentQuery<T>
     public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) =>
         await CountToAsync(1, cancellationToken).ConfigureAwait(false) > 0;
 
-    /// <summary>Returns the number of results, after a <c>limit</c> of the text. Counts them one by one, without reading them into
-    /// objects.</summary>
+    /// <summary>
+    /// Returns the number of results, after a <c>limit</c> of the text. Counts them one by one, without reading them into objects.
+    /// </summary>
     public async Task<int> CountAsync(CancellationToken cancellationToken = default) =>
         checked((int)await CountToAsync(long.MaxValue, cancellationToken).ConfigureAwait(false));
 

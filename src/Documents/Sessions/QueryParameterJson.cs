@@ -27,7 +27,7 @@ internal static class QueryParameterJson
             foreach (JsonProperty own in From(parameters, options).EnumerateObject())
                 if (!all.TryAdd(own.Name, own.Value))
                     throw new ArgumentException(
-                        $"The parameter '{own.Name}' has the name of a hole: the holes of the text are p0, p1, … Give it another.");
+                        $"The parameter '{own.Name}' has the name of a hole: those of the text are p0, p1, … Give it another.");
         using var bag = new ParameterBag(options);
         foreach ((string name, object? value) in all)
             bag.Add(name, value);

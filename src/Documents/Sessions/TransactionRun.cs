@@ -1,8 +1,8 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Runs a function in a session that reads one snapshot and whose save verifies everything it has read, with retries after conflicts, so that it takes
-/// effect as if nobody else were writing.
+/// Runs a function in a session that reads one snapshot and whose save verifies everything it has read, with retries after
+/// conflicts, so that it takes effect as if nobody else were writing.
 /// </summary>
 internal static class TransactionRun
 {

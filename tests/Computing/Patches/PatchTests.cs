@@ -53,7 +53,8 @@ public sealed class PatchTests : IAsyncDisposable
         Assert.Equal(("{\"price\":7}", "{\"price\":\"none\"}"), (Body("items/300"), Body("items/299")));
 
         string hostile = "7' or true or price = '7";
-        Assert.Equal(0, await store.PatchByQueryAsync($"from Items where price = {hostile} update {{ this.price = 8; }}", Cancel));
+        Assert.Equal(
+            0, await store.PatchByQueryAsync($"from Items where price = {hostile} update {{ this.price = 8; }}", Cancel));
         Assert.Equal(
             0,
             await _database.PatchByQueryAsync(

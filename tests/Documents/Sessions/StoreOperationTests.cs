@@ -86,7 +86,8 @@ public sealed class StoreOperationTests : IDisposable
             Assert.Equal(
                 10,
                 (await session.QueryAsync<Account>(
-                    $"from Accounts where Owner in ({owners}) and Balance = $b", new { b = 10 }, cancellationToken: Token)).Count);
+                    $"from Accounts where Owner in ({owners}) and Balance = $b", new { b = 10 }, cancellationToken: Token))
+                    .Count);
             await Assert.ThrowsAsync<ArgumentException>(
                 () => session.QueryAsync<Account>($"from Accounts where Owner = '{hostile}'", cancellationToken: Token));
         }
