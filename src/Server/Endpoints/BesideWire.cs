@@ -135,36 +135,29 @@ internal static class BesideWire
             first = false;
             output.WriteString(document.Key);
             output.Write(":"u8);
-            using (var json = new Utf8JsonWriter(output))
-                WriteSeries(json, snapshot, document);
+            await TimeSeriesEndpoints.WriteAsync(request, snapshot, document.Key, RangesOf(snapshot, document))
+                .ConfigureAwait(false);
             await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
 
         output.Write("}"u8);
     }
 
-    private static void WriteSeries(Utf8JsonWriter json, DatabaseSnapshot snapshot, IGrouping<string, TimeSeriesInclude> document)
+    /// <summary>Returns the ranges of a document that are included, by the names of their series.</summary>
+    private static IEnumerable<IGrouping<string, TimeSeriesRange>> RangesOf(
+        DatabaseSnapshot snapshot, IGrouping<string, TimeSeriesInclude> document)
     {
         IReadOnlyList<TimeSeriesStatistics> known = snapshot.TimeSeriesOf(document.Key);
-        json.WriteStartObject();
-        foreach (IGrouping<string, TimeSeriesInclude> series in document
+        return document
             .SelectMany(
                 include => include.Name == TimeSeriesInclude.AllNames
                     ? known.Select(one => include with { Name = one.Name })
                     : [include])
-            .GroupBy(static include => include.Name, StringComparer.OrdinalIgnoreCase))
-        {
-            json.WriteStartArray(series.Key);
-            foreach (TimeSeriesInclude include in series)
-                TimeSeriesEndpoints.Write(
-                    json, snapshot, document.Key,
-                    RangeOf(
-                        snapshot, include,
-                        known.FirstOrDefault(one => string.Equals(one.Name, include.Name, StringComparison.OrdinalIgnoreCase))));
-            json.WriteEndArray();
-        }
-
-        json.WriteEndObject();
+            .Select(
+                include => RangeOf(
+                    snapshot, include,
+                    known.FirstOrDefault(one => string.Equals(one.Name, include.Name, StringComparison.OrdinalIgnoreCase))))
+            .GroupBy(static range => range.Name, StringComparer.OrdinalIgnoreCase);
     }
 
     private static TimeSeriesRange RangeOf(DatabaseSnapshot snapshot, TimeSeriesInclude include, TimeSeriesStatistics? known)

@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
@@ -12,6 +13,11 @@ namespace Treepie.Server.Endpoints;
 /// <summary>Time series of documents: reading a range of one, ranges of several, or statistics, and changing one.</summary>
 internal static class TimeSeriesEndpoints
 {
+    private const int EntriesPerStep = 128;
+
+    /// <summary>Answers with more entries count as streams.</summary>
+    private const int LongEntries = 20_000;
+
     public static void Map(Routes routes)
     {
         routes.Database("GET", "/timeseries", AccessLevel.DatabaseRead, Get);
@@ -20,24 +26,25 @@ internal static class TimeSeriesEndpoints
         routes.Database("POST", "/timeseries", AccessLevel.DatabaseReadWrite, Post);
     }
 
-    private static Task Get(HttpServerRequest request, Database database)
+    private static async Task Get(HttpServerRequest request, Database database)
     {
         (string id, string name) = (request.RequiredParameter("docId"), request.RequiredParameter("name"));
         TimeSeriesRange range = RangeOf(
             request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0),
             request.Number("pageSize", int.MaxValue));
         using DatabaseSnapshot snapshot = database.BeginRead();
-        if (!snapshot.TimeSeriesOf(id).Any(series => string.Equals(series.Name, name, StringComparison.OrdinalIgnoreCase)))
+        if (snapshot.TimeSeriesOf(id).FirstOrDefault(series => IsNamed(series, name)) is not { } known)
         {
             request.EndEmpty(StatusCodes.Status404NotFound);
-            return Task.CompletedTask;
+            return;
         }
 
-        return request.JsonAsync(
-            (snapshot, id, range), static (json, state) => Write(json, state.snapshot, state.id, state.range));
+        BecomeStreamIfLong(request, [known], [range]);
+        request.BeginJsonBody();
+        await WriteAsync(request, snapshot, id, range).ConfigureAwait(false);
     }
 
-    private static Task Ranges(HttpServerRequest request, Database database)
+    private static async Task Ranges(HttpServerRequest request, Database database)
     {
         string id = request.RequiredParameter("docId");
         StringValues names = request.Parameters("name"), from = request.Parameters("from"), to = request.Parameters("to");
@@ -49,24 +56,28 @@ internal static class TimeSeriesEndpoints
                     i => RangeOf(
                         from[i], to[i], names[i] ?? "", request.Number("start", 0), request.Number("pageSize", int.MaxValue)))];
         using DatabaseSnapshot snapshot = database.BeginRead();
-        return request.JsonAsync((snapshot, id, ranges), static (json, state) =>
-        {
-            json.WriteStartObject();
-            json.WriteString("Id", state.id);
-            json.WriteStartObject("Values");
-            foreach (IGrouping<string, TimeSeriesRange> series in state.ranges.GroupBy(
-                static range => range.Name, StringComparer.OrdinalIgnoreCase))
-            {
-                json.WriteStartArray(series.Key);
-                foreach (TimeSeriesRange range in series)
-                    Write(json, state.snapshot, state.id, range);
-                json.WriteEndArray();
-            }
-
-            json.WriteEndObject();
-            json.WriteEndObject();
-        });
+        BecomeStreamIfLong(request, snapshot.TimeSeriesOf(id), ranges);
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"Id\":"u8);
+        output.WriteString(id);
+        output.Write(",\"Values\":"u8);
+        await WriteAsync(request, snapshot, id, ranges.GroupBy(static range => range.Name, StringComparer.OrdinalIgnoreCase))
+            .ConfigureAwait(false);
+        output.Write("}"u8);
     }
+
+    /// <summary>Counts long answers as streams, which have limits of their own.</summary>
+    private static void BecomeStreamIfLong(
+        HttpServerRequest request, IReadOnlyList<TimeSeriesStatistics> known, IReadOnlyList<TimeSeriesRange> ranges)
+    {
+        long entries = ranges.Sum(
+            range => Math.Min(range.Size, known.FirstOrDefault(one => IsNamed(one, range.Name))?.Count ?? 0));
+        if (entries > LongEntries)
+            request.BecomeStream();
+    }
+
+    private static bool IsNamed(TimeSeriesStatistics series, string name) =>
+        string.Equals(series.Name, name, StringComparison.OrdinalIgnoreCase);
 
     private static Task Statistics(HttpServerRequest request, Database database)
     {
@@ -120,20 +131,46 @@ internal static class TimeSeriesEndpoints
             : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
     }
 
-    public static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, TimeSeriesRange range)
+    /// <summary>Writes ranges of a document by the names of their series.</summary>
+    public static async Task WriteAsync(
+        ServerRequest request, DatabaseSnapshot snapshot, string id, IEnumerable<IGrouping<string, TimeSeriesRange>> ranges)
+    {
+        ResponseBody output = request.Output;
+        output.Write("{"u8);
+        bool isFirst = true;
+        foreach (IGrouping<string, TimeSeriesRange> series in ranges)
+        {
+            output.Write(isFirst ? ""u8 : ","u8);
+            isFirst = false;
+            output.WriteString(series.Key);
+            bool isBegun = false;
+            foreach (TimeSeriesRange range in series)
+            {
+                output.Write(isBegun ? ","u8 : ":["u8);
+                isBegun = true;
+                await WriteAsync(request, snapshot, id, range).ConfigureAwait(false);
+            }
+
+            output.Write("]"u8);
+        }
+
+        output.Write("}"u8);
+    }
+
+    /// <summary>Writes a range, a few entries at a time: a series may be longer than memory.</summary>
+    private static async Task WriteAsync(ServerRequest request, DatabaseSnapshot snapshot, string id, TimeSeriesRange range)
     {
         bool isWhole = range.From == DateTime.MinValue && range.To == DateTime.MaxValue;
+        using var json = new Utf8JsonWriter((IBufferWriter<byte>)request.Output);
         json.WriteStartObject();
         json.WriteString("From", WireTime.ToWire(range.From));
         json.WriteString("To", WireTime.ToWire(range.To));
         if (isWhole)
             json.WriteNumber(
-                "TotalResults",
-                snapshot.TimeSeriesOf(id)
-                    .FirstOrDefault(series => string.Equals(series.Name, range.Name, StringComparison.OrdinalIgnoreCase))?.Count
-                        ?? 0);
+                "TotalResults", snapshot.TimeSeriesOf(id).FirstOrDefault(series => IsNamed(series, range.Name))?.Count ?? 0);
         bool isRollUp = range.Name.Contains(TimeSeriesPolicy.Separator, StringComparison.Ordinal);
         json.WriteStartArray("Entries");
+        int written = 0;
         foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To)
             .Skip(range.Start)
             .Take(range.Size))
@@ -147,6 +184,10 @@ internal static class TimeSeriesEndpoints
             json.WriteEndArray();
             json.WriteBoolean("IsRollup", isRollUp);
             json.WriteEndObject();
+            if (++written % EntriesPerStep != 0)
+                continue;
+            json.Flush(); // to the output, which flushes to the client
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         json.WriteEndArray();

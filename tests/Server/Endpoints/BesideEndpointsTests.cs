@@ -1,7 +1,10 @@
 using System.Globalization;
 using System.Net;
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Server.Tests.Support;
+using Treepie.Tests.Support;
+using Treepie.Writes;
 
 namespace Treepie.Server.Tests.Endpoints;
 
@@ -172,6 +175,37 @@ public sealed class BesideEndpointsTests
         }
 
         Assert.Equal(0, (await server.GetAsync("stats")).GetProperty("CountOfTombstones").GetInt64());
+    }
+
+    [Theory]
+    [InlineData("timeseries?docId=d/1&name=Heart")]
+    [InlineData("timeseries/ranges?docId=d/1&name=Heart&from=&to=")]
+    [InlineData("docs?id=d/1&timeseries=Heart&from=&to=")]
+    public async Task A_long_series_is_read_no_faster_than_the_client_takes_it(string url)
+    {
+        const int Entries = 200_000, Step = 20_000;
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("d/1", "{}");
+        Database database = server.Catalog.Find("db")!;
+        for (int at = 0; at < Entries; at += Step)
+        {
+            using var batch = new WriteBatch(database.Options);
+            batch.TimeSeries(
+                "d/1", "Heart",
+                [.. Enumerable.Range(at, Step).Select(static i => new TimeSeriesPoint(DateTime.UnixEpoch.AddSeconds(i), [i]))]);
+            await database.WriteAsync(batch, TestServer.Cancelled);
+        }
+
+        await using RawConnection client = await RawConnection.OpenAsync(server.Url, 4096);
+        await client.SendAsync(
+            $"GET /databases/db/{url} HTTP/1.1\r\nHost: {new Uri(server.Url).Authority}\r\nConnection: close\r\n\r\n");
+        await Eventually.TrueAsync(() => Task.FromResult(OpenReaders() > 0), "the answer has begun");
+        await Task.Delay(TimeSpan.FromSeconds(3), TestServer.Cancelled);
+        Assert.Equal(1, OpenReaders()); // it waits for the client
+        Assert.True(await client.DrainAsync() > 80 * Entries);
+        await Eventually.TrueAsync(() => Task.FromResult(OpenReaders() == 0), "the answer has ended");
+
+        int OpenReaders() => database.Environment.GetStatistics().OpenReaders;
     }
 
     private static JsonElement RangeOf(JsonElement answer) =>
