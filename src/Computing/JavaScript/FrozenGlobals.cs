@@ -1,7 +1,6 @@
 using Jint;
 using Jint.Native;
 using Jint.Native.Object;
-using Jint.Runtime;
 using Jint.Runtime.Descriptors;
 
 namespace Treepie.Computing.JavaScript;

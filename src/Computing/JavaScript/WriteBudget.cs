@@ -1,5 +1,4 @@
 using Jint.Constraints;
-using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
