@@ -1,9 +1,11 @@
 using System.Globalization;
+using System.Text;
 using System.Text.RegularExpressions;
 using Jint;
 using Jint.Native;
 using Jint.Native.Object;
 using Jint.Runtime;
+using Jint.Runtime.Descriptors;
 using Jint.Runtime.Interop;
 using Treepie.Indexing.Spatial;
 
@@ -39,6 +41,14 @@ internal static class SharedFunctions
         Define(engine, "counterNamesFor", 1, arguments => NamesIn(engine, arguments.At(0), "@counters"));
         Define(engine, "timeSeriesNamesFor", 1, arguments => NamesIn(engine, arguments.At(0), "@timeseries"));
         Define(engine, "convertJsTimeToTimeSpanString", 1, static arguments => new JsString(TimeSpanText(arguments.At(0))));
+        Define(engine, "Raven_Min", 2, static arguments => Extreme(arguments, isMax: false));
+        Define(engine, "Raven_Max", 2, static arguments => Extreme(arguments, isMax: true));
+        var texts = (ObjectInstance)((ObjectInstance)engine.GetValue("String")).Get("prototype");
+        texts.FastSetProperty(
+            "format",
+            new PropertyDescriptor(
+                new ClrFunction(engine, "format", (self, arguments) => Format(self, arguments, limits.MaxLength), 1), writable: true,
+                enumerable: false, configurable: true));
         var spatial = new JsObject(engine);
         spatial.Set("distance", new ClrFunction(engine, "distance", static (_, arguments) => Distance(arguments), 5));
         engine.SetValue("spatial", spatial);
@@ -56,6 +66,69 @@ internal static class SharedFunctions
         value is JsString text
             ? text.ToString()
             : throw new ScriptException($"'{function}' wants {what} as a string, and is given {value.Type}.");
+
+    /// <summary>
+    /// Returns the least or greatest of numbers, or of texts in the order of their characters: arguments, or elements of arrays
+    /// that are arguments. Null and missing values are passed over; null if there is nothing else.
+    /// </summary>
+    private static JsValue Extreme(JsValue[] arguments, bool isMax)
+    {
+        JsValue? found = null;
+        foreach (JsValue argument in arguments)
+            if (argument is JsArray array)
+                foreach (JsValue element in array)
+                    Take(element);
+            else
+                Take(argument);
+        return found ?? JsValue.Null;
+
+        void Take(JsValue value)
+        {
+            if (value.IsNull() || value.IsUndefined())
+                return;
+            int order = (value, found) switch
+            {
+                (_, null) => 0,
+                (JsString text, JsString other) => string.CompareOrdinal(text.ToString(), other.ToString()),
+                _ => TypeConverter.ToNumber(value).CompareTo(TypeConverter.ToNumber(found)),
+            };
+            if (found is null || (isMax ? order > 0 : order < 0))
+                found = value;
+        }
+    }
+
+    /// <summary>Replaces <c>{0}</c>, <c>{1}</c>, … in a text by arguments; what is null or missing is nothing.</summary>
+    /// <exception cref="ScriptException">The result would be too long.</exception>
+    private static JsString Format(JsValue self, JsValue[] arguments, int mostCharacters)
+    {
+        string pattern = Text(self, "format", "what it is called on");
+        var text = new StringBuilder();
+        for (int at = 0; at < pattern.Length;)
+        {
+            int end = at + 1;
+            while (pattern[at] == '{' && end < pattern.Length && char.IsAsciiDigit(pattern[end]))
+                end++;
+            if (end > at + 1
+                && end < pattern.Length
+                && pattern[end] == '}'
+                && int.TryParse(pattern.AsSpan(at + 1, end - at - 1), NumberStyles.None, CultureInfo.InvariantCulture, out int place)
+                && place < arguments.Length)
+            {
+                JsValue value = arguments[place];
+                text.Append(value.IsNull() || value.IsUndefined() ? "" : TypeConverter.ToString(value));
+                at = end + 1;
+            }
+            else
+            {
+                text.Append(pattern[at++]);
+            }
+
+            if (text.Length > mostCharacters)
+                throw new ScriptException($"'format' would make a text of more than {mostCharacters:N0} characters.");
+        }
+
+        return new JsString(text.ToString());
+    }
 
     private static void Define(Engine engine, string name, int parameters, Func<JsValue[], JsValue> function) =>
         engine.SetValue(name, new ClrFunction(engine, name, (_, arguments) => function(arguments), parameters));

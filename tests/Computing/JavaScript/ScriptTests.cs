@@ -44,6 +44,10 @@ public sealed class ScriptTests
             + "\"t\":[\"1.0\",\"1152921504606846977\",\"2.50\",\"true\",true,null]}")]
     [InlineData("this.t = scalarToRawString(load('b/1'), x => x.x);", "{}", """{"t":"42"}""")]
     [InlineData("this.a = 2; this.t = scalarToRawString(this, x => x.a);", """{"a":1.0}""", """{"a":2,"t":"2"}""")]
+    [InlineData("this.t = '{0}, {1}{9}'.format(this.a, 2.5, 'x')", """{"a":"Ann"}""", """{"a":"Ann","t":"Ann, 2.5{9}"}""")]
+    [InlineData("this.t = '{1} {{0}} {x}{0'.format('{1}', null)", "{}", """{"t":" {{1}} {x}{0"}""")]
+    [InlineData("this.t = [Raven_Max(3, 20), Raven_Min([3, null, 20]), Raven_Max('b', 'a'), Raven_Min([])]", "{}",
+        """{"t":[20,3,"b",null]}""")]
     [InlineData("this.t = convertJsTimeToTimeSpanString(90061001);", "{}", """{"t":"1.01:01:01.0010000"}""")]
     [InlineData(
         "archived.archiveAt(this, '2030-01-01'); this.n = counterNamesFor(this).concat(attachmentsFor(this), "
@@ -97,6 +101,7 @@ public sealed class ScriptTests
     [InlineData("put('a', 1);", "no object")]
     [InlineData("load(5);", "'load' wants the id")]
     [InlineData("spatial.distance(1, 2, 3, 4, 'feet');", "'kilometers' or 'miles'")]
+    [InlineData("'{0}{0}'.format('x'.repeat(1000000));", "'format' would make a text")]
     [InlineData("convertJsTimeToTimeSpanString('1');", "milliseconds")]
     [InlineData("archived.archiveAt('users/1', '2030-01-01');", "no document")]
     public void A_script_that_goes_too_far_ends_itself_and_nothing_else(string script, string reason)
