@@ -24,6 +24,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     private static readonly byte[] _timeSeries = Encoding.UTF8.GetBytes(TimeSeriesConfiguration.SettingName);
 
+    /// <summary>The keys of the settings of programs that stay as they are.</summary>
+    private readonly byte[][] _kept =
+    [
+        .. options.KeptSettings.Select(
+            static name => KindKey.OfName(Kind.Setting, default, Encoding.UTF8.GetBytes(DatabaseSettings.Prefix + name))),
+    ];
+
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
@@ -113,6 +120,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         Kind kind = KindKey.KindOf(key.Span);
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
+            return false;
+        if (kind == Kind.Setting && (!SettingReader.CanRead(item) || _kept.Any(kept => item.Key.Span.SequenceEqual(kept))))
             return false;
 
         Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null
