@@ -144,12 +144,26 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
+        if (kind == Kind.Attachment)
+            CheckSize(item);
         // the document may still be in the buffer of the bulk insert
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
         using var batch = new WriteBatch(database.Options);
         // the result of the only command
         return ((RestoredResult)(await database.WriteAsync(batch.Restore(item, _hereUpTo), cancellationToken)
             .ConfigureAwait(false))[0].Beside!).IsTaken;
+    }
+
+    /// <summary>Throws if the content that is here has another size than the attachment says.</summary>
+    private void CheckSize(RestoredKind item)
+    {
+        var attachment = new AttachmentRecord(item.Value.Span);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (snapshot.Kinds.ContentSize(attachment.Hash) is { } size && size != attachment.SizeBytes)
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The backup is damaged: the attachment '{Encoding.UTF8.GetString(item.Name.Span)}' has "
+                    + $"{attachment.SizeBytes:N0} bytes there, and its content has {size:N0}. Take another copy.");
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;
