@@ -1,3 +1,4 @@
+using Microsoft.Net.Http.Headers;
 using Treepie.Server.Databases;
 
 namespace Treepie.Server.Http;
@@ -47,7 +48,6 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
         headers["Raven-Server-Version"] = ProductVersion.Protocol;
         headers.XContentTypeOptions = "nosniff";
         headers["Cross-Origin-Resource-Policy"] = "same-origin";
-    }
         // Whatever was stored here, a browser that shows it runs no script with the rights of who looks at it.
         headers.ContentSecurityPolicy = "sandbox; default-src 'none'";
     }
@@ -62,6 +62,7 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
             "Attachment-Hash", "Attachment-Size"
         ])
             response.Headers.Remove(name);
+    }
 
     private async Task FailAsync(HttpServerRequest request, Exception exception)
     {
@@ -87,6 +88,7 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
             return;
         }
 
+        TakeBack(http.Response);
         await answer.WriteAsync(request).ConfigureAwait(false);
         await request.Output.FlushAsync(CancellationToken.None).ConfigureAwait(false);
     }
