@@ -95,7 +95,8 @@ internal static class SmugglerEndpoints
         long id = request.Number("operationId", 0);
         Operation operation = (id == 0 ? owner.Begin(request.Client.Identity) : owner.TryBegin(id, request.Client.Identity))
             ?? throw WireException.BadRequest(
-                $"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+                $"An operation with the number {id} has begun before, or somebody else has drawn it. Take a new one from "
+                    + "operations/next-operation-id.");
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
         try
         {
