@@ -98,6 +98,8 @@ public sealed class RefusedPlacesTests : IDisposable
     [InlineData("place\\..\\x")]
     [InlineData("Place")]
     [InlineData("placebo")]
+    [InlineData("place/D:/other")]
+    [InlineData("place/a:b")]
     [InlineData("{0}/../other")]
     [InlineData("{0}bo")]
     [InlineData("/")]
