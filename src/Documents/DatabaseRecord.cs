@@ -81,21 +81,17 @@ public sealed record DatabaseRecord
     {
         var lifecycle = new Dictionary<LifecycleTask, LifecycleSettings>();
         foreach (LifecycleTask task in Enum.GetValues<LifecycleTask>())
-            if (stored.TryGetValue(LifecycleSettings.NameOf(task), out byte[]? json))
-                lifecycle[task] = LifecycleSettings.FromJson(json);
+            if (SettingReader.Read(
+                stored.GetValueOrDefault(LifecycleSettings.NameOf(task)),
+                json => LifecycleSettings.FromJson(json, task)) is { } settings)
+                lifecycle[task] = settings;
         return new DatabaseRecord
         {
             Etag = EtagOf(stored),
             Lifecycle = lifecycle,
-            Revisions = stored.TryGetValue(RevisionsConfiguration.SettingName, out byte[]? revisions)
-                ? RevisionsConfiguration.FromJson(revisions)
-                : null,
-            TimeSeries = stored.TryGetValue(TimeSeriesConfiguration.SettingName, out byte[]? series)
-                ? TimeSeriesConfiguration.FromJson(series)
-                : null,
-            Compression = stored.TryGetValue(DocumentCompressionConfiguration.SettingName, out byte[]? compression)
-                ? DocumentCompressionConfiguration.FromJson(compression)
-                : null,
+            Revisions = Read(RevisionsConfiguration.SettingName, RevisionsConfiguration.FromJson),
+            TimeSeries = Read(TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.FromJson),
+            Compression = Read(DocumentCompressionConfiguration.SettingName, DocumentCompressionConfiguration.FromJson),
             Analyzers = [.. Code(CustomAnalyzers.SettingName).Select(static one => new AnalyzerDefinition(one.Name, one.Code))],
             Sorters = [.. Code(DatabaseSorters.SettingName).Select(static one => new SorterDefinition(one.Name, one.Code))],
             Settings = stored.Where(static one => one.Key.StartsWith(DatabaseSettings.Prefix, StringComparison.Ordinal))
@@ -104,7 +100,11 @@ public sealed record DatabaseRecord
         };
 
         IReadOnlyList<(string Name, string Code)> Code(string name) =>
-            stored.TryGetValue(name, out byte[]? json) ? NamedCode.FromJson(json).All : [];
+            Read(name, NamedCode.FromJson)?.All ?? [];
+
+        T? Read<T>(string name, Func<ReadOnlyMemory<byte>, T> read)
+            where T : class =>
+            SettingReader.Read(stored.GetValueOrDefault(name), read);
     }
 
     /// <summary>Returns the stored settings, by name.</summary>

@@ -69,8 +69,9 @@ public sealed record ServerLimits
     public int MaxBulkInsertsPerClient { get; init; } = 64;
 
     /// <summary>
-    /// The maximum time that a bulk insert may take to send an item, or 64 KiB of one; beyond: 408. Clients send a heartbeat,
-    /// which counts as an item, every 40 seconds. Default: five minutes.
+    /// The maximum time that a bulk insert may take to send an item, or 64 KiB of one, and that an import or an uploaded restore
+    /// may send nothing; beyond: 408. Clients of bulk inserts send a heartbeat, which counts as an item, every 40 seconds.
+    /// Default: five minutes.
     /// </summary>
     public TimeSpan BulkInsertIdleTimeout { get; init; } = TimeSpan.FromMinutes(5);
 

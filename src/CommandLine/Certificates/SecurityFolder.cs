@@ -77,6 +77,13 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
             if (serverKey is null || adminKey is null)
                 throw new CryptographicException("The keys are not of the kind that 'treepie secure' makes.");
 
+            // Servers recognize a renewal by its later end, and no certificate outlasts its authority.
+            if (authority.Certificate.NotAfter <= admin.NotAfter)
+                throw new UsageException(
+                    $"Nothing was renewed: the certificate in '{AdminPem}' is valid until {admin.NotAfter:u}, when the authority "
+                    + $"in '{Authority}' ends, so a new one could not end later, and a running server would not know it. To "
+                    + "begin anew, move the folder away.");
+
             Issue(authority, names ?? NamesOf(server), serverKey, adminKey, admin.NotAfter);
         }
         catch (Exception exception) when (exception is CryptographicException or IOException or ArgumentException)

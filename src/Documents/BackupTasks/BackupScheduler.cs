@@ -403,15 +403,19 @@ public sealed class BackupScheduler : IAsyncDisposable
         record.Home != database.DataDirectory && !record.Task.IsDisabled;
 
     /// <summary>Returns the runs that are due now, and when the next is due.</summary>
+    [SuppressMessage(
+        "Design", "CA1031", Justification = "Whatever is wrong with one database, the backups of the others go on.")]
     private List<ScheduledRun> FindDue(out DateTime? next)
     {
         var due = new List<ScheduledRun>();
         next = null;
         DateTime now = _clock.GetUtcNow().UtcDateTime;
-        foreach (string name in _source.Names.Where(_source.MayHaveTasks))
+        foreach (string name in _source.Names)
         {
             try
             {
+                if (!_source.MayHaveTasks(name))
+                    continue;
                 foreach (BackupTaskInfo info in List(name))
                 {
                     if (info.IsRunning || info.Next is not { } coming)
@@ -426,7 +430,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             {
                 // closed meanwhile; its tasks are read when it is open again
             }
-            catch (Exception error) when (IsOurs(error))
+            catch (Exception error)
             {
                 Warn?.Invoke($"The backup tasks of database '{name}' cannot be read: {error.Message}");
             }
@@ -434,9 +438,6 @@ public sealed class BackupScheduler : IAsyncDisposable
 
         return due;
     }
-
-    private static bool IsOurs(Exception error) =>
-        error.GetType().Namespace?.StartsWith("Treepie", StringComparison.Ordinal) == true;
 
     [SuppressMessage(
         "Design", "CA1031", Justification = "Whatever a run fails with is told and kept; the next one has its own chance.")]
@@ -462,11 +463,22 @@ public sealed class BackupScheduler : IAsyncDisposable
         }
     }
 
+    [SuppressMessage("Design", "CA1031", Justification = "Nothing but a stop may end the loop: all backups depend on it.")]
     private async Task LoopAsync()
     {
         while (!_stop.IsCancellationRequested)
         {
-            List<ScheduledRun> due = FindDue(out DateTime? next);
+            List<ScheduledRun> due = [];
+            DateTime? next = null;
+            try
+            {
+                due = FindDue(out next);
+            }
+            catch (Exception error)
+            {
+                Warn?.Invoke($"The backup tasks of the databases cannot be read: {error.Message}");
+            }
+
             foreach (ScheduledRun run in due)
             {
                 Task work = RunScheduledAsync(run, _stop.Token);

@@ -347,7 +347,9 @@ internal sealed class BackupTaskRun(
         catch
         {
             using var stop = new CancellationTokenSource(_longestCleaning, clock);
-            await DeleteAsync(name, [.. _begun], new BackupCards(), stop.Token).ConfigureAwait(false);
+            var cards = new BackupCards();
+            foreach ((BackupDestination destination, _) in _places.Where(place => _begun.Contains(place.Address)))
+                await TryDeleteAsync(name, destination, cards, stop.Token).ConfigureAwait(false);
             throw;
         }
     }
@@ -504,48 +506,60 @@ internal sealed class BackupTaskRun(
     {
         var kept = all.ToList();
         var deleted = new List<string>();
-        IReadOnlyList<KeptBackup> deletable = Retention.Deletable(
-            all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime);
-        if (deletable.Count == 0)
-            return (kept, deleted);
-
+        DateTime now = clock.GetUtcNow().UtcDateTime;
         var cards = new BackupCards();
-        await DeleteLogsAsync(all.Except(deletable).First().Object, cards, deleted, cancellationToken).ConfigureAwait(false);
-        foreach (KeptBackup old in deletable)
+        foreach ((BackupDestination destination, string address) in _places)
         {
-            string[] left = await DeleteAsync(
-                old.Object, [.. old.Addresses, .. old.Unproven], cards, cancellationToken).ConfigureAwait(false);
-            int at = kept.IndexOf(old);
-            if (left.Length > 0)
-            {
-                kept[at] = old with
-                {
-                    Addresses = [.. left.Intersect(old.Addresses)],
-                    Unproven = [.. left.Intersect(old.Unproven)]
-                };
+            List<KeptBackup> here = kept.FindAll(backup => backup.Addresses.Contains(address));
+            IReadOnlyList<KeptBackup> deletable = Retention.Deletable(here, task.KeepFor, task.KeepAtLeast, now);
+            foreach (KeptBackup old in kept.FindAll(backup => backup.Unproven.Contains(address) && IsOld(backup)))
+                if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
+                    kept[kept.IndexOf(old)] = old with { Unproven = [.. old.Unproven.Where(other => other != address)] };
+            if (deletable.Count == 0)
                 continue;
-            }
 
-            kept.RemoveAt(at);
-            deleted.Add(old.Object);
+            await DeleteLogsAsync(
+                here.Except(deletable).First().Object, destination, address, cards, deleted, cancellationToken)
+                .ConfigureAwait(false);
+            foreach (KeptBackup old in deletable)
+                if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
+                    kept[kept.IndexOf(old)] = old with { Addresses = [.. old.Addresses.Where(other => other != address)] };
+        }
+
+        // The last is where the next increment would continue, also if it is nowhere.
+        foreach (KeptBackup gone in kept.SkipLast(1).Where(IsGone).ToList())
+        {
+            kept.Remove(gone);
+            deleted.Add(gone.Object);
         }
 
         return (kept, deleted);
+
+        bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - backup.TakenAt > age;
+
+        bool IsGone(KeptBackup backup) =>
+            IsOld(backup) && !backup.Addresses.Any(IsPlace) && !backup.Unproven.Any(IsPlace);
     }
 
+    /// <summary>Returns whether this is still a destination of the task: objects of others must not be deleted.</summary>
+    private bool IsPlace(string address) => _places.Exists(place => place.Address == address);
+
     /// <summary>
-    /// Deletes log backups older than the first backup that is kept: the states they lead to are either reachable from the
-    /// kept backups or have expired.
+    /// Deletes log backups at a destination that are older than the first backup that is kept there: the states they lead to are
+    /// either reachable from the kept backups or have expired.
     /// </summary>
     private async Task DeleteLogsAsync(
-        string before, BackupCards cards, List<string> deleted, CancellationToken cancellationToken)
+        string before, BackupDestination destination, string address, BackupCards cards, List<string> deleted,
+        CancellationToken cancellationToken)
     {
         if (task.Id == 0)
             return;
         var changed = new List<KeptLog>();
         foreach (KeptLog old in BackupTaskStore.Of(lease.Database).ListLogs(task.Id, before).Reverse())
         {
-            string[] left = await DeleteAsync(old.Object, old.Addresses, cards, cancellationToken).ConfigureAwait(false);
+            bool isHere = old.Addresses.Contains(address)
+                && !await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false);
+            string[] left = [.. old.Addresses.Where(other => IsPlace(other) && (isHere || other != address))];
             changed.Add(old with { Addresses = left });
             if (left.Length == 0)
                 deleted.Add(old.Object);
@@ -555,27 +569,20 @@ internal sealed class BackupTaskRun(
             await BackupTaskStore.Of(lease.Database).PutLogsAsync(task.Id, changed).ConfigureAwait(false);
     }
 
-    /// <summary>Deletes an object and its cards from its destinations; returns the destinations where that failed.</summary>
-    private async Task<string[]> DeleteAsync(
-        string name, IReadOnlyList<string> addresses, BackupCards cards, CancellationToken cancellationToken)
+    /// <summary>Deletes an object and its cards from a destination; returns whether it succeeded.</summary>
+    private static async Task<bool> TryDeleteAsync(
+        string name, BackupDestination destination, BackupCards cards, CancellationToken cancellationToken)
     {
-        var left = new List<string>();
-        foreach (string address in addresses)
+        try
         {
-            if (_places.Find(place => place.Address == address).Destination is not { } destination)
-                continue; // no longer a destination of this task: its objects must not be deleted
-            try
-            {
-                foreach (string card in await cards.OfAsync(destination, name, cancellationToken).ConfigureAwait(false))
-                    await destination.DeleteAsync(card, cancellationToken).ConfigureAwait(false);
-                await destination.DeleteAsync(name, cancellationToken).ConfigureAwait(false);
-            }
-            catch (Exception error) when (error is DestinationException or OperationCanceledException)
-            {
-                left.Add(address);
-            }
+            foreach (string card in await cards.OfAsync(destination, name, cancellationToken).ConfigureAwait(false))
+                await destination.DeleteAsync(card, cancellationToken).ConfigureAwait(false);
+            await destination.DeleteAsync(name, cancellationToken).ConfigureAwait(false);
+            return true;
         }
-
-        return [.. left];
+        catch (Exception error) when (error is DestinationException or OperationCanceledException)
+        {
+            return false;
+        }
     }
 }

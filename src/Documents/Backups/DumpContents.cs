@@ -16,8 +16,14 @@ internal sealed class DumpContents
     /// <summary>The number of unused contents.</summary>
     public int Unused => _contents.Count - _used.Count;
 
-    /// <summary>Returns whether a content has been read.</summary>
-    public bool Contains(string named) => _contents.ContainsKey(named);
+    /// <summary>
+    /// Returns whether the content of an attachment has been read with the size that the attachment has; if it has not been read,
+    /// whether it need not be in the dump.
+    /// </summary>
+    public bool Fits(AttachmentRecord attachment, bool isRequired) =>
+        _contents.TryGetValue(Convert.ToBase64String(attachment.Hash), out (byte[] Hash, long Size) content)
+            ? content.Size == attachment.SizeBytes
+            : !isRequired;
 
     /// <summary>Returns the content of an attachment and marks it as used; false if it has not been read.</summary>
     public bool TryUse(string named, out (byte[] Hash, long Size) content)

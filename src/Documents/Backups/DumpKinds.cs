@@ -197,10 +197,12 @@ internal static class DumpKinds
         byte[] hash = json.GetProperty("Hash"u8).GetBytesFromBase64();
         if (hash.Length != ContentRecord.HashBytes)
             throw new FormatException("the hash of an attachment is none");
+        string type = DumpJson.Text(json, "ContentType");
+        KindNames.EncodeType("of the backup", type); // validates it
         RestoredKind read = Attachment(
             DumpJson.Text(json, "DocId"),
             new DumpedAttachment(
-                DumpJson.Text(json, "Name"), "", DumpJson.Text(json, "ContentType"), json.GetProperty("Size"u8).GetInt64()),
+                DumpJson.Text(json, "Name"), "", type, json.GetProperty("Size"u8).GetInt64()),
             hash, 0, 0);
         yield return (read.Key.ToArray(), read.Name.ToArray(), read.Value.ToArray());
     }

@@ -37,9 +37,9 @@ internal static class DumpRecord
         json.WriteString("DatabaseName"u8, name);
         foreach ((LifecycleTask task, string member, string frequency) in _tasks)
         {
-            if (snapshot.Setting(LifecycleSettings.NameOf(task)) is not { } stored)
+            if (SettingReader.Read(
+                snapshot, LifecycleSettings.NameOf(task), stored => LifecycleSettings.FromJson(stored, task)) is not { } settings)
                 continue;
-            var settings = LifecycleSettings.FromJson(stored);
             json.WriteStartObject(member);
             json.WriteBoolean("Disabled"u8, settings.IsDisabled);
             json.WriteNumber(frequency, (long)settings.Frequency.TotalSeconds);
@@ -48,19 +48,23 @@ internal static class DumpRecord
             json.WriteEndObject();
         }
 
-        if (snapshot.Setting(RevisionsConfiguration.SettingName) is { } revisions)
+        if (SettingReader.Read(snapshot, RevisionsConfiguration.SettingName, RevisionsConfiguration.FromJson)?.ToJson()
+            is { } revisions)
         {
             json.WritePropertyName("Revisions"u8);
             json.WriteRawValue(revisions);
         }
 
-        if (snapshot.Setting(TimeSeriesConfiguration.SettingName) is { } series)
+        if (SettingReader.Read(snapshot, TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.FromJson)?.ToJson()
+            is { } series)
         {
             json.WritePropertyName("TimeSeries"u8);
             json.WriteRawValue(series);
         }
 
-        if (snapshot.Setting(DocumentCompressionConfiguration.SettingName) is { } compression)
+        if (SettingReader.Read(
+            snapshot, DocumentCompressionConfiguration.SettingName, DocumentCompressionConfiguration.FromJson)?.ToJson()
+            is { } compression)
         {
             json.WritePropertyName("DocumentsCompression"u8);
             json.WriteRawValue(compression);

@@ -494,11 +494,10 @@ internal sealed class DumpScan
     {
         if (item.Etag <= last || item.Etag > (_header?.LastEtag ?? long.MaxValue))
             throw Damaged(section, $"etag {item.Etag} stands behind {last}, in a database whose last is {_header?.LastEtag}.");
-        if (_header is not null
-            && !item.IsDeleted
+        if (!item.IsDeleted
             && KindKey.KindOf(item.Key.Span) == Kind.Attachment
-            && !_contents.Contains(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
-            throw Damaged(section, "the content of an attachment is missing.");
+            && !_contents.Fits(new AttachmentRecord(item.Value.Span), isRequired: _header is not null))
+            throw Damaged(section, "the content of an attachment is missing, or has another size.");
         Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
         return item.Etag;

@@ -24,6 +24,11 @@ public sealed record ImportOptions
     public bool SkipRevisionCreation { get; init; }
 
     /// <summary>
+    /// The names of settings of programs (<see cref="Database.Settings"/>) that stay as they are, whatever the backup has.
+    /// </summary>
+    public IReadOnlyList<string> KeptSettings { get; init; } = [];
+
+    /// <summary>
     /// Skips documents that are invalid or exceed a limit, and lists them in the report, instead of failing. Default: false.
     /// </summary>
     public bool SkipInvalidDocuments { get; init; }

@@ -24,6 +24,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     private static readonly byte[] _timeSeries = Encoding.UTF8.GetBytes(TimeSeriesConfiguration.SettingName);
 
+    /// <summary>The keys of the settings of programs that stay as they are.</summary>
+    private readonly byte[][] _kept =
+    [
+        .. options.KeptSettings.Select(
+            static name => KindKey.OfName(Kind.Setting, default, Encoding.UTF8.GetBytes(DatabaseSettings.Prefix + name))),
+    ];
+
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
@@ -117,6 +124,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
+        if (kind == Kind.Setting && (!SettingReader.CanRead(item) || _kept.Any(kept => item.Key.Span.SequenceEqual(kept))))
+            return false;
 
         Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null
             : item.Name.Span.SequenceEqual(_analyzers) ? database.Indexes.Analyzers.Merge
@@ -138,12 +147,26 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
+        if (kind == Kind.Attachment)
+            CheckSize(item);
         // the document may still be in the buffer of the bulk insert
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
         using var batch = new WriteBatch(database.Options);
         // the result of the only command
         return ((RestoredResult)(await database.WriteAsync(batch.Restore(item, _hereUpTo), cancellationToken)
             .ConfigureAwait(false))[0].Beside!).IsTaken;
+    }
+
+    /// <summary>Throws if the content that is here has another size than the attachment says.</summary>
+    private void CheckSize(RestoredKind item)
+    {
+        var attachment = new AttachmentRecord(item.Value.Span);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (snapshot.Kinds.ContentSize(attachment.Hash) is { } size && size != attachment.SizeBytes)
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The backup is damaged: the attachment '{Encoding.UTF8.GetString(item.Name.Span)}' has "
+                    + $"{attachment.SizeBytes:N0} bytes there, and its content has {size:N0}. Take another copy.");
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;

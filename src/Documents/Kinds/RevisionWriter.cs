@@ -18,7 +18,7 @@ internal sealed class RevisionWriter
         _host = host;
         byte[] key = KindKey.Of(Kind.Setting, default, Encoding.UTF8.GetBytes(RevisionsConfiguration.SettingName));
         if (host.Kinds.TryGet(key, out KindRecord record))
-            _configuration = RevisionsConfiguration.FromJson(record.Value.ToArray());
+            _configuration = SettingReader.Read(record.Value.ToArray(), RevisionsConfiguration.FromJson);
         HasAny = host.Kinds.Items.Count(Kind.Revision) > 0;
     }
 
@@ -34,7 +34,7 @@ internal sealed class RevisionWriter
         {
             byte[] name = Encoding.UTF8.GetBytes(DocumentCompressionConfiguration.SettingName);
             return _packs ??= _host.Kinds.TryGet(KindKey.Of(Kind.Setting, default, name), out KindRecord record)
-                && DocumentCompressionConfiguration.FromJson(record.Value.ToArray()).Revisions;
+                && SettingReader.Read(record.Value.ToArray(), DocumentCompressionConfiguration.FromJson)?.Revisions == true;
         }
     }
 

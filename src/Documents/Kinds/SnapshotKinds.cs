@@ -80,7 +80,12 @@ public static class SnapshotKinds
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         ArgumentNullException.ThrowIfNull(attachment);
-        return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
+        ReadOnlySpan<byte> part = snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
+        return part.IsEmpty && offset < attachment.SizeBytes // who reads up to the size would never come to an end
+            ? throw new Storage.CorruptionException(
+                $"The attachment '{attachment.Name}' of '{attachment.DocumentId}' should have {attachment.SizeBytes:N0} bytes, "
+                    + $"and its content ends at {offset:N0}. Store the attachment again, or restore a backup.")
+            : part;
     }
 
     /// <summary>Returns the entries of a time series within a range, both ends included, in time order.</summary>

@@ -97,9 +97,8 @@ public static class SnapshotRevisions
     public static RevisionsConfiguration? RevisionsConfiguration(this DatabaseSnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return snapshot.Setting(Treepie.Kinds.RevisionsConfiguration.SettingName) is { } json
-            ? Treepie.Kinds.RevisionsConfiguration.FromJson(json)
-            : null;
+        return SettingReader.Read(
+            snapshot, Treepie.Kinds.RevisionsConfiguration.SettingName, Treepie.Kinds.RevisionsConfiguration.FromJson);
     }
 
     private static List<byte[]> Keys(DatabaseSnapshot snapshot, string documentId)

@@ -46,7 +46,8 @@ public sealed class DocumentLifecycle : IDisposable
     public LifecycleSettings? Get(LifecycleTask task)
     {
         using DatabaseSnapshot snapshot = _host.BeginRead();
-        return snapshot.Setting(LifecycleSettings.NameOf(task)) is { } json ? LifecycleSettings.FromJson(json) : null;
+        return SettingReader.Read(
+            snapshot, LifecycleSettings.NameOf(task), json => LifecycleSettings.FromJson(json, task));
     }
 
     /// <summary>Sets or, with null, removes the settings of a task; completes when the change is durable.</summary>

@@ -50,14 +50,16 @@ public sealed record LifecycleSettings
         json.WriteEndObject();
     });
 
-    internal static LifecycleSettings FromJson(ReadOnlyMemory<byte> bytes)
+    internal static LifecycleSettings FromJson(ReadOnlyMemory<byte> bytes, LifecycleTask task)
     {
         using var json = JsonDocument.Parse(bytes);
-        return new LifecycleSettings
+        var settings = new LifecycleSettings
         {
             IsDisabled = json.RootElement.GetProperty("Disabled"u8).GetBoolean(),
             Frequency = TimeSpan.FromSeconds(json.RootElement.GetProperty("FrequencySeconds"u8).GetInt64()),
             MaxItemsPerRun = json.RootElement.TryGetProperty("MaxItems"u8, out JsonElement most) ? most.GetInt64() : null,
         };
+        settings.Validate(task);
+        return settings;
     }
 }

@@ -43,9 +43,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         get
         {
             using DatabaseSnapshot snapshot = _host.BeginRead();
-            return snapshot.Setting(TimeSeriesConfiguration.SettingName) is { } json
-                ? TimeSeriesConfiguration.FromJson(json)
-                : null;
+            return SettingReader.Read(snapshot, TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.FromJson);
         }
     }
 

@@ -130,7 +130,7 @@ public sealed class DocumentCompression : IDisposable
     private static byte[]? Stored(DatabaseSnapshot snapshot) => snapshot.Setting(DocumentCompressionConfiguration.SettingName);
 
     private static DocumentCompressionConfiguration? Read(DatabaseSnapshot snapshot) =>
-        Stored(snapshot) is { } json ? DocumentCompressionConfiguration.FromJson(json) : null;
+        SettingReader.Read(snapshot, DocumentCompressionConfiguration.SettingName, DocumentCompressionConfiguration.FromJson);
 
     private async Task<CompressionReport> PackAllAsync(
         IProgress<CompressionReport>? progress, CancellationToken cancellationToken)

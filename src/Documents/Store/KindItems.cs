@@ -57,6 +57,12 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     /// <summary>The number of distinct attachment contents.</summary>
     public long ContentCount => find(TreeNames.ContentsByHash)?.Count ?? 0;
 
+    /// <summary>Returns the size of a content in bytes; null if there is none with this hash.</summary>
+    public long? ContentSize(ReadOnlySpan<byte> hash) =>
+        find(TreeNames.ContentsByHash) is { } byHash && byHash.TryGet(hash, out ReadOnlySpan<byte> value)
+            ? ContentRecord.Read(value).SizeBytes
+            : null;
+
     /// <summary>Returns the contiguous part of a content that starts at an offset; empty at its end.</summary>
     public ReadOnlySpan<byte> Content(ReadOnlySpan<byte> hash, long offset)
     {

@@ -93,10 +93,11 @@ internal sealed class AllowedPlaces : DestinationProvider
         if (!_places.TryGetValue(parts[0], out string? place))
             throw NotAllowed();
         foreach (string part in parts.AsSpan(1))
-            if (part.Length == 0 || part[0] == '.' || part.AsSpan().ContainsAny('\\', '?', '\0'))
+            // A colon is a drive or a stream of a file on Windows.
+            if (part.Length == 0 || part[0] == '.' || part.AsSpan().ContainsAny("\\?:\0"))
                 throw Refused(
-                    "What follows the name of a folder are names of folders below it, which neither are empty nor begin with a "
-                        + "dot.");
+                    "What follows the name of a folder are names of folders below it, which are not empty, do not begin with a "
+                        + "dot and hold none of \\ ? :.");
 
         string below = string.Join('/', parts.AsSpan(1)!);
         if (!IsAddress(place))

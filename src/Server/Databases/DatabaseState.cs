@@ -12,7 +12,12 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
     /// <summary>The name of the setting that holds it.</summary>
     public const string SettingName = "state";
 
-    /// <summary>Returns the state of a database.</summary>
+    private static DatabaseState New { get; } = new(false, DatabaseLock.Unlock);
+
+    /// <summary>
+    /// Returns the state of a database; that of a new one if what is stored cannot be read, because otherwise the database could
+    /// neither be entered nor enabled nor deleted.
+    /// </summary>
     public static DatabaseState Of(Database database) => Of(database.Settings.Get(SettingName));
 
     /// <summary>Returns the settings of a record with the state changed.</summary>
@@ -27,12 +32,20 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
 
     private static DatabaseState Of(ReadOnlyMemory<byte>? stored)
     {
-        if (stored is not { } json)
-            return new DatabaseState(false, DatabaseLock.Unlock);
-        using var parsed = JsonDocument.Parse(json);
-        return new DatabaseState(
-            parsed.RootElement.GetProperty("Disabled").GetBoolean(),
-            Enum.Parse<DatabaseLock>(parsed.RootElement.GetProperty("LockMode").GetString() ?? ""));
+        try
+        {
+            using JsonDocument? parsed = stored is { } json ? JsonDocument.Parse(json) : null;
+            return parsed is { RootElement: { ValueKind: JsonValueKind.Object } state }
+                ? new DatabaseState(
+                    state.TryGetProperty("Disabled", out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True,
+                    state.TryGetProperty("LockMode", out JsonElement mode) && mode.ValueKind == JsonValueKind.String
+                        && Enum.TryParse(mode.GetString(), out DatabaseLock known) ? known : DatabaseLock.Unlock)
+                : New;
+        }
+        catch (JsonException)
+        {
+            return New;
+        }
     }
 
     /// <summary>Puts the state into the settings of a record; the one of a new database is not stored.</summary>

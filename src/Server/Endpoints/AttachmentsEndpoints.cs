@@ -171,7 +171,8 @@ internal static class AttachmentsEndpoints
         if (isPart)
             response.Headers.ContentRange = string.Create(
                 CultureInfo.InvariantCulture, $"bytes {from}-{to - 1}/{attachment.SizeBytes}");
-        response.ContentType = attachment.ContentType.Length > 0 ? attachment.ContentType : "application/octet-stream";
+        response.ContentType = IsSendable(attachment.ContentType) ? attachment.ContentType : "application/octet-stream";
+        response.Headers.ContentDisposition = "attachment"; // it may be a page with a script, from whoever may write here
         response.Headers.AcceptRanges = "bytes";
         response.Headers.XContentTypeOptions = "nosniff";
         request.SetHeader("Attachment-Hash", attachment.Hash);
@@ -192,6 +193,10 @@ internal static class AttachmentsEndpoints
             || (EntityTagHeaderValue.TryParseList([text], out IList<EntityTagHeaderValue>? tags)
                 && tags.Any(tag => tag.Tag.AsSpan().Trim('"').SequenceEqual(changeVector) && !(isStrong && tag.IsWeak))));
 
+    /// <summary>Returns whether a content type that a client stored can be a header.</summary>
+    private static bool IsSendable(string contentType) =>
+        contentType.Length > 0 && contentType.All(static c => c is >= ' ' and < '\u007f');
+
     private static async Task SendAsync(
         HttpServerRequest request, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, long to)
     {
@@ -199,6 +204,7 @@ internal static class AttachmentsEndpoints
             request.BecomeStream();
         while (from < to)
         {
+            request.Aborted.ThrowIfCancellationRequested(); // a flush with room in its buffer does not look
             from += Write(request.Output, snapshot, attachment, from, (int)Math.Min(to - from, WriteBytes));
             snapshot.ReleasePages(); // the response buffer has a copy
             await request.Output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);

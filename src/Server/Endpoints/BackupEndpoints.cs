@@ -34,9 +34,17 @@ internal static class BackupEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument json = WireJson.ParseObject(body, "a periodic backup configuration");
-        BackupTask task = BackupTaskReader.Read(json.RootElement, defaultName: "Backup");
+        BackupTask task = Read(request, json.RootElement, defaultName: "Backup");
         long id = await request.Server.Backups.Scheduler.PutAsync(database.Name, task, request.Aborted).ConfigureAwait(false);
         await WriteTaskIdAsync(request, id, StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    private static BackupTask Read(HttpServerRequest request, JsonElement json, string defaultName)
+    {
+        BackupTask task = BackupTaskReader.Read(json, defaultName);
+        if (task.Key is not null || task.Destinations.Any(static place => place.SecretKey is not null))
+            SecretTransport.Require(request.Http);
+        return task;
     }
 
     private static Task Run(HttpServerRequest request, Database database)
@@ -69,7 +77,7 @@ internal static class BackupEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument json = WireJson.ParseObject(body, "a backup configuration");
-        BackupTask task = BackupTaskReader.Read(json.RootElement, defaultName: "One-time backup");
+        BackupTask task = Read(request, json.RootElement, defaultName: "One-time backup");
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         scheduler.Check(database, task); // before the response, so that errors are returned to the client
         string name = database.Name;

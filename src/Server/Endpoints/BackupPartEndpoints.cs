@@ -32,6 +32,8 @@ internal static class BackupPartEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
         using SmugglerOptions options = SmugglerOptions.Read(body);
+        if (options.Key is not null)
+            SecretTransport.Require(request.Http);
         BackupOptions wanted = ReadWanted(body, options);
         if (!await NextPart.HasChangedAsync(database, wanted).ConfigureAwait(false))
         {

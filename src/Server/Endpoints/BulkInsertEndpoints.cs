@@ -28,7 +28,8 @@ internal static class BulkInsertEndpoints
         var options = new BulkInsertOptions { SkipUnchanged = request.Flag("skipOverwriteIfUnchanged") };
         Operation operation = request.Server.Operations.Of(database.Name).TryBegin(id, request.Client.Identity)
             ?? throw WireException.BadRequest(
-                $"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+                $"An operation with the number {id} has begun before, or somebody else has drawn it. Take a new one from "
+                    + "operations/next-operation-id.");
         try
         {
             PipeReader input = Open(request);

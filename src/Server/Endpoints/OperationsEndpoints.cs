@@ -45,7 +45,7 @@ internal static class OperationsEndpoints
         request.Server.Operations.Of(database.Name);
 
     private static Task NextId(HttpServerRequest request, OperationRegistry operations) =>
-        request.JsonAsync(operations.NextId(), static (json, id) =>
+        request.JsonAsync(operations.NextId(request.Client.Identity), static (json, id) =>
         {
             json.WriteStartObject();
             json.WriteNumber("Id", id);

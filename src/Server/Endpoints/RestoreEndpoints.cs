@@ -154,6 +154,8 @@ internal static class RestoreEndpoints
             null or "" or "Local" => BackupTaskReader.ReadLocal(json.RootElement),
             var other => throw WireException.NotBuilt($"Restoring from '{other}'; there are Local and S3"),
         } ?? BackupTaskReader.ReadDestination(json.RootElement);
+        if (settings.SecretKey is not null)
+            SecretTransport.Require(request.Http);
         using BackupDestination place = request.Server.Backups.Scheduler.OpenPlace(settings);
         IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, null, request.Aborted).ConfigureAwait(false);
         await request.JsonAsync((points, place.Address), static (json, state) =>
@@ -187,6 +189,8 @@ internal static class RestoreEndpoints
     private static PlaceQuery ReadQuery(JsonElement root, HttpServerRequest request)
     {
         DestinationSettings place = ReadPlace(root);
+        if (place.SecretKey is not null)
+            SecretTransport.Require(request.Http);
         request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // report an invalid address now
         DateTime? time = WireJson.Text(root, "StopAtTime", required: false) is not { Length: > 0 } text
             ? null

@@ -45,8 +45,10 @@ internal static class SmugglerEndpoints
             }).ConfigureAwait(false);
     }
 
-    private static Task Import(HttpServerRequest request, Database database) =>
-        RunAsync(
+    private static Task Import(HttpServerRequest request, Database database)
+    {
+        bool maySet = Caller.Of(request).Rights.Suffice(AccessLevel.DatabaseAdmin, database.Name);
+        return RunAsync(
             request, request.Server.Operations.Of(database.Name), "import", request.Server.BulkInserts, async (operation, stop) =>
             {
                 await DumpForm.ReadAsync(
@@ -54,13 +56,14 @@ internal static class SmugglerEndpoints
                     async (options, dump) =>
                     {
                         BackupReport report = await request.Server.Databases
-                            .ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop)
+                            .ImportAsync(database, dump, options.ForImport(maySet), new OperationReporter(operation), stop)
                             .ConfigureAwait(false);
                         operation.Complete(json => ReportJson.WriteImport(json, report));
                     },
                     stop).ConfigureAwait(false);
                 await request.NoContentAsync().ConfigureAwait(false);
             });
+    }
 
     private static Task Restore(HttpServerRequest request)
     {
@@ -92,7 +95,8 @@ internal static class SmugglerEndpoints
         long id = request.Number("operationId", 0);
         Operation operation = (id == 0 ? owner.Begin(request.Client.Identity) : owner.TryBegin(id, request.Client.Identity))
             ?? throw WireException.BadRequest(
-                $"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+                $"An operation with the number {id} has begun before, or somebody else has drawn it. Take a new one from "
+                    + "operations/next-operation-id.");
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
         try
         {

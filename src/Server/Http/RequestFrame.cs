@@ -1,3 +1,4 @@
+using Microsoft.Net.Http.Headers;
 using Treepie.Server.Databases;
 
 namespace Treepie.Server.Http;
@@ -47,6 +48,20 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
         headers["Raven-Server-Version"] = ProductVersion.Protocol;
         headers.XContentTypeOptions = "nosniff";
         headers["Cross-Origin-Resource-Policy"] = "same-origin";
+        // Whatever was stored here, a browser that shows it runs no script with the rights of who looks at it.
+        headers.ContentSecurityPolicy = "sandbox; default-src 'none'";
+    }
+
+    /// <summary>Removes what an endpoint has said about a response that an error takes the place of.</summary>
+    private static void TakeBack(HttpResponse response)
+    {
+        response.ContentLength = null;
+        foreach (string name in (ReadOnlySpan<string>)
+        [
+            HeaderNames.ETag, HeaderNames.ContentRange, HeaderNames.AcceptRanges, HeaderNames.ContentDisposition,
+            "Attachment-Hash", "Attachment-Size"
+        ])
+            response.Headers.Remove(name);
     }
 
     private async Task FailAsync(HttpServerRequest request, Exception exception)
@@ -73,6 +88,7 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
             return;
         }
 
+        TakeBack(http.Response);
         await answer.WriteAsync(request).ConfigureAwait(false);
         await request.Output.FlushAsync(CancellationToken.None).ConfigureAwait(false);
     }

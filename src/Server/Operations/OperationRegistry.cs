@@ -19,16 +19,27 @@ internal sealed class OperationRegistry(int maxRemembered)
     private readonly Dictionary<long, Operation> _operations = [];
     private readonly Queue<long> _begun = [];
     private readonly Queue<(long Id, string? By)> _killedUnbegun = [];
+    private readonly Dictionary<long, string> _drawn = [];
+    private readonly Queue<long> _drawnInOrder = [];
     private long _lastId;
 
     /// <summary>Returns a number that no operation in the registry has.</summary>
-    public long NextId()
+    /// <param name="by">The client that draws it, and that alone can use it; null: anybody can.</param>
+    public long NextId(string? by = null)
     {
         lock (_sync)
         {
             do
                 _lastId++;
             while (_operations.ContainsKey(_lastId)); // a client may have chosen it before
+            if (by is not null)
+            {
+                _drawn[_lastId] = by;
+                _drawnInOrder.Enqueue(_lastId);
+                if (_drawnInOrder.Count > maxRemembered)
+                    _drawn.Remove(_drawnInOrder.Dequeue());
+            }
+
             return _lastId;
         }
     }
@@ -49,13 +60,16 @@ internal sealed class OperationRegistry(int maxRemembered)
 
     /// <summary>
     /// Starts an operation with a number from <see cref="NextId"/> or one chosen by the client; returns null if an operation
-    /// had this number before. An operation that was killed before it was started starts cancelled.
+    /// had this number before, or another client has drawn it. An operation that was killed before it was started starts
+    /// cancelled.
     /// </summary>
     public Operation? TryBegin(long id, string? startedBy = null)
     {
         var operation = new Operation(id) { StartedBy = startedBy };
         lock (_sync)
         {
+            if (_drawn.TryGetValue(id, out string? drawnBy) && startedBy is not null && drawnBy != startedBy)
+                return null;
             if (!_operations.TryAdd(id, operation))
                 return null;
 

@@ -9,7 +9,8 @@ namespace Treepie.Server.Smuggler;
 
 /// <summary>
 /// Reads the form in which clients send a dump: the field <c>importOptions</c>, then the dump as a file, which is streamed
-/// and never stored. Its length and speed are not limited; the elements of the dump are limited individually.
+/// and never stored. Its length is not limited, nor its speed as long as something comes; the elements of the dump are limited
+/// individually.
 /// </summary>
 internal static class DumpForm
 {
@@ -22,7 +23,7 @@ internal static class DumpForm
     public static async Task ReadAsync(
         HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
     {
-        var form = new MultipartReader(BoundaryOf(request.Http.Request), Open(request.Http));
+        var form = new MultipartReader(BoundaryOf(request.Http.Request), Open(request));
         SmugglerOptions options = SmugglerOptions.Default;
         try
         {
@@ -47,13 +48,16 @@ internal static class DumpForm
         throw WireException.BadRequest("The form holds no dump. Nothing was imported.");
     }
 
-    private static CancellableBody Open(HttpContext http)
+    private static CancellableBody Open(HttpServerRequest request)
     {
+        HttpContext http = request.Http;
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null;
         if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
             rate.MinDataRate = null; // committing a batch may take longer than the client is allowed to pause
-        return new CancellableBody(http.Request.BodyReader);
+        // Only the wait for the client counts: one that is gone without a word would hold its place for ever.
+        return new CancellableBody(
+            http.Request.BodyReader, request.Services.Limits.BulkInsertIdleTimeout, request.Services.Clock);
     }
 
     private static string BoundaryOf(HttpRequest request)

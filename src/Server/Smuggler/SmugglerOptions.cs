@@ -3,6 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Treepie.Backups;
 using Treepie.Encryption;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 
 namespace Treepie.Server.Smuggler;
@@ -108,16 +109,20 @@ internal sealed class SmugglerOptions : IDisposable
         return Key is null ? options : options.SealedWith(Key);
     }
 
-    /// <summary>Returns the options for an import.</summary>
-    public ImportOptions ForImport()
+    /// <summary>
+    /// Returns the options for an import. Settings are taken only from those who may set them one by one, and the state of the
+    /// database, which is set by operators, is never that of another database.
+    /// </summary>
+    public ImportOptions ForImport(bool maySet)
     {
         var options = new ImportOptions
         {
-            Content = Content,
+            Content = maySet ? Content : Content & ~BackupContent.Settings,
             Collections = Collections,
             LeftOut = LeftOut,
+            KeptSettings = [DatabaseState.SettingName],
             SkipRevisionCreation = SkipsRevisions,
-            SkipInvalidDocuments = SkipInvalid
+            SkipInvalidDocuments = SkipInvalid,
         };
         return Key is null ? options : options.OpenedWith(Key);
     }

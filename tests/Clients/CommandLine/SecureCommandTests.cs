@@ -1,5 +1,6 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
+using Treepie.CommandLine;
 using Treepie.CommandLine.Certificates;
 using Treepie.Tests.Support;
 
@@ -64,6 +65,22 @@ public sealed class SecureCommandTests : IDisposable
     }
 
     [Fact]
+    public void Where_the_authority_ends_too_soon_for_a_renewal_nothing_is_written()
+    {
+        var clock = new StandingClock();
+        var folder = new SecurityFolder(Data, clock);
+        folder.Create(["localhost"]);
+        clock.Years = 66;
+        folder.Renew(null); // until the authority ends
+        byte[] admin = System.IO.File.ReadAllBytes(File("admin.pem")), server = System.IO.File.ReadAllBytes(File("server.pem"));
+        clock.Years = 67;
+        UsageException error = Assert.Throws<UsageException>(() => folder.Renew(null));
+        Assert.Contains("authority", error.Message, StringComparison.Ordinal);
+        Assert.Equal(admin, System.IO.File.ReadAllBytes(File("admin.pem")));
+        Assert.Equal(server, System.IO.File.ReadAllBytes(File("server.pem")));
+    }
+
+    [Fact]
     public async Task Files_are_for_their_owner_and_those_that_are_there_are_left_alone()
     {
         await CommandLineProcess.SucceedAsync("secure", Data, "--name", "db.example.com", "--name", "192.0.2.7");
@@ -93,7 +110,9 @@ public sealed class SecureCommandTests : IDisposable
 
     private sealed class StandingClock : TimeProvider
     {
-        public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch.AddYears(60);
+        public int Years { get; set; } = 60;
+
+        public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch.AddYears(Years);
     }
 
     private string File(string name) => Path.Combine(Data, "security", name);

@@ -98,6 +98,8 @@ public sealed class RefusedPlacesTests : IDisposable
     [InlineData("place\\..\\x")]
     [InlineData("Place")]
     [InlineData("placebo")]
+    [InlineData("place/D:/other")]
+    [InlineData("place/a:b")]
     [InlineData("{0}/../other")]
     [InlineData("{0}bo")]
     [InlineData("/")]
@@ -105,6 +107,12 @@ public sealed class RefusedPlacesTests : IDisposable
     {
         string allowed = Path.Combine(_directory.Path, "allowed");
         Directory.CreateDirectory(allowed);
+        if (!OperatingSystem.IsWindows()) // where a colon is part of a name, so that these would be found
+        {
+            Directory.CreateDirectory(Path.Combine(allowed, "D:", "other"));
+            Directory.CreateDirectory(Path.Combine(allowed, "a:b"));
+        }
+
         await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = allowed);
         string body = JsonSerializer.Serialize(new { FolderPath = place.Replace("{0}", allowed, StringComparison.Ordinal) });
         await RefusedAsync(server, "admin/restore/points", body);

@@ -176,6 +176,36 @@ public sealed class SecretsEndpointsTests : IDisposable
         }
     }
 
+    [Theory]
+    [InlineData("/databases/db/admin/backup/part", """{"EncryptionKey":"#"}""")]
+    [InlineData("/databases/db/admin/backup", """{"LocalSettings":{"FolderPath":"x"},"BackupEncryptionSettings":{"Key":"#","EncryptionMode":"UseProvidedKey"}}""")]
+    [InlineData("/databases/db/admin/backup", """{"Destinations":[{"Address":"s3://b/x","AccessKey":"a","SecretKey":"b"}]}""")]
+    [InlineData("/databases/db/admin/periodic-backup", """{"FullBackupFrequency":"0 2 * * *","S3Settings":{"BucketName":"b","AwsAccessKey":"a","AwsSecretKey":"b","AwsRegionName":"eu-west-1"}}""")]
+    [InlineData("/admin/restore/points?type=S3", """{"BucketName":"b","AwsAccessKey":"a","AwsSecretKey":"b","AwsRegionName":"eu-west-1"}""")]
+    [InlineData("/admin/backups/list", """{"Type":"S3","Settings":{"BucketName":"b","AwsAccessKey":"a","AwsSecretKey":"b","AwsRegionName":"eu-west-1"}}""")]
+    public async Task Keys_of_backups_and_buckets_travel_over_tls_or_inside_one_machine(string path, string body)
+    {
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseTestServer();
+        builder.Logging.ClearProviders();
+        builder.Services.AddTreepie(options => options.DataDirectory = _directory.Path);
+        await using WebApplication app = builder.Build();
+        app.MapTreepie();
+        app.Services.GetRequiredService<DatabaseCatalog>().Create("db");
+        await app.StartAsync(TestServer.Cancelled);
+        string[] parts = path.Split('?');
+        Microsoft.AspNetCore.Http.HttpContext answer = await app.GetTestServer().SendAsync(http =>
+        {
+            http.Connection.RemoteIpAddress = IPAddress.Parse("192.0.2.7");
+            http.Request.Method = "POST";
+            http.Request.Path = parts[0];
+            http.Request.QueryString = new(parts.Length > 1 ? "?" + parts[1] : "");
+            http.Request.Body = new MemoryStream(
+                Encoding.ASCII.GetBytes(body.Replace("#", NewKey(), StringComparison.Ordinal)));
+        }, TestServer.Cancelled);
+        Assert.Equal(403, answer.Response.StatusCode);
+    }
+
     [Fact]
     public async Task A_program_that_serves_one_database_keeps_its_key_to_itself()
     {

@@ -38,7 +38,7 @@ internal sealed class CustomAnalyzers
 
     /// <summary>Returns the analyzers of a snapshot.</summary>
     public static CustomAnalyzers Of(DatabaseSnapshot snapshot) =>
-        new(snapshot.Setting(SettingName) is { } json ? NamedCode.FromJson(json) : NamedCode.Empty);
+        new(SettingReader.Read(snapshot, SettingName, NamedCode.FromJson) ?? NamedCode.Empty);
 
     /// <summary>Returns the JSON that <see cref="NamedCode.Read"/> reads; null if there are no analyzers.</summary>
     public byte[]? ToJson() => _definitions.ToJson();

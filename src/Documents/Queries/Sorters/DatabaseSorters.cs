@@ -136,7 +136,7 @@ public sealed class DatabaseSorters
             if (TryMake(one.Name, one.Code) is { } order)
                 orders[one.Name] = order;
         if (json is not null)
-            foreach ((string name, string code) in NamedCode.FromJson(json).All)
+            foreach ((string name, string code) in (SettingReader.Read(json, NamedCode.FromJson) ?? NamedCode.Empty).All)
                 if (TryMake(name, code) is { } order)
                     orders[name] = order;
         foreach ((string name, ICustomOrder order) in _ofProgram)
@@ -161,7 +161,7 @@ public sealed class DatabaseSorters
     private static InvalidSorterException TooMany(string name) =>
         new(name, $"a database has at most {MaxCount} sorters. Delete one first.");
 
-    private NamedCode Read() => Setting() is { } json ? NamedCode.FromJson(json) : NamedCode.Empty;
+    private NamedCode Read() => SettingReader.Read(Setting(), NamedCode.FromJson) ?? NamedCode.Empty;
 
     private byte[]? Setting()
     {
