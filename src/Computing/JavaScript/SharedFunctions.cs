@@ -47,8 +47,8 @@ internal static class SharedFunctions
         texts.FastSetProperty(
             "format",
             new PropertyDescriptor(
-                new ClrFunction(engine, "format", (self, arguments) => Format(self, arguments, limits.MaxLength), 1), writable: true,
-                enumerable: false, configurable: true));
+                new ClrFunction(engine, "format", (self, arguments) => Format(self, arguments, limits.MaxLength), 1),
+                writable: true, enumerable: false, configurable: true));
         var spatial = new JsObject(engine);
         spatial.Set("distance", new ClrFunction(engine, "distance", static (_, arguments) => Distance(arguments), 5));
         engine.SetValue("spatial", spatial);
@@ -111,7 +111,8 @@ internal static class SharedFunctions
             if (end > at + 1
                 && end < pattern.Length
                 && pattern[end] == '}'
-                && int.TryParse(pattern.AsSpan(at + 1, end - at - 1), NumberStyles.None, CultureInfo.InvariantCulture, out int place)
+                && int.TryParse(
+                    pattern.AsSpan(at + 1, end - at - 1), NumberStyles.None, CultureInfo.InvariantCulture, out int place)
                 && place < arguments.Length)
             {
                 JsValue value = arguments[place];
