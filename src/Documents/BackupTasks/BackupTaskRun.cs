@@ -99,7 +99,10 @@ internal sealed class BackupTaskRun(
             string[] written = Written();
             var kept = new KeptBackup(
                 name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null,
-                isIncremental) { Unproven = [.. _unproven] };
+                isIncremental)
+            {
+                Unproven = [.. _unproven]
+            };
             (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync(
                 [.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
             return new BackupRunReport

@@ -108,7 +108,7 @@ public sealed record KeptBackup(
     bool IsProven, bool IsIncremental = false)
 {
     /// <summary>The addresses of the destinations to which it was written but where verification failed.</summary>
-    public IReadOnlyList<string> Unproven { get; init; } = [];
+    public IReadOnlyList<string> Unproven { get; init => field = value ?? []; } = []; // older states have none
 }
 
 /// <summary>A state that can be restored.</summary>

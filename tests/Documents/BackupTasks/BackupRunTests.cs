@@ -84,7 +84,7 @@ public sealed class BackupRunTests : IAsyncDisposable
             new CatalogBackupSource(_catalog), new DestinationProviders(_folders), clock);
         long id = await scheduler.PutAsync("shop", Nightly with { Proves = false }, Cancel);
         int done = 0;
-        await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(RunAllAsync)));
+        await Task.WhenAll(Enumerable.Range(0, 4).Select(_ => Task.Run(RunAllAsync, Cancel)));
         Assert.Equal(
             await PartsAsync(Place), scheduler.Find("shop", id)!.State.Kept.Select(static backup => backup.Object).Order());
 
@@ -114,7 +114,7 @@ public sealed class BackupRunTests : IAsyncDisposable
         string[] before = Files(); // with its card
         using var stop = new CancellationTokenSource();
         _folders.Reading = _ => stop.Cancel();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => RunAsync(id, BackupRunKind.Full, stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => RunUntilAsync(id, BackupRunKind.Full, stop.Token));
 
         Assert.Equal([first], await PartsAsync(Place));
         Assert.Equal(before, Files());
@@ -132,7 +132,7 @@ public sealed class BackupRunTests : IAsyncDisposable
         _clock.Now = _clock.Now.AddDays(3);
         using var stop = new CancellationTokenSource();
         _folders.Deleting = _ => stop.Cancel();
-        string second = (await RunAsync(id, BackupRunKind.Full, stop.Token)).Object;
+        string second = (await RunUntilAsync(id, BackupRunKind.Full, stop.Token)).Object;
         Assert.Equal(second, Kept(id)[^1]);
         Assert.Equal(Kept(id), await PartsAsync(Place));
         Assert.Equal(2, Kept(id).Length);
@@ -159,9 +159,21 @@ public sealed class BackupRunTests : IAsyncDisposable
         Assert.InRange(Kept(id).Length, 1, 3);
     }
 
-    private Task<BackupRunReport> RunAsync(long id, BackupRunKind kind) => RunAsync(id, kind, Cancel);
+    [Fact]
+    public void A_state_that_does_not_say_where_backups_are_unproven_has_none()
+    {
+        var kept = new KeptBackup("shop/1", _clock.Now.UtcDateTime, 1, null, 1, [Place], IsProven: true);
+        var record = new BackupTaskRecord(
+            BackupTaskRecord.CurrentFormat, Place, Nightly, new BackupTaskState { Kept = [kept] });
+        string json = Encoding.UTF8.GetString(record.ToJson());
+        string older = json.Replace(",\"Unproven\":[]", "", StringComparison.OrdinalIgnoreCase);
+        Assert.NotEqual(json, older);
+        Assert.Empty(BackupTaskRecord.FromJson(Encoding.UTF8.GetBytes(older)).State.Kept[0].Unproven);
+    }
 
-    private Task<BackupRunReport> RunAsync(long id, BackupRunKind kind, CancellationToken cancellationToken)
+    private Task<BackupRunReport> RunAsync(long id, BackupRunKind kind) => RunUntilAsync(id, kind, Cancel);
+
+    private Task<BackupRunReport> RunUntilAsync(long id, BackupRunKind kind, CancellationToken cancellationToken)
     {
         _clock.Now = _clock.Now.AddMinutes(1);
         return _scheduler.RunAsync("shop", id, kind, cancellationToken: cancellationToken);

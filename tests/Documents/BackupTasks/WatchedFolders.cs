@@ -49,6 +49,10 @@ internal sealed class WatchedFolders : DestinationProvider
             return folder.DeleteAsync(name, cancellationToken);
         }
 
-        protected override void Dispose(bool disposing) => folder.Dispose();
+        protected override void Dispose(bool disposing)
+        {
+            folder.Dispose();
+            base.Dispose(disposing);
+        }
     }
 }
