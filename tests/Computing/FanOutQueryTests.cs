@@ -44,8 +44,11 @@ public sealed class FanOutQueryTests : IDisposable
             using QueryResults page = await _run.Database.QueryAsync(
                 new QueryRequest
                 {
-                    Text = $"from index 'Lines' where Product = 'a' {order}", Start = start, PageSize = 1,
-                    WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience
+                    Text = $"from index 'Lines' where Product = 'a' {order}",
+                    Start = start,
+                    PageSize = 1,
+                    WaitForNonStaleResults = true,
+                    WaitTimeout = Eventually.Patience
                 }, TestContext.Current.CancellationToken);
             found.AddRange(Ids(page));
             start += found.Count - before + page.SkippedResults;
@@ -76,8 +79,10 @@ public sealed class FanOutQueryTests : IDisposable
         using QueryResults results = await _run.Database.QueryAsync(
             new QueryRequest
             {
-                Text = "from index 'Lines' where Product = 'a'", SkipDuplicateChecking = true,
-                WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience
+                Text = "from index 'Lines' where Product = 'a'",
+                SkipDuplicateChecking = true,
+                WaitForNonStaleResults = true,
+                WaitTimeout = Eventually.Patience
             }, TestContext.Current.CancellationToken);
         Assert.Equal((6, 0L), (Ids(results).Count, results.SkippedResults));
         Assert.Equal(6, (await _run.AskAsync("from index 'Lines' where Product = 'a' select Price")).Count);

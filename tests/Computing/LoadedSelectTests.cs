@@ -1,5 +1,3 @@
-using Treepie.Queries;
-using Treepie.Writes;
 
 namespace Treepie.Computing.Tests;
 

@@ -373,7 +373,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.False(none.IncludedBeside is { HasCompareExchange: true } or { HasRevisions: true });
     }
 
-    private Task FillMoreAsync() =>
+    private Task<IReadOnlyList<WriteResult>> FillMoreAsync() =>
         _database.WriteAsync(
             new WriteBatch().Put(
                 "orders/x",

@@ -43,7 +43,9 @@ public sealed class StoredInScriptsTests : IDisposable
             {
                 Text = "from index Totals as o filter o.Total > 5 "
                     + "select { R: `${o.City} ${o.Total} ${o.Id} ${o['@metadata']['@id']}` }",
-                ProjectionBehavior = behavior, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience
+                ProjectionBehavior = behavior,
+                WaitForNonStaleResults = true,
+                WaitTimeout = Eventually.Patience
             }, TestContext.Current.CancellationToken);
         Assert.True(results.MoveNext());
         var json = new ArrayBufferWriter<byte>();

@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 using System.Text.Json;
+using Treepie.Backups;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -22,7 +23,12 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
     private const int MaxTasks = 100;
 
     /// <summary>Returns the store of an open database.</summary>
-    public static BackupTaskStore Of(Database database) => new(database.Environment, database.DataDirectory);
+    public static BackupTaskStore Of(Database database)
+    {
+        var store = new BackupTaskStore(database.Environment, database.DataDirectory);
+        database.Tombstones.BackedUp ??= store.BackedUp;
+        return store;
+    }
 
     /// <summary>Returns whether a database in a directory may have tasks, without opening it.</summary>
     public static bool MayHaveTasks(string directory) => File.Exists(Path.Combine(directory, MarkerFile));
@@ -39,6 +45,21 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
             found.Add(BackupTaskRecord.FromJson(cursor.Value));
         return found;
+    }
+
+    /// <summary>
+    /// Returns the etag up to which backups by etag have all changes, at most <paramref name="etag"/>. Disabled tasks do not
+    /// count: they begin with a full backup if they are enabled after what they need is gone.
+    /// </summary>
+    public long BackedUp(long etag)
+    {
+        foreach (BackupTaskRecord record in List())
+            if (!record.Task.IsDisabled
+                && record.State.Link is { } link
+                && BackupLink.Parse(link).Dump is { } point
+                && point.StoreId == environment.StoreId)
+                etag = Math.Min(etag, point.Etag);
+        return etag;
     }
 
     /// <summary>Returns the log backups of a task that are older than the given backup, oldest first.</summary>

@@ -124,7 +124,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
-        if (kind == Kind.Setting && (!SettingReader.CanRead(item) || _kept.Any(kept => item.Key.Span.SequenceEqual(kept))))
+        if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _kept.Any(kept => item.Key.Span.SequenceEqual(kept))))
             return false;
 
         Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null

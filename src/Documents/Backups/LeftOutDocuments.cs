@@ -41,7 +41,8 @@ internal static class LeftOutDocumentsExtensions
     {
         if (leftOut == LeftOutDocuments.None)
             return false;
-        using var document = JsonDocument.Parse(json, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        using var document = JsonDocument.Parse(
+            json, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
         if (!document.RootElement.TryGetProperty("@metadata"u8, out JsonElement metadata)
             || metadata.ValueKind != JsonValueKind.Object)
             return false;

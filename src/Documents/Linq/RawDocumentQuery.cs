@@ -80,7 +80,8 @@ public sealed class RawDocumentQuery<T>
         await CountToAsync(1, cancellationToken).ConfigureAwait(false) > 0;
 
     /// <summary>
-    /// Returns the number of results, after a <c>limit</c> of the text. Counts them one by one, without reading them into objects.
+    /// Returns the number of results, after a <c>limit</c> of the text. Counts them one by one, without reading them into
+    /// objects.
     /// </summary>
     public async Task<int> CountAsync(CancellationToken cancellationToken = default) =>
         checked((int)await CountToAsync(long.MaxValue, cancellationToken).ConfigureAwait(false));

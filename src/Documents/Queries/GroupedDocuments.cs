@@ -89,7 +89,8 @@ internal static class GroupedDocuments
         }
 
         SearchResults hits = searcher.Search(
-            RequestedPage.SearchOf(context, SearchedPage.Of(query, isOnce: false)), RequestedPage.OptionsOf(context), cancellationToken);
+            RequestedPage.SearchOf(context, SearchedPage.Of(query, isOnce: false)), RequestedPage.OptionsOf(context),
+            cancellationToken);
         return new FoundResults(
             snapshot, new GroupSource(index, searcher, hits, snapshot, query.IsScored, null, groups.Dispose), index)
         {

@@ -92,7 +92,7 @@ public sealed class DocumentRevisions
                 : [
                     .. changeVectors.Select(vector => snapshot.RevisionOf(vector, metadataOnly: true))
                         .OfType<Revision>()
-                        .Where(revision => CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id)).AsSpan().SequenceEqual(folded))
+                        .Where(revision => Folded(revision.Id).AsSpan().SequenceEqual(folded))
                         .Select(static revision => revision.Etag)
                         .Distinct()
                         .Select(etag => KindKey.OfRevision(folded, etag))];
@@ -232,7 +232,7 @@ public sealed class DocumentRevisions
             return;
         }
 
-        byte[] folded = CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id));
+        byte[] folded = Folded(revision.Id);
         ReadOnlySpan<byte> attachments = exists ? RevisionAttachments.Of(snapshot.Kinds, folded) : default;
         bool hasOthers = !attachments.SequenceEqual(revision.AttachmentList.Span);
         if (exists
@@ -259,18 +259,20 @@ public sealed class DocumentRevisions
             ? metadata
             : "{}"u8;
 
+    private static byte[] Folded(string id) => CollectionName.Fold(Encoding.UTF8.GetBytes(id));
+
     /// <summary>A document changes its collection by being deleted: checks that nothing else goes with it.</summary>
     private static void CheckMove(DatabaseSnapshot snapshot, Revision revision, string collection)
     {
-        DocumentFlags flags = snapshot.Kinds.FlagsOf(CollectionName.Fold(Encoding.UTF8.GetBytes(revision.Id)));
+        DocumentFlags flags = snapshot.Kinds.FlagsOf(Folded(revision.Id));
         string? lost = (flags & (DocumentFlags.HasCounters | DocumentFlags.HasTimeSeries)) != 0 ? "its counters and time series"
             : snapshot.RevisionsConfiguration()?.RuleOf(collection) is { PurgeOnDelete: true } ? "its revisions"
             : null;
         if (lost is not null)
             throw new InvalidDocumentException(
-                $"Document '{revision.Id}' is in collection '{collection}' now and was in '{revision.Collection}' then. Reverting "
-                + $"it would delete it first, and {lost} with it. Nothing of it was changed. Delete it yourself if you want that, "
-                + "and revert it again.");
+                $"Document '{revision.Id}' is in collection '{collection}' now and was in '{revision.Collection}' then. "
+                + $"Reverting it would delete it first, and {lost} with it. Nothing of it was changed. Delete it yourself if you "
+                + "want that, and revert it again.");
     }
 
     /// <summary>Returns all documents that have revisions, a limited number at once.</summary>

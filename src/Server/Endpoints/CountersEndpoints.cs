@@ -76,7 +76,10 @@ internal static class CountersEndpoints
         using DatabaseSnapshot snapshot = database.BeginRead();
         return WriteAsync(
             request,
-            wanted.SelectMany(one => one.Operations.Select(operation => snapshot.Counter(one.Id, Encoding.UTF8.GetString(operation.Name.Span)))), full);
+            wanted.SelectMany(
+                one => one.Operations.Select(
+                    operation => snapshot.Counter(one.Id, Encoding.UTF8.GetString(operation.Name.Span)))),
+            full);
     }
 
     private static Task WriteAsync(HttpServerRequest request, IEnumerable<CounterValue?> counters, bool full) =>

@@ -29,7 +29,9 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         if (caller is not null)
         {
             string? database = access.DatabaseOf(http);
-            complaint = caller.Rights.Suffice(access.Level, database) ? null : Refusal.Complaint(http, access.Level, caller, database);
+            complaint = caller.Rights.Suffice(access.Level, database)
+                ? null
+                : Refusal.Complaint(http, access.Level, caller, database);
         }
 
         if (caller is null || complaint is not null)

@@ -104,8 +104,11 @@ public sealed class LinqEnumerationTests : IDisposable
             Assert.Throws<NotSupportedException>(
                 () => session.Query<Thing>().Where(t => t.Marks >= Marks.Blue).ToRql()).Message,
             StringComparison.Ordinal);
-        Assert.Throws<NotSupportedException>(
-            () => session.Query<Thing>().Where(t => t.Several.Any(mark => mark != Marks.Blue)).ToRql());
+
+        // Elements are looked at one by one, where another name is another value.
+        Assert.Equal(
+            "from Things filter any(Several as _e0, _e0 != $p1)",
+            session.Query<Thing>().Where(t => t.Several.Any(mark => mark != Marks.Blue)).ToRql().Text);
     }
 
     private sealed class Thing

@@ -127,7 +127,6 @@ public sealed class QueryBinderTests
     [InlineData("from X where lower(a) = 'x'", 1, 14, "'lower()'")]
     [InlineData("from X as x where x = 1", 1, 19, "whole document")]
     [InlineData("from X where 'a..b' = 1", 1, 14, "is not a path")]
-    [InlineData("from X(a = 1) group by b select b, count()", 1, 10, "not supported yet")]
     [InlineData("declare function f(x) { return true; } from X as x filter f(x)", 1, 59, "an engine that compiles them")]
     [InlineData("from X filter a = 1 select facet(b)", 1, 17, "come of an index")]
     [InlineData("from X limit 1 filter_limit 3", 1, 29, "there is no 'filter'")]

@@ -1,6 +1,5 @@
 using System.Text;
 using Treepie.Queries;
-using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 

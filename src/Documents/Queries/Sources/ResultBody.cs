@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Json;
 

@@ -1,11 +1,11 @@
-using Treepie.Backups;
-using Treepie.BackupTasks;
 using Treepie.Indexes;
 using Treepie.Indexing;
+using Treepie.Lifecycle;
+using Treepie.Storage.Transactions;
 using Treepie.Store;
 using Treepie.Writes;
 
-namespace Treepie.Lifecycle;
+namespace Treepie;
 
 /// <summary>
 /// Deletes tombstones that no index and no enabled backup task needs any more, in the background. Thread-safe.
@@ -14,7 +14,8 @@ namespace Treepie.Lifecycle;
 /// Invariants: (1) no tombstone is deleted whose etag is greater than what an index has stored, so an index that is behind, off
 /// or failing finds it; (2) an index that has stored less than the documents have deleted, as after a loss of power or when it
 /// comes from an older backup, is built anew when it is opened; (3) nor is one deleted that the next increment of a logical
-/// backup has to hold.
+/// backup has to hold, nor any while there are backup tasks that nobody who knows them has looked at since the database was
+/// opened.
 /// </remarks>
 internal sealed class TombstoneCleaning : IDisposable
 {
@@ -33,6 +34,12 @@ internal sealed class TombstoneCleaning : IDisposable
         _runs.Schedule(_frequency);
     }
 
+    /// <summary>
+    /// Returns the etag up to which backup tasks have all changes, at most the given one. Set by who reads the tasks, on any
+    /// thread.
+    /// </summary>
+    public Func<long, long>? BackedUp { get; set; }
+
     /// <summary>Deletes tombstones of at least an age; returns their number.</summary>
     public Task<long> RunAsync(TimeSpan olderThan, CancellationToken cancellationToken) => _runs.NowAsync(
         async stop =>
@@ -46,9 +53,11 @@ internal sealed class TombstoneCleaning : IDisposable
                 last = snapshot.LastEtag;
             }
 
-            if (first > last)
+            bool isUnknown = BackedUp is null && HasBackupTasks();
+            if (first > last || isUnknown)
                 return 0;
-            long upToEtag = Math.Min(await IndexedAsync(last, stop).ConfigureAwait(false), BackedUp(last));
+            long upToEtag = Math.Min(
+                await IndexedAsync(last, stop).ConfigureAwait(false), BackedUp?.Invoke(last) ?? last);
             return upToEtag < first
                 ? 0
                 : await TombstoneWriter.PurgeAsync(_database.Environment, upToEtag, untilTicks, stop).ConfigureAwait(false);
@@ -95,6 +104,12 @@ internal sealed class TombstoneCleaning : IDisposable
         }
     }
 
+    private bool HasBackupTasks()
+    {
+        using ReadTransaction read = _database.Environment.BeginRead();
+        return read.FindTree(TreeNames.BackupTasks) is { Count: > 0 };
+    }
+
     private bool MayCatchUp(HeldIndex held) =>
         _database.Indexes.Control.Switch(held.Index.Name).IsOn && !held.Index.Progress.IsFaulted;
 
@@ -102,20 +117,5 @@ internal sealed class TombstoneCleaning : IDisposable
     {
         using IndexSearcher searcher = index.OpenSearcher();
         return searcher.LastEtag;
-    }
-
-    /// <summary>
-    /// Returns the etag up to which backups by etag have all changes, at most <paramref name="etag"/>. Disabled tasks do not
-    /// count: they begin with a full backup if they are enabled after what they need is gone.
-    /// </summary>
-    private long BackedUp(long etag)
-    {
-        foreach (BackupTaskRecord record in BackupTaskStore.Of(_database).List())
-            if (!record.Task.IsDisabled
-                && record.State.Link is { } link
-                && BackupLink.Parse(link).Dump is { } point
-                && point.StoreId == _database.Environment.StoreId)
-                etag = Math.Min(etag, point.Etag);
-        return etag;
     }
 }
