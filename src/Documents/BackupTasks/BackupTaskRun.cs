@@ -413,7 +413,10 @@ internal sealed class BackupTaskRun(
             finally
             {
                 foreach ((string address, Exception error) in all.Failures)
+                {
                     _failures[address] = error.Message;
+                    _begun.Remove(address); // what is there under this name may be another task's
+                }
             }
         }
     }
@@ -510,12 +513,14 @@ internal sealed class BackupTaskRun(
         var kept = all.ToList();
         var deleted = new List<string>();
         DateTime now = clock.GetUtcNow().UtcDateTime;
+        int atLeast = Math.Max(1, task.KeepAtLeast);
         var cards = new BackupCards();
         foreach ((BackupDestination destination, string address) in _places)
         {
             List<KeptBackup> here = kept.FindAll(backup => backup.Addresses.Contains(address));
             IReadOnlyList<KeptBackup> deletable = Retention.Deletable(here, task.KeepFor, task.KeepAtLeast, now);
-            foreach (KeptBackup old in kept.FindAll(backup => backup.Unproven.Contains(address) && IsOld(backup)))
+            foreach (KeptBackup old in kept.FindAll(
+                backup => backup.Unproven.Contains(address) && IsOld(backup) && NewerAt(address, backup) >= atLeast))
                 if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
                     kept[kept.IndexOf(old)] = old with { Unproven = [.. old.Unproven.Where(other => other != address)] };
             if (deletable.Count == 0)
@@ -537,6 +542,10 @@ internal sealed class BackupTaskRun(
         }
 
         return (kept, deleted);
+
+        int NewerAt(string address, KeptBackup backup) => kept.Count(
+            other => other.TakenAt > backup.TakenAt
+                && (other.Addresses.Contains(address) || other.Unproven.Contains(address)));
 
         bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - backup.TakenAt > age;
 

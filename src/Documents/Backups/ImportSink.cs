@@ -152,9 +152,9 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         // the document may still be in the buffer of the bulk insert
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
         using var batch = new WriteBatch(database.Options);
+        batch.Restore(item, _hereUpTo, !options.SkipRevisionCreation);
         // the result of the only command
-        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item, _hereUpTo), cancellationToken)
-            .ConfigureAwait(false))[0].Beside!).IsTaken;
+        return ((RestoredResult)(await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false))[0].Beside!).IsTaken;
     }
 
     /// <summary>Throws if the content that is here has another size than the attachment says.</summary>

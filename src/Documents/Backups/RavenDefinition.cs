@@ -33,7 +33,10 @@ internal static class RavenDefinition
         foreach (IndexFieldDefinition field in definition.FieldOptions)
             WriteField(json, field, ReferenceEquals(field, definition.AllFields) ? IndexDefinitionJson.AllFields : field.Name);
         json.WriteEndObject();
-        json.WriteStartObject("Configuration"u8); // settings of how indexing is done are not kept
+        json.WriteStartObject("Configuration"u8);
+        foreach ((string name, string value) in definition.Configuration.OrderBy(
+            static setting => setting.Key, StringComparer.Ordinal))
+            json.WriteString(name, value);
         json.WriteEndObject();
         json.WriteStartObject("AdditionalSources"u8);
         foreach ((string name, string code) in definition.AdditionalSources)

@@ -162,25 +162,24 @@ internal sealed class KindWriter(
         PutDeletion(key, name, etag, ticks);
     }
 
-    /// <summary>Deletes tombstones up to an etag and a time, up to a limit; returns their number and the last etag.</summary>
-    public (int Purged, long LastEtag) Purge(long upToEtag, int limit, long untilTicks)
+    /// <summary>Returns the tombstone with the lowest etag; null if there is none.</summary>
+    public (long Etag, long Ticks, byte[] Key)? FirstTombstone()
     {
-        int purged = 0;
-        long last = 0;
-        if (transaction.FindTree(TreeNames.KindsDeleted) is null)
-            return (purged, last);
-        while (purged < limit && FirstDeleted() is { } first && first.Etag <= upToEtag)
-        {
-            var record = new KindRecord(Expect(first.Key));
-            if (record.Ticks > untilTicks)
-                break;
-            RemoveFromLog(record.Etag, record.IsDeleted, first.Key);
-            ItemTree.Delete(first.Key);
-            last = first.Etag;
-            purged++;
-        }
+        if (transaction.FindTree(TreeNames.KindsDeleted) is not { } deleted)
+            return null;
+        using Cursor cursor = deleted.OpenCursor();
+        if (!cursor.MoveFirst())
+            return null;
+        byte[] key = cursor.Value.ToArray();
+        return (TreeNames.EtagOfKey(cursor.Key), new KindRecord(Expect(key)).Ticks, key);
+    }
 
-        return (purged, last);
+    /// <summary>Deletes a tombstone.</summary>
+    public void PurgeTombstone(byte[] key)
+    {
+        var record = new KindRecord(Expect(key));
+        RemoveFromLog(record.Etag, record.IsDeleted, key);
+        ItemTree.Delete(key);
     }
 
     /// <summary>Writes the counts.</summary>
@@ -221,12 +220,6 @@ internal sealed class KindWriter(
         KindRecord.Write(ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, 0)), etag, ticks, isDeleted: true, name);
         AddToLog(Deleted, etag, key);
         Count(KindItems.DeletedCountKey(KindKey.KindOf(key)), 1);
-    }
-
-    private (long Etag, byte[] Key)? FirstDeleted()
-    {
-        using Cursor cursor = Deleted.OpenCursor();
-        return cursor.MoveFirst() ? (TreeNames.EtagOfKey(cursor.Key), cursor.Value.ToArray()) : null;
     }
 
     private ReadOnlySpan<byte> Expect(ReadOnlySpan<byte> key) => ItemTree.TryGet(key, out ReadOnlySpan<byte> value)

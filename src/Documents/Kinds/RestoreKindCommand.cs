@@ -9,7 +9,8 @@ namespace Treepie.Kinds;
 /// </summary>
 /// <param name="item">The item.</param>
 /// <param name="hereUpTo">The etag up to which revisions existed here before the restore.</param>
-internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : KindCommand
+/// <param name="isRevised">Whether documents get revisions of what changes beside them.</param>
+internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo, bool isRevised = true) : KindCommand
 {
     public override KindResult Apply(IKindHost host)
     {
@@ -22,7 +23,13 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : Kin
         if (KindKey.KindOf(key) == Kind.TimeSeries)
             return RestoreSegment(host, owner);
         if (host.Kinds.Put(key, item.Name.Span, item.Value.Span, host.NextEtag(), host.NowTicks) && owner.Length > 0)
-            host.Touch(owner);
+        {
+            if (isRevised)
+                host.Touch(owner);
+            else
+                host.TouchUnrevised(owner);
+        }
+
         return new RestoredResult(true);
     }
 

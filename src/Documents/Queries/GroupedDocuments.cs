@@ -27,11 +27,12 @@ internal static class GroupedDocuments
     public static QueryResults Answer(
         QueryContext context, QueryResults documents, bool isSecret, CancellationToken cancellationToken)
     {
-        var groups = new GroupsInMemory(
-            context.Query.Groups!, isSecret, context.MaxDistinctResults, context.TimeProvider); // not null: documents are grouped
+        GroupsInMemory? groups = null;
         DatabaseSnapshot? snapshot = null;
         try
         {
+            groups = new GroupsInMemory(
+                context.Query.Groups!, isSecret, context.MaxDistinctResults, context.TimeProvider); // not null: they are grouped
             while (documents.MoveNext())
             {
                 groups.Add(documents.Current);
@@ -49,7 +50,7 @@ internal static class GroupedDocuments
                 documents.Dispose();
             else
                 snapshot.Dispose();
-            groups.Dispose();
+            groups?.Dispose();
             if (error is IndexQueryException or UnknownFieldException)
                 throw RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
             if (error is QueryBudgetExceededException)

@@ -493,6 +493,18 @@ internal sealed class QueryExecutor(
         }
     }
 
+    private static SearchResults WithinBudget(Func<SearchResults> search)
+    {
+        try
+        {
+            return search();
+        }
+        catch (QueryBudgetExceededException error)
+        {
+            throw new InvalidQueryException(error.Message);
+        }
+    }
+
     /// <summary>Returns the warnings of an answer from an index.</summary>
     private static IReadOnlyList<string> WarningsOf(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
@@ -520,8 +532,9 @@ internal sealed class QueryExecutor(
         hits = Search(request, cancellationToken);
         FurtherHits? further = isOnce && !request.WithPosition
             ? new FurtherHits(
-                (skip, take) => Search(request with { Skip = skip, Take = take }, context.CancellationToken), page.Skip,
-                page.Take)
+                (skip, take) => WithinBudget(
+                    () => Search(request with { Skip = skip, Take = take }, context.CancellationToken)),
+                page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);

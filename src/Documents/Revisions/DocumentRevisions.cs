@@ -137,8 +137,8 @@ public sealed class DocumentRevisions
 
     /// <summary>
     /// Reverts all documents that have revisions to a point in time, in several durable steps of limited size; deletes those
-    /// created later, and leaves those whose state at that time is no longer kept. Returns the number of changed documents.
-    /// Concurrent writes may or may not be reverted.
+    /// created later, and leaves those whose state at that time is no longer kept, or whose revisions would go with them.
+    /// Returns the number of changed documents. Concurrent writes may or may not be reverted.
     /// </summary>
     /// <exception cref="InvalidDocumentException">A document would lose data beside it; see <see cref="RevertAsync"/>. Earlier
     /// steps stay.</exception>
@@ -177,7 +177,9 @@ public sealed class DocumentRevisions
         int before = batch.Count;
         if (snapshot.RevisionBefore(id, time) is { } then)
             Put(batch, snapshot, then);
-        else if (snapshot.HasWholeHistory(id) && snapshot.TryGet(folded, out Document _))
+        else if (snapshot.HasWholeHistory(id)
+            && snapshot.TryGet(folded, out Document document)
+            && snapshot.RevisionsConfiguration()?.RuleOf(document.CollectionName) is not { PurgeOnDelete: true })
             batch.Delete(newest.Id);
         return batch.Count > before;
     }

@@ -225,7 +225,7 @@ internal sealed class DocumentWriter : IKindHost
         {
             Check(id, command.ExpectedChangeVector, actualEtag: 0);
             collection.DocumentCount++;
-            _tombstones.IdIsBack(folded, collection.Id);
+            isNew = !_tombstones.IdIsBack(folded, collection.Id); // a life before this one may have left no revisions
             if (!Revisions.IsIdle && Kinds.Items.LastRevision(folded) is not null)
                 flags |= DocumentFlags.HasRevisions;
         }

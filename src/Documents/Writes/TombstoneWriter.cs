@@ -64,12 +64,12 @@ internal sealed class TombstoneWriter
 
     /// <summary>
     /// Handles an id stored in a collection in which it did not exist: removes its tombstone there, and marks those of other
-    /// collections as superseded.
+    /// collections as superseded. Returns whether there was any.
     /// </summary>
-    public void IdIsBack(ReadOnlySpan<byte> foldedId, int collectionId)
+    public bool IdIsBack(ReadOnlySpan<byte> foldedId, int collectionId)
     {
         if (_byId.Count == 0)
-            return;
+            return false;
 
         Span<byte> start = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
         start = WriteIdKey(start, foldedId, 0);
@@ -89,33 +89,43 @@ internal sealed class TombstoneWriter
             else
                 Supersede(etag);
         }
+
+        return found is not null;
     }
 
     /// <summary>
-    /// Deletes tombstones up to an etag and a time, up to a limit, and records the etag; returns their number.
+    /// Deletes tombstones up to an etag and a time, up to a limit, and records the etag; returns their number. Those of documents
+    /// and of what lies beside them go in one order: up to the recorded etag there is none of either.
     /// </summary>
     public int Purge(long upToEtag, int limit, long untilTicks)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
+        var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
+        (long Etag, long Ticks, int CollectionId, byte[] Id)? document = First();
+        (long Etag, long Ticks, byte[] Key)? other = kinds.FirstTombstone();
         int purged = 0;
         long last = 0;
-        while (purged < limit && First() is { } first && first.Etag <= upToEtag && first.Ticks <= untilTicks)
+        for (; purged < limit; purged++)
         {
-            int length = DocumentId.Fold(first.Id, folded);
-            Remove(first.Etag, first.CollectionId, folded[..length]);
-            last = first.Etag;
-            purged++;
+            if (document is { } one && (other is null || one.Etag < other.Value.Etag))
+            {
+                if (one.Etag > upToEtag || one.Ticks > untilTicks)
+                    break;
+                Remove(one.Etag, one.CollectionId, folded[..DocumentId.Fold(one.Id, folded)]);
+                last = one.Etag;
+                document = First();
+            }
+            else
+            {
+                if (other is not { } beside || beside.Etag > upToEtag || beside.Ticks > untilTicks)
+                    break;
+                kinds.PurgeTombstone(beside.Key);
+                last = beside.Etag;
+                other = kinds.FirstTombstone();
+            }
         }
 
-        if (purged < limit)
-        {
-            var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
-            (int others, long lastOther) = kinds.Purge(upToEtag, limit - purged, untilTicks);
-            kinds.Save();
-            purged += others;
-            last = Math.Max(last, lastOther);
-        }
-
+        kinds.Save();
         if (purged > 0)
             BinaryPrimitives.WriteInt64LittleEndian(
                 _transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)),

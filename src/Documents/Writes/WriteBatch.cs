@@ -315,7 +315,8 @@ public sealed class WriteBatch : IDisposable
             contentType, expectedChangeVector));
 
     /// <summary>Restores related data of another database, replacing existing data.</summary>
-    internal WriteBatch Restore(RestoredKind item, long hereUpTo) => Beside(new RestoreKindCommand(item, hereUpTo));
+    internal WriteBatch Restore(RestoredKind item, long hereUpTo, bool isRevised = true) =>
+        Beside(new RestoreKindCommand(item, hereUpTo, isRevised));
 
     /// <summary>
     /// Deletes ranges of a time series of a document, both ends included, and then appends entries, which replace those at

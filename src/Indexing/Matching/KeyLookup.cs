@@ -14,7 +14,7 @@ internal static class KeyLookup
     /// <summary>Returns the ids of the entries with the keys, ascending.</summary>
     public static long[] Find(QueryContext context, KeyQuery query)
     {
-        var ids = new HashSet<long>();
+        var ids = new List<long>();
         for (int i = 0; i < query.Keys.Count; i++)
         {
             if ((i & 1023) == 0)
@@ -31,7 +31,7 @@ internal static class KeyLookup
     /// <summary>Returns the ids of the entries with keys in a range, ascending.</summary>
     public static long[] Find(QueryContext context, KeyRangeQuery query)
     {
-        var ids = new HashSet<long>();
+        var ids = new List<long>();
         byte[] low = Encoding.UTF8.GetBytes(query.Low ?? "");
         byte[]? high = query.High is null ? null : Encoding.UTF8.GetBytes(query.High);
         if (context.View.Dictionary(TreeNames.Keys) is not { } keys)
@@ -48,9 +48,14 @@ internal static class KeyLookup
         }
 
         // Further entries of a text stand behind the longer texts that begin with it: a, ab, a(0xFF)1.
-        for (int length = 1; high is not null && length <= high.Length; length++)
+        int longest = Math.Min(high?.Length ?? 0, IndexBatch.MaxKeyBytes - 1);
+        for (int length = 1; length <= longest; length++)
+        {
+            context.Check();
             if (IsIn(high.AsSpan(0, length), query, low, high))
                 AddAll(context, [.. high.AsSpan(0, length), EndOfText], ids);
+        }
+
         return Sorted(ids);
     }
 
@@ -65,7 +70,7 @@ internal static class KeyLookup
     private static ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> key) =>
         key.IndexOf(EndOfText) is >= 0 and int end ? key[..end] : key;
 
-    private static void AddAll(QueryContext context, byte[] prefix, HashSet<long> ids)
+    private static void AddAll(QueryContext context, byte[] prefix, List<long> ids)
     {
         if (context.View.Dictionary(TreeNames.Keys) is not { } keys)
             return;
@@ -83,10 +88,13 @@ internal static class KeyLookup
             context.Check();
     }
 
-    private static long[] Sorted(HashSet<long> ids)
+    private static long[] Sorted(List<long> ids)
     {
-        long[] found = [.. ids];
-        Array.Sort(found);
-        return found;
+        ids.Sort();
+        int kept = 0;
+        for (int i = 0; i < ids.Count; i++)
+            if (i == 0 || ids[i] != ids[i - 1])
+                ids[kept++] = ids[i];
+        return [.. System.Runtime.InteropServices.CollectionsMarshal.AsSpan(ids)[..kept]];
     }
 }

@@ -91,6 +91,11 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
             "The server has as many files open as the system lets it. Try again later, or raise its limit (ulimit -n).")
         { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
+        OutOfMemoryException => new(
+            StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
+            "The server has not enough memory for this request beside the others. Try again later, ask for less at once, or give "
+                + "it more memory.")
+        { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
         _ when IsOurs(exception) => new(
             StatusCodes.Status500InternalServerError, WireTypes.Raven,
             ServerPaths.Hide(exception.Message))

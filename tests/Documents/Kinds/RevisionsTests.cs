@@ -362,6 +362,21 @@ public sealed class RevisionsTests : IDisposable
     }
 
     [Fact]
+    public async Task A_document_that_had_a_life_without_revisions_stays_when_all_go_back()
+    {
+        await using Database database = Open();
+        await PutAsync(database, "d/1", 1);
+        DateTime then = _clock.Now.UtcDateTime;
+        _clock.Now += TimeSpan.FromMinutes(1);
+        await database.WriteAsync(new WriteBatch().Delete("d/1"), Cancel);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "d/1", 2);
+        Assert.Equal(0, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet("d/1", out _));
+    }
+
+    [Fact]
     public async Task Imported_revisions_stand_where_their_time_is()
     {
         DateTimeOffset start = _clock.Now;

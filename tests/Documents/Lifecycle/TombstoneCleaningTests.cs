@@ -46,6 +46,26 @@ public sealed class TombstoneCleaningTests : IDisposable
     }
 
     [Fact]
+    public async Task A_step_leaves_no_tombstone_before_the_etag_that_it_records()
+    {
+        await using Database database = Database.Open(_folder.Path);
+        for (int i = 0; i < 5; i++)
+            await WriteAndDeleteAsync(database, $"users/{i}");
+        long all = TombstonesOf(database);
+        for (long purged = 0; purged < all;)
+        {
+            purged += await database.Environment.WriteAsync(
+                static transaction => new TombstoneWriter(transaction).Purge(long.MaxValue, 3, long.MaxValue), Cancel);
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
+            Assert.True(!documents.MoveNext() || documents.Etag > snapshot.PurgedUpTo);
+            Assert.True(!others.MoveNext() || others.Etag > snapshot.PurgedUpTo);
+        }
+
+        Assert.Equal(0, TombstonesOf(database));
+    }
+
+    [Fact]
     public async Task The_database_cleans_by_itself_what_is_old_enough()
     {
         var clock = new FiringClock();

@@ -39,6 +39,8 @@ public sealed class UtcTests : IDisposable
     [InlineData("utc(At) between '2024-02-29T23:00:00Z' and '2024-03-01T01:00:00+01:00'", "1,2,4,6,10")]
     [InlineData("utc(At) in ('2024-03-02T00:00:00Z', '2024-03-01T01:00:00+02:00')", "2,5")]
     [InlineData("utc(At) = null", "7")]
+    [InlineData("utc(At) > '2024-03'", "1,3,4,5,6,10")]
+    [InlineData("utc(At) < 'zzz'", "1,2,3,4,5,6,10")]
     [InlineData("startsWith(utc(At), '2024-03-01T00')", "1,3,4,6,10")]
     [InlineData("utc(At) = '2024-03-01T00:00:00Z' and At = '2024-03-01T00:00:00.0000000'", "4")]
     public async Task Moments_are_compared_whatever_their_offset(string condition, string expected)

@@ -14,12 +14,18 @@ namespace Treepie.Indexes.Reducing;
 /// there were no other documents. Not thread-safe; must be disposed.
 /// </summary>
 /// <remarks>
-/// Costs: mapping each document, and memory for each group. Documents are not kept.
+/// Costs: mapping each document, and memory for each group, which is bounded. Documents are not kept.
 /// </remarks>
 internal sealed class GroupsInMemory : IDisposable
 {
     /// <summary>The number of results of a group that are kept before they are reduced to one.</summary>
     private const int MostWaiting = 64;
+
+    /// <summary>The size in bytes of all kept results from which each group's are reduced to one, at first.</summary>
+    private const long ReducedFrom = 64L << 20;
+
+    /// <summary>The size in bytes of the groups beyond which they are refused.</summary>
+    private const long MaxBytes = 512L << 20;
 
     /// <summary>The number of groups that become entries at a time.</summary>
     private const int GroupsAtATime = 4_096;
@@ -32,6 +38,8 @@ internal sealed class GroupsInMemory : IDisposable
     private readonly MapOutput _output = new();
     private readonly MapHost _host = new();
     private IndexSearcher? _searcher;
+    private long _bytes;
+    private long _reducedFrom = ReducedFrom;
 
     /// <param name="definition">The groups.</param>
     /// <param name="isSecret">Whether memory is encrypted, as the documents are.</param>
@@ -114,9 +122,25 @@ internal sealed class GroupsInMemory : IDisposable
         }
 
         results.Add(result.ToArray());
-        if (results.Count < MostWaiting)
+        _bytes += result.Length;
+        if (results.Count >= MostWaiting)
+            ReduceToOne(results);
+        if (_bytes < _reducedFrom)
             return;
+        foreach (List<ReadOnlyMemory<byte>> each in _groups.Values)
+            if (each.Count > 1)
+                ReduceToOne(each);
+        if (_bytes > MaxBytes)
+            throw new InvalidQueryException(
+                $"The groups of the documents take more than {MaxBytes >> 20} MB, and a 'group by' of some documents only keeps "
+                    + "them in memory. Narrow the condition, or group all documents.");
+        _reducedFrom = Math.Max(ReducedFrom, 2 * _bytes);
+    }
+
+    private void ReduceToOne(List<ReadOnlyMemory<byte>> results)
+    {
         ReadOnlyMemory<byte> reduced = Reduced(results);
+        _bytes += reduced.Length - results.Sum(static result => (long)result.Length);
         results.Clear();
         results.Add(reduced);
     }

@@ -120,6 +120,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     {
         PathExpression expression => Path(expression).Text,
         LiteralExpression { Kind: LiteralKind.String } literal => literal.Text,
+        _ when UtcTexts.TimeOf(operand) is { } time => $"utc({NameOf(time)})",
         _ => AutoIndexField.Id,
     };
 

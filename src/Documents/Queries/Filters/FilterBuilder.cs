@@ -154,7 +154,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         if (UtcTexts.TimeOf(expression) is PathExpression time)
             return new FilterMoment(Path(time, isExact: true));
         if (isMoment)
-            return new FilterMoment(Operand(expression, isExact: true));
+            return new FilterMoment(
+                Operand(expression, isExact: true), isGiven: expression is LiteralExpression or ParameterExpression);
         switch (expression)
         {
             case PathExpression path:
@@ -197,7 +198,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>Returns a value, or the elements of a list parameter, as moments if they are compared with one.</summary>
     private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact, bool isMoment) =>
         isMoment
-            ? [.. Several(expression, isExact: true).Select(static value => value.ToMoment())]
+            ? [.. Several(expression, isExact: true).Select(static value => value.ToMoment(isGiven: true))]
             : Several(expression, isExact);
 
     private IReadOnlyList<FilterValue> Several(Expression expression, bool isExact)

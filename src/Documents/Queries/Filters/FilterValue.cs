@@ -53,9 +53,12 @@ internal readonly struct FilterValue
         return new FilterValue(JsonValueKind.String, text: moment.ToUpperInvariant().ToLowerInvariant());
     }
 
-    /// <summary>Returns the moment of a time that was taken as it stands; null stays null, and all else equals nothing.</summary>
-    public FilterValue ToMoment() =>
-        _kind == JsonValueKind.Null ? this
+    /// <summary>
+    /// Returns the moment of a time that was taken as it stands; null stays null, and so does a given text, with which moments
+    /// are compared as texts. All else equals nothing.
+    /// </summary>
+    public FilterValue ToMoment(bool isGiven) =>
+        _kind == JsonValueKind.Null || (isGiven && Text is not null && UtcTime.Of(Text) is null) ? this
         : Text is not null && UtcTime.Of(Text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment)
         : new FilterValue(JsonValueKind.Object);
 

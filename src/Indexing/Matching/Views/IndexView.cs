@@ -154,6 +154,8 @@ internal sealed class IndexView
     /// </summary>
     public QueryScratch RentScratch()
     {
+        if (_running.Count == 0)
+            _entries?.Reset(); // what it has kept of another query would not be counted for this one
         QueryScratch rented = _scratch ?? new QueryScratch();
         _scratch = null;
         _running.Add(rented);
