@@ -80,14 +80,14 @@ internal static class RavenDefinition
             json.WriteString("Storage"u8, "Yes"u8);
         if (field.Suggestions)
             json.WriteBoolean("Suggestions"u8, true);
-        if (field.Spatial is not null)
+        if (field.Spatial is { } place)
         {
             // The defaults of RavenDB's options, which do not change results.
             json.WriteStartObject("Spatial"u8);
             json.WriteString("Type"u8, "Geography"u8);
             json.WriteString("Strategy"u8, "GeohashPrefixTree"u8);
             json.WriteNumber("MaxTreeLevel"u8, 9);
-            json.WriteString("Units"u8, "Kilometers"u8);
+            json.WriteString("Units"u8, place.IsInMiles ? "Miles"u8 : "Kilometers"u8);
             json.WriteEndObject();
         }
 

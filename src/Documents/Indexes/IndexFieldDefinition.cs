@@ -77,6 +77,9 @@ public sealed record SpatialFieldDefinition
 
     /// <summary>The path of a shape as WKT, instead of a point.</summary>
     public string? Wkt { get; init; }
+
+    /// <summary>Whether distances in queries of the field are in miles if they name no unit; otherwise in kilometres.</summary>
+    public bool IsInMiles { get; init; }
 }
 
 /// <summary>A vector field, whose vectors are arrays of numbers at the path of the field.</summary>

@@ -301,6 +301,43 @@ public sealed class StaticIndexTests : IDisposable
                 StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("Kilometers", 10, false)]
+    [InlineData("Kilometers", 13, true)]
+    [InlineData("Miles", 7, false)]
+    [InlineData("Miles", 8, true)]
+    public async Task Circles_without_a_unit_have_that_of_the_field(string units, int radius, bool isWithin)
+    {
+        await _database.PutAsync("orders/1", """{"Lat":49.25,"Lng":4.03,"Shape":"POINT (4.03 49.25)"}""", "Orders"); // 12.4 km away
+        IndexDefinition definition = Read(
+            """
+            {"Name":"Places","Collections":["Orders"],"Fields":{
+            "Place":{"Spatial":{"Latitude":"Lat","Longitude":"Lng","Units":"?"}},
+            "Shape":{"Spatial":{"Wkt":"Shape","Units":"?"}}}}
+            """.Replace("?", units, StringComparison.Ordinal));
+        _database.Indexes.Put(definition);
+        string[] expected = isWithin ? ["orders/1"] : [];
+        foreach (string field in (string[])["Place", "Shape"])
+        {
+            Assert.Equal(
+                expected,
+                (await AskAsync($"from index Places where spatial.within({field}, spatial.circle({radius}, 49.255, 4.2))")).Ids);
+            Assert.Equal(
+                ["orders/1"],
+                (await AskAsync($"from index Places where spatial.within({field}, spatial.circle(8, 49.255, 4.2, 'miles'))")).Ids);
+        }
+
+        Assert.Equal(units == "Miles", _database.Indexes.Definition("Places")!.Fields[0].Spatial!.IsInMiles);
+        Assert.Throws<InvalidIndexDefinitionException>(
+            () => Read("""{"Name":"P","Collections":["O"],"Fields":{"P":{"Spatial":{"Wkt":"W","Units":"Leagues"}}}}"""));
+
+        static IndexDefinition Read(string text)
+        {
+            using var json = System.Text.Json.JsonDocument.Parse(text);
+            return IndexDefinition.FromJson(json.RootElement);
+        }
+    }
+
     [Fact]
     public async Task Unknown_indexes_and_fields_are_errors_with_their_place()
     {

@@ -187,6 +187,15 @@ internal sealed class DefinitionReader(string indexName)
                 "Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search, Exact and No."),
     };
 
+    private bool IsInMiles(string field, JsonProperty units) =>
+        units.Value.ValueKind != JsonValueKind.Null
+        && (units.Value.ValueKind == JsonValueKind.String ? units.Value.GetString() : null) switch
+        {
+            "Kilometers" => false,
+            "Miles" => true,
+            _ => throw Refuse("Fields", $"'Units' of the place '{field}' is 'Kilometers' or 'Miles'."),
+        };
+
     private SpatialFieldDefinition? Spatial(string field, JsonProperty option)
     {
         if (option.Value.ValueKind == JsonValueKind.Null)
@@ -209,11 +218,12 @@ internal sealed class DefinitionReader(string indexName)
                     $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built. Places on a plane "
                         + $"are two numbers: give each a field, and ask for X between … and Y between …."),
                 // Cell options of other spatial implementations do not change results.
-                "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place,
+                "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" => place,
+                "Units" => place with { IsInMiles = IsInMiles(field, part) },
                 _ => throw Refuse(
                     "Fields",
                     $"the place '{field}' has the option '{part.Name}', which does not exist. Options are: Latitude, Longitude, "
-                        + $"Wkt."),
+                        + $"Wkt, Units."),
             };
         }
 

@@ -242,6 +242,8 @@ internal static class IndexDefinitionJson
                 json.WriteString("Longitude"u8, place.Longitude);
             if (place.Wkt is not null)
                 json.WriteString("Wkt"u8, place.Wkt);
+            if (place.IsInMiles)
+                json.WriteString("Units"u8, "Miles"u8);
             json.WriteEndObject();
         }
 

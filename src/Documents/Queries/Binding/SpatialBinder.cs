@@ -9,7 +9,7 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>
 /// Binds <c>spatial.*</c>: spatial conditions and sort orders. Coordinates are latitude first in calls and longitude first in
-/// WKT; distances are in kilometres unless the units are miles.
+/// WKT; distances are in kilometres unless the units are miles, in the call or in the definition of the field.
 /// </summary>
 internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
@@ -38,7 +38,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
         if (arguments.Length == 3 && Number(arguments[2], "the distance error in percent") is < 0 or > 100)
             throw RqlErrors.At(query.Text, arguments[2].Position, "The distance error is a percentage: a number from 0 to 100.");
         string field = Place(arguments[0]).SchemaName;
-        return new SpatialQuery(field, relation, Shape(arguments[1]));
+        return new SpatialQuery(field, relation, Shape(arguments[1], KmPerUnit(field)));
     }
 
     /// <summary>Binds <c>spatial.distance(field, place [, round to])</c>.</summary>
@@ -46,7 +46,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     {
         Expression[] arguments = Arguments(method, 2, 3);
         string field = Place(arguments[0]).SchemaName;
-        GeoPoint centre = Shape(arguments[1]).Centre;
+        GeoPoint centre = Shape(arguments[1], KmPerUnit(field)).Centre;
         double roundTo = arguments.Length == 3 ? Number(arguments[2], "what distances are rounded to") : 0;
         if (roundTo < 0)
             throw RqlErrors.At(query.Text, arguments[2].Position, "Distances are rounded to a number from 0 on, in kilometres.");
@@ -89,7 +89,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     /// Binds a shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or
     /// <c>spatial.wkt(text [, units])</c>.
     /// </summary>
-    private Geometry Shape(Expression expression)
+    private Geometry Shape(Expression expression, double kmPerUnit)
     {
         if (expression is not MethodExpression method)
             throw RqlErrors.At(
@@ -102,7 +102,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             {
                 Expression[] arguments = Arguments(method, 3, 4);
                 GeoPoint centre = GeoPoint.Of(Number(arguments[1], "the latitude"), Number(arguments[2], "the longitude"));
-                return Geometry.Around(centre, Number(arguments[0], "the radius") * KmPerUnit(arguments, 3));
+                return Geometry.Around(centre, Number(arguments[0], "the radius") * KmPerUnit(arguments, 3, kmPerUnit));
             }
 
             if (method.Is("spatial.point"))
@@ -114,7 +114,7 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             if (method.Is("spatial.wkt"))
             {
                 Expression[] arguments = Arguments(method, 1, 2);
-                return parameters.Shapes.Read(parameters.Text(arguments[0], "the WKT"), KmPerUnit(arguments, 1));
+                return parameters.Shapes.Read(parameters.Text(arguments[0], "the WKT"), KmPerUnit(arguments, 1, kmPerUnit));
             }
         }
         catch (InvalidGeometryException error)
@@ -127,10 +127,19 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             $"'{method.Name}()' is no shape. There are: spatial.circle, spatial.wkt, spatial.point.");
     }
 
-    private double KmPerUnit(Expression[] arguments, int place)
+    /// <summary>Returns the unit of distances that name none: that of the definition of the field.</summary>
+    private double KmPerUnit(string field) =>
+        fields.Index is StaticIndexMapping { Definition: { } definition }
+            && definition.FieldOptions.Any(
+                option => option.Spatial is { IsInMiles: true }
+                    && (option.Name == field || ReferenceEquals(option, definition.AllFields)))
+                ? Earth.KmPerMile
+                : 1;
+
+    private double KmPerUnit(Expression[] arguments, int place, double kmPerUnit)
     {
         if (place >= arguments.Length)
-            return 1;
+            return kmPerUnit;
 
         string units = parameters.Text(arguments[place], "the units");
         return units.ToLowerInvariant() switch
