@@ -109,9 +109,9 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>
-    /// Describes how the log ends beyond the region for frames in a file of this length, or returns null. A header that
-    /// continues the log is as written (its fields are in one sector, and a torn one does not have the hash of the previous
-    /// frame), and a frame is written only if it fits.
+    /// Describes how the log ends beyond the region for frames in a file of this length, or returns null. In a file that does
+    /// not say how long it was, the header of a frame tells: a frame is written only if it fits. Where the file says so and is
+    /// whole, such a header is of a write that power loss damaged, as its sector alone has no checksum.
     /// </summary>
     private static string? FindCutFrame(JournalFile file, JournalPosition position, long lastTransaction)
     {
@@ -119,7 +119,9 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             return $"it has {file.LengthBytes} bytes, and the log goes on at {position.Offset}";
 
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
-        if (file.File.Read(head, position.Offset) < head.Length || !FrameHeader.TryRead(head, out FrameHeader header)
+        if (file.Header is not { FileBytes: 0 }
+            || file.File.Read(head, position.Offset) < head.Length
+            || !FrameHeader.TryRead(head, out FrameHeader header)
             || header.Salt != file.Header?.Salt || header.Frame != position.Frame || header.PreviousHash != position.PreviousHash
             || header.FirstTransaction != lastTransaction + 1)
             return null;

@@ -165,6 +165,23 @@ public sealed class TruncatedJournalTests
     }
 
     [Fact]
+    public void A_length_in_the_header_of_a_frame_that_power_loss_damaged_is_no_cut()
+    {
+        var random = new Random(Seed.Next());
+        SimulatedDisk disk = Build(random, sessions: 1);
+        string newest = Uses(disk)[^1];
+        byte[] damaged = disk.Bytes(newest);
+        int frame = LastFrame(damaged);
+        const int LengthOffset = 48, DecodedLengthOffset = 52;
+        damaged[frame + LengthOffset + 2] ^= 0xF7; // 16 MB, while the file has all of its length
+        damaged[frame + DecodedLengthOffset + 2] ^= 0xF7;
+        disk.Replace(newest, damaged);
+        using StorageEnvironment environment = Open(disk, random);
+        using ReadTransaction read = environment.BeginRead();
+        Assert.Equal(Commits - 1, read.FindTree("t")!.Count);
+    }
+
+    [Fact]
     public void A_file_shorter_than_the_journal_position_of_the_meta_page_is_refused()
     {
         var random = new Random(Seed.Next());
