@@ -122,10 +122,14 @@ public sealed class IndexCatalogue : IDisposable
     /// effect.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>
-    public void Put(IndexDefinition definition)
+    public void Put(IndexDefinition definition) =>
+        PutAll([definition ?? throw new ArgumentNullException(nameof(definition))]);
+
+    /// <summary>As <see cref="Put"/>, for several definitions: if one is refused, none is stored.</summary>
+    public void PutAll(IReadOnlyList<IndexDefinition> definitions)
     {
-        ArgumentNullException.ThrowIfNull(definition);
-        Put(ComputedDefinition.Require(definition, _context));
+        ArgumentNullException.ThrowIfNull(definitions);
+        Store([.. definitions.Select(definition => ComputedDefinition.Require(definition, _context))]);
     }
 
     /// <summary>Validates a definition without storing it.</summary>
@@ -298,7 +302,7 @@ public sealed class IndexCatalogue : IDisposable
     {
         if (definition is StaticIndexMapping mapping)
         {
-            Put(ComputedDefinition.CompileOrKeep(mapping, _context.Computing));
+            Store([ComputedDefinition.CompileOrKeep(mapping, _context.Computing)]);
             return;
         }
 
@@ -402,18 +406,17 @@ public sealed class IndexCatalogue : IDisposable
             IndexDirectory.Create(_directory, definition, ++_generation, _sealed),
             definition.AnalyzersOver(_context.Analyzers));
 
-    private void Put(StaticIndexMapping mapping)
+    private void Store(StaticIndexMapping[] mappings)
     {
         if (_statics is null)
             throw new InvalidOperationException("These indexes have no place for definitions.");
         lock (_definitionsLock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
-            OutputTarget.RequireNoLoop(mapping, Definitions());
-            if (!MayReplace(mapping))
-                return;
-            _statics.Put(mapping.Definition);
-            BuildAll([Analyzers.Attach(mapping)]);
+            OutputTarget.RequireNoLoops(mappings, Definitions());
+            StaticIndexMapping[] wanted = Array.FindAll(mappings, MayReplace); // of all before any is stored
+            Array.ForEach(wanted, mapping => _statics.Put(mapping.Definition));
+            BuildAll([.. wanted.Select(Analyzers.Attach)]);
         }
     }
 

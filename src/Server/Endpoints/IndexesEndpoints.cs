@@ -63,7 +63,7 @@ internal static class IndexesEndpoints
     }
 
     /// <summary>
-    /// Defines indexes; all definitions are read and validated first, so that a rejected request changes nothing.
+    /// Defines indexes, all or none.
     /// </summary>
     private static async Task Put(HttpServerRequest request, Database database)
     {
@@ -81,9 +81,9 @@ internal static class IndexesEndpoints
         IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
         IndexSettingsChange[] settings = [.. given.EnumerateArray().Select(IndexSettingsChange.Read)];
         definitions = [.. definitions.Select(database.Indexes.Complete)];
+        database.Indexes.PutAll(definitions);
         for (int i = 0; i < definitions.Length; i++)
         {
-            database.Indexes.Put(definitions[i]);
             if (database.Indexes.Definition(definitions[i].Name)?.IsSameAs(definitions[i]) == true)
                 database.Indexes.Control.Set(definitions[i].Name, settings[i].ApplyTo);
         }

@@ -11,6 +11,24 @@ public sealed class IndexesEndpointsTests
         """{"Indexes":[{"Name":"ByName","Collections":["Users"],"Fields":{"name":{}},"Priority":"High"}]}""";
 
     [Fact]
+    public async Task Several_definitions_are_put_all_or_none()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        await PutIndexAsync(server, Definition, HttpStatusCode.Created);
+        await NoContentAsync(server, "indexes/set-lock", """{"IndexNames":["ByName"],"Mode":"LockedError"}""");
+        const string Several =
+            """
+            {"Indexes":[{"Name":"First","Collections":["Users"],"Fields":{"name":{}}},
+            {"Name":"ByName","Collections":["Users"],"Fields":{"age":{}}}]}
+            """;
+        await PutIndexAsync(server, Several, HttpStatusCode.BadRequest);
+        using HttpResponseMessage names = await server.SendAsync(HttpMethod.Get, "indexes?namesOnly=true", (string?)null);
+        string text = await names.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
+        Assert.Contains("ByName", text, StringComparison.Ordinal);
+        Assert.DoesNotContain("First", text, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Lock_priority_disabling_and_pausing_are_set_and_told()
     {
         await using TestServer server = await TestServer.StartAsync();

@@ -59,7 +59,18 @@ internal sealed record OutputTarget(string Collection, ReferencePattern? Pattern
     /// another index writes.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The index is rejected.</exception>
-    public static void RequireNoLoop(IndexMapping mapping, IEnumerable<IndexMapping> all)
+    public static void RequireNoLoops(IReadOnlyList<IndexMapping> mappings, IEnumerable<IndexMapping> existing)
+    {
+        List<IndexMapping> all = [.. existing];
+        foreach (IndexMapping mapping in mappings)
+        {
+            RequireNoLoop(mapping, all);
+            all.RemoveAll(other => string.Equals(other.Name, mapping.Name, StringComparison.OrdinalIgnoreCase));
+            all.Add(mapping);
+        }
+    }
+
+    private static void RequireNoLoop(IndexMapping mapping, List<IndexMapping> all)
     {
         List<IndexMapping> others =
             [.. all.Where(other => !string.Equals(other.Name, mapping.Name, StringComparison.OrdinalIgnoreCase))];
