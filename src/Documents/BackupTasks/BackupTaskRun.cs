@@ -103,8 +103,9 @@ internal sealed class BackupTaskRun(
             {
                 Unproven = [.. _unproven]
             };
-            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync(
-                [.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
+            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) =
+                await new ExpiredBackups(lease.Database, task, _places, clock)
+                    .DeleteAsync([.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
             return new BackupRunReport
             {
                 Kind = isIncremental ? BackupRunKind.Incremental : BackupRunKind.Full,
@@ -352,7 +353,7 @@ internal sealed class BackupTaskRun(
             using var stop = new CancellationTokenSource(_longestCleaning, clock);
             var cards = new BackupCards();
             foreach ((BackupDestination destination, _) in _places.Where(place => _begun.Contains(place.Address)))
-                await TryDeleteAsync(name, destination, cards, stop.Token).ConfigureAwait(false);
+                await ExpiredBackups.TryDeleteAsync(name, destination, cards, stop.Token).ConfigureAwait(false);
             throw;
         }
     }
@@ -499,102 +500,6 @@ internal sealed class BackupTaskRun(
                 _failures[address] = $"It was written, and reading it back failed: {error.Message}";
                 _unproven.Add(address);
             }
-        }
-    }
-
-    /// <summary>
-    /// Deletes expired backups from their destinations; those that cannot be deleted remain in the list and are retried in
-    /// the next run. So are those that are left when the run is cancelled, whose own backup stays: it may be what allowed
-    /// others to be deleted.
-    /// </summary>
-    private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(
-        IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
-    {
-        var kept = all.ToList();
-        var deleted = new List<string>();
-        DateTime now = clock.GetUtcNow().UtcDateTime;
-        int atLeast = Math.Max(1, task.KeepAtLeast);
-        var cards = new BackupCards();
-        foreach ((BackupDestination destination, string address) in _places)
-        {
-            List<KeptBackup> here = kept.FindAll(backup => backup.Addresses.Contains(address));
-            IReadOnlyList<KeptBackup> deletable = Retention.Deletable(here, task.KeepFor, task.KeepAtLeast, now);
-            foreach (KeptBackup old in kept.FindAll(
-                backup => backup.Unproven.Contains(address) && IsOld(backup) && NewerAt(address, backup) >= atLeast))
-                if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
-                    kept[kept.IndexOf(old)] = old with { Unproven = [.. old.Unproven.Where(other => other != address)] };
-            if (deletable.Count == 0)
-                continue;
-
-            await DeleteLogsAsync(
-                here.Except(deletable).First().Object, destination, address, cards, deleted, cancellationToken)
-                .ConfigureAwait(false);
-            foreach (KeptBackup old in deletable)
-                if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
-                    kept[kept.IndexOf(old)] = old with { Addresses = [.. old.Addresses.Where(other => other != address)] };
-        }
-
-        // The last is where the next increment would continue, also if it is nowhere.
-        foreach (KeptBackup gone in kept.SkipLast(1).Where(IsGone).ToList())
-        {
-            kept.Remove(gone);
-            deleted.Add(gone.Object);
-        }
-
-        return (kept, deleted);
-
-        int NewerAt(string address, KeptBackup backup) => kept.Count(
-            other => other.TakenAt > backup.TakenAt
-                && (other.Addresses.Contains(address) || other.Unproven.Contains(address)));
-
-        bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - backup.TakenAt > age;
-
-        bool IsGone(KeptBackup backup) =>
-            IsOld(backup) && !backup.Addresses.Any(IsPlace) && !backup.Unproven.Any(IsPlace);
-    }
-
-    /// <summary>Returns whether this is still a destination of the task: objects of others must not be deleted.</summary>
-    private bool IsPlace(string address) => _places.Exists(place => place.Address == address);
-
-    /// <summary>
-    /// Deletes log backups at a destination that are older than the first backup that is kept there: the states they lead to are
-    /// either reachable from the kept backups or have expired.
-    /// </summary>
-    private async Task DeleteLogsAsync(
-        string before, BackupDestination destination, string address, BackupCards cards, List<string> deleted,
-        CancellationToken cancellationToken)
-    {
-        if (task.Id == 0)
-            return;
-        var changed = new List<KeptLog>();
-        foreach (KeptLog old in BackupTaskStore.Of(lease.Database).ListLogs(task.Id, before).Reverse())
-        {
-            bool isHere = old.Addresses.Contains(address)
-                && !await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false);
-            string[] left = [.. old.Addresses.Where(other => IsPlace(other) && (isHere || other != address))];
-            changed.Add(old with { Addresses = left });
-            if (left.Length == 0)
-                deleted.Add(old.Object);
-        }
-
-        if (changed.Count > 0)
-            await BackupTaskStore.Of(lease.Database).PutLogsAsync(task.Id, changed).ConfigureAwait(false);
-    }
-
-    /// <summary>Deletes an object and its cards from a destination; returns whether it succeeded.</summary>
-    private static async Task<bool> TryDeleteAsync(
-        string name, BackupDestination destination, BackupCards cards, CancellationToken cancellationToken)
-    {
-        try
-        {
-            foreach (string card in await cards.OfAsync(destination, name, cancellationToken).ConfigureAwait(false))
-                await destination.DeleteAsync(card, cancellationToken).ConfigureAwait(false);
-            await destination.DeleteAsync(name, cancellationToken).ConfigureAwait(false);
-            return true;
-        }
-        catch (Exception error) when (error is DestinationException or OperationCanceledException)
-        {
-            return false;
         }
     }
 }
