@@ -48,29 +48,22 @@ internal static class DumpRecord
             json.WriteEndObject();
         }
 
-        if (SettingReader.Read(snapshot, RevisionsConfiguration.SettingName, RevisionsConfiguration.FromJson)?.ToJson()
-            is { } revisions)
-        {
-            json.WritePropertyName("Revisions"u8);
-            json.WriteRawValue(revisions);
-        }
-
-        if (SettingReader.Read(snapshot, TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.FromJson)?.ToJson()
-            is { } series)
-        {
-            json.WritePropertyName("TimeSeries"u8);
-            json.WriteRawValue(series);
-        }
-
-        if (SettingReader.Read(
-            snapshot, DocumentCompressionConfiguration.SettingName, DocumentCompressionConfiguration.FromJson)?.ToJson()
-            is { } compression)
-        {
-            json.WritePropertyName("DocumentsCompression"u8);
-            json.WriteRawValue(compression);
-        }
-
+        Write("Revisions", RevisionsConfiguration.SettingName, static stored => RevisionsConfiguration.FromJson(stored).ToJson());
+        Write(
+            "TimeSeries", TimeSeriesConfiguration.SettingName,
+            static stored => TimeSeriesConfiguration.FromJson(stored).ToJson());
+        Write(
+            "DocumentsCompression", DocumentCompressionConfiguration.SettingName,
+            static stored => DocumentCompressionConfiguration.FromJson(stored).ToJson());
         json.WriteEndObject();
+
+        void Write(string member, string setting, Func<ReadOnlyMemory<byte>, byte[]> read)
+        {
+            if (SettingReader.Read(snapshot, setting, read) is not { } current)
+                return;
+            json.WritePropertyName(member);
+            json.WriteRawValue(current);
+        }
     }
 
     /// <summary>
