@@ -33,11 +33,7 @@ internal static class RavenDefinition
         foreach (IndexFieldDefinition field in definition.FieldOptions)
             WriteField(json, field, ReferenceEquals(field, definition.AllFields) ? IndexDefinitionJson.AllFields : field.Name);
         json.WriteEndObject();
-        json.WriteStartObject("Configuration"u8);
-        foreach ((string name, string value) in definition.Configuration.OrderBy(
-            static setting => setting.Key, StringComparer.Ordinal))
-            json.WriteString(name, value);
-        json.WriteEndObject();
+        IndexDefinitionJson.WriteConfiguration(json, definition);
         json.WriteStartObject("AdditionalSources"u8);
         foreach ((string name, string code) in definition.AdditionalSources)
             json.WriteString(name, code);

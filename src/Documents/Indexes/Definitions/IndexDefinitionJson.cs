@@ -79,13 +79,7 @@ internal static class IndexDefinitionJson
         }
 
         if (definition.Configuration.Count > 0)
-        {
-            json.WriteStartObject(Configuration);
-            foreach ((string name, string value) in definition.Configuration.OrderBy(
-                static setting => setting.Key, StringComparer.Ordinal))
-                json.WriteString(name, value);
-            json.WriteEndObject();
-        }
+            WriteConfiguration(json, definition);
 
         if (definition.CompoundFields.Count > 0)
         {
@@ -110,6 +104,16 @@ internal static class IndexDefinitionJson
             WriteField(json, field);
         if (definition.AllFields is { } all)
             WriteField(json, all with { Name = AllFields });
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes the settings of a definition, in the order of their names.</summary>
+    public static void WriteConfiguration(Utf8JsonWriter json, IndexDefinition definition)
+    {
+        json.WriteStartObject(Configuration);
+        foreach ((string name, string value) in definition.Configuration.OrderBy(
+            static setting => setting.Key, StringComparer.Ordinal))
+            json.WriteString(name, value);
         json.WriteEndObject();
     }
 
