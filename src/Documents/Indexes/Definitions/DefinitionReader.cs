@@ -187,14 +187,12 @@ internal sealed class DefinitionReader(string indexName)
                 "Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search, Exact and No."),
     };
 
-    private bool IsInMiles(string field, JsonProperty units) =>
-        units.Value.ValueKind != JsonValueKind.Null
-        && (units.Value.ValueKind == JsonValueKind.String ? units.Value.GetString() : null) switch
-        {
-            "Kilometers" => false,
-            "Miles" => true,
-            _ => throw Refuse("Fields", $"'Units' of the place '{field}' is 'Kilometers' or 'Miles'."),
-        };
+    private bool IsInMiles(string field, JsonProperty units) => Text(field, units) switch
+    {
+        null or "Kilometers" => false,
+        "Miles" => true,
+        _ => throw Refuse("Fields", $"'Units' of the place '{field}' is 'Kilometers' or 'Miles'."),
+    };
 
     private SpatialFieldDefinition? Spatial(string field, JsonProperty option)
     {
