@@ -13,9 +13,8 @@ namespace Treepie;
 /// <remarks>
 /// Invariants: (1) no tombstone is deleted whose etag is greater than what an index has stored, so an index that is behind, off
 /// or failing finds it; (2) an index that has stored less than the documents have deleted, as after a loss of power or when it
-/// comes from an older backup, is built anew when it is opened; (3) nor is one deleted that the next increment of a logical
-/// backup has to hold, nor any while there are backup tasks that nobody who knows them has looked at since the database was
-/// opened.
+/// comes from an older backup, is built anew when it is opened; (3) no tombstone is deleted that the next increment of a logical
+/// backup must contain; (4) if the database has backup tasks, none is deleted before <see cref="BackedUp"/> is set.
 /// </remarks>
 internal sealed class TombstoneCleaning : IDisposable
 {

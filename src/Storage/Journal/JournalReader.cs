@@ -109,9 +109,10 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>
-    /// Describes how the log ends beyond the region for frames in a file of this length, or returns null. In a file that does
-    /// not say how long it was, the header of a frame tells: a frame is written only if it fits. Where the file says so and is
-    /// whole, such a header is of a write that power loss damaged, as its sector alone has no checksum.
+    /// Describes how the log ends beyond the region for frames in a file of this length, or returns null. A frame is written only
+    /// if it fits, so in a file without a recorded length, a frame that ends beyond the file shows that the file was cut off. In
+    /// a file that has its recorded length, such a header comes from a write that power loss damaged: it has no checksum of its
+    /// own.
     /// </summary>
     private static string? FindCutFrame(JournalFile file, JournalPosition position, long lastTransaction)
     {
