@@ -112,8 +112,8 @@ public sealed class IndexContent
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         if (_index.Definition.Reduction is null || _index.Definition.Source != IndexSourceType.Documents)
             throw new NotSupportedException($"The entries of the index '{_index.Name}' are no groups of documents.");
-        byte[] first = CollectionName.Fold(Encoding.UTF8.GetBytes(prefix));
-        byte[] from = after is null ? first : [.. CollectionName.Fold(Encoding.UTF8.GetBytes(after)), 0];
+        byte[] first = CollectionName.Fold(prefix);
+        byte[] from = after is null ? first : [.. CollectionName.Fold(after), 0];
         var ids = new List<string>();
         if (!_index.TryHold())
             throw new IndexNotFoundException(_index.Name);
@@ -148,7 +148,7 @@ public sealed class IndexContent
         {
             using (searcher)
                 return GroupsOfFolded(
-                    CollectionName.Fold(Encoding.UTF8.GetBytes(id)), ReduceState.Over(searcher.FindTree), reduction);
+                    CollectionName.Fold(id), ReduceState.Over(searcher.FindTree), reduction);
         }
         finally
         {

@@ -71,8 +71,8 @@ public static class SnapshotRevisions
             ? revision.Attachments.FirstOrDefault(attachment => IsSame(attachment.Name, name))
             : null;
 
-        static bool IsSame(string one, string other) => CollectionName.Fold(Encoding.UTF8.GetBytes(one)).AsSpan().SequenceEqual(
-            CollectionName.Fold(Encoding.UTF8.GetBytes(other)));
+        static bool IsSame(string one, string other) =>
+            CollectionName.Fold(one).AsSpan().SequenceEqual(CollectionName.Fold(other));
     }
 
     /// <summary>

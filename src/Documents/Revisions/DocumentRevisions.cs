@@ -92,7 +92,7 @@ public sealed class DocumentRevisions
                 : [
                     .. changeVectors.Select(vector => snapshot.RevisionOf(vector, metadataOnly: true))
                         .OfType<Revision>()
-                        .Where(revision => Folded(revision.Id).AsSpan().SequenceEqual(folded))
+                        .Where(revision => CollectionName.Fold(revision.Id).AsSpan().SequenceEqual(folded))
                         .Select(static revision => revision.Etag)
                         .Distinct()
                         .Select(etag => KindKey.OfRevision(folded, etag))];
@@ -234,7 +234,7 @@ public sealed class DocumentRevisions
             return;
         }
 
-        byte[] folded = Folded(revision.Id);
+        byte[] folded = CollectionName.Fold(revision.Id);
         ReadOnlySpan<byte> attachments = exists ? RevisionAttachments.Of(snapshot.Kinds, folded) : default;
         bool hasOthers = !attachments.SequenceEqual(revision.AttachmentList.Span);
         if (exists
@@ -261,12 +261,10 @@ public sealed class DocumentRevisions
             ? metadata
             : "{}"u8;
 
-    private static byte[] Folded(string id) => CollectionName.Fold(Encoding.UTF8.GetBytes(id));
-
     /// <summary>A document changes its collection by being deleted: checks that nothing else goes with it.</summary>
     private static void CheckMove(DatabaseSnapshot snapshot, Revision revision, string collection)
     {
-        DocumentFlags flags = snapshot.Kinds.FlagsOf(Folded(revision.Id));
+        DocumentFlags flags = snapshot.Kinds.FlagsOf(CollectionName.Fold(revision.Id));
         string? lost = (flags & (DocumentFlags.HasCounters | DocumentFlags.HasTimeSeries)) != 0 ? "its counters and time series"
             : snapshot.RevisionsConfiguration()?.RuleOf(collection) is { PurgeOnDelete: true } ? "its revisions"
             : null;

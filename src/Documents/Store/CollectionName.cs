@@ -22,6 +22,8 @@ internal sealed class CollectionName
     /// <summary>The folded name; names with equal folded forms are the same collection.</summary>
     public byte[] Folded { get; }
 
+    public static byte[] Fold(string text) => Fold(Encoding.UTF8.GetBytes(text));
+
     public static byte[] Fold(ReadOnlySpan<byte> utf8)
     {
         byte[] folded = new byte[utf8.Length + (utf8.Length / 2)];

@@ -86,8 +86,8 @@ public sealed class DatabaseSnapshot : IDisposable
         return new PrefixCursor(
             this,
             _documents,
-            Fold(prefix.StartsWith),
-            string.IsNullOrEmpty(prefix.StartAfter) ? null : Fold(prefix.StartAfter),
+            CollectionName.Fold(prefix.StartsWith),
+            string.IsNullOrEmpty(prefix.StartAfter) ? null : CollectionName.Fold(prefix.StartAfter),
             IdPattern.From(prefix.Matches),
             IdPattern.From(prefix.Exclude));
     }
@@ -99,7 +99,7 @@ public sealed class DatabaseSnapshot : IDisposable
     /// </summary>
     internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
     {
-        byte[] folded = Fold(prefix);
+        byte[] folded = CollectionName.Fold(prefix);
         if (folded.Length > DocumentId.MaxFoldedBytes)
             return 0;
         long all = CountOfAll(folded, cancellationToken);
@@ -340,8 +340,6 @@ public sealed class DatabaseSnapshot : IDisposable
 
     private Tree CollectionsTree => _collections ??= Tree(TreeNames.Collections);
 
-    private static byte[] Fold(string text) => CollectionName.Fold(Encoding.UTF8.GetBytes(text));
-
     private static CollectionStatistics Statistics(ReadOnlySpan<byte> value)
     {
         var record = new CollectionRecord(value);
@@ -380,7 +378,7 @@ public sealed class DatabaseSnapshot : IDisposable
     /// <summary>Returns the number of a collection; null if it never existed.</summary>
     internal int? FindCollection(string name)
     {
-        byte[] folded = Fold(name);
+        byte[] folded = CollectionName.Fold(name);
         return folded.Length is > 0 and <= CollectionName.MaxBytes * 2
             && Tree(TreeNames.CollectionsByName).TryGet(folded, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt32LittleEndian(value)

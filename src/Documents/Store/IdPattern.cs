@@ -17,7 +17,7 @@ internal sealed class IdPattern
     {
         if (string.IsNullOrEmpty(pattern))
             return null;
-        return new IdPattern([.. pattern.Split('|').Select(part => CollectionName.Fold(Encoding.UTF8.GetBytes(part)))]);
+        return new IdPattern([.. pattern.Split('|').Select(part => CollectionName.Fold(part))]);
     }
 
     /// <summary>Returns whether an alternative matches the whole folded text.</summary>

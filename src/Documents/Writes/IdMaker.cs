@@ -81,7 +81,7 @@ internal sealed class IdMaker
     }
 
     private long Read(string name) =>
-        _identities.TryGet(CollectionName.Fold(Encoding.UTF8.GetBytes(name)), out ReadOnlySpan<byte> value)
+        _identities.TryGet(CollectionName.Fold(name), out ReadOnlySpan<byte> value)
             ? new IdentityRecord(value).Value
             : 0;
 

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Text;
 using System.Text.Json;
 using Treepie.Storage;
 using Treepie.Store;
@@ -31,7 +30,7 @@ internal sealed class IndexSettingsStore(StorageEnvironment documents)
     public void Delete(string name, string? newName = null, IndexSettings? settings = null) =>
         _records.Delete(KeyOf(name), newName is null || settings is null ? null : (KeyOf(newName), Write(settings)));
 
-    private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
+    private static byte[] KeyOf(string name) => CollectionName.Fold(name);
 
     private static byte[] Write(IndexSettings settings)
     {

@@ -1,4 +1,3 @@
-using System.Text;
 using System.Text.Json;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -63,5 +62,5 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
         return _records.Delete(KeyOf(name));
     }
 
-    private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
+    private static byte[] KeyOf(string name) => CollectionName.Fold(name);
 }

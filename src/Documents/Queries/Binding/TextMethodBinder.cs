@@ -172,7 +172,7 @@ internal sealed class TextMethodBinder(
     }
 
     /// <summary>Returns a text of any length, with which ids are compared, in the form of index keys.</summary>
-    public static string Bound(string text) => Encoding.UTF8.GetString(CollectionName.Fold(Encoding.UTF8.GetBytes(text)));
+    public static string Bound(string text) => Encoding.UTF8.GetString(CollectionName.Fold(text));
 
     private Func<string, IReadOnlyList<string>> TextsOf(string json, Dictionary<string, string> pathOf, int position)
     {

@@ -22,7 +22,7 @@ internal sealed class SelectedCounter(BesideOwner owner, string name) : Selected
     {
         long? value = owner.FoldedId(source) is { } folded
             && snapshot.Kinds.TryGet(
-                KindKey.Of(Kind.Counter, folded, CollectionName.Fold(Encoding.UTF8.GetBytes(name))), out KindRecord record)
+                KindKey.Of(Kind.Counter, folded, CollectionName.Fold(name)), out KindRecord record)
             ? CounterValue.Sum(record.Value)
             : null;
         output.Write(Encoding.UTF8.GetBytes(value?.ToString(CultureInfo.InvariantCulture) ?? "null"));
@@ -49,5 +49,5 @@ internal sealed class SelectedTimeSeries(BesideOwner owner, SeriesQuery query) :
 
     /// <summary>Writes what the time series of another document comes to.</summary>
     public void Write(string id, DatabaseSnapshot snapshot, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
-        query.Write(snapshot, CollectionName.Fold(Encoding.UTF8.GetBytes(id)), output, cancellationToken);
+        query.Write(snapshot, CollectionName.Fold(id), output, cancellationToken);
 }
