@@ -30,9 +30,8 @@ public sealed class TopCommandTests(RunningServer server)
         Assert.InRange(writes.GetProperty("Count").GetInt64(), 1, long.MaxValue);
         Assert.InRange(
             writes.GetProperty("MedianMilliseconds").GetDouble(), 0.001, writes.GetProperty("P99Milliseconds").GetDouble());
-        Assert.InRange(
-            answer.RootElement.GetProperty("Requests").GetProperty("Begun").GetInt64(), writes.GetProperty("Count").GetInt64(),
-            long.MaxValue);
+        // Not compared with the writes: a write that ends within the interval may have begun before it.
+        Assert.InRange(answer.RootElement.GetProperty("Requests").GetProperty("Begun").GetInt64(), 1, long.MaxValue);
 
         async Task WriteAsync()
         {
