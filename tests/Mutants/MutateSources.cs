@@ -142,11 +142,12 @@ public class MutateSources : Task
     }
 
     /// <summary>
-    /// The source with locks that a logical thread can be interrupted in. Other steps at which threads meet (interlocked and
-    /// volatile ones) need no change: their names stand for other types in this project.
+    /// The source with locks that a logical thread can be interrupted in, and cancellation that it cannot. Other steps at which
+    /// threads meet (interlocked and volatile ones) need no change: their names stand for other types in this project.
     /// </summary>
     private static string Stepped(string source) =>
-        Regex.Replace(source, @"\block \(([^()]+)\)", "using (global::Treepie.Mutants.Steps.Locked.Enter($1))");
+        Regex.Replace(source, @"\block \(([^()]+)\)", "using (global::Treepie.Mutants.Steps.Locked.Enter($1))")
+            .Replace(".Cancel();", ".CancelInOneStep();");
 
     /// <summary>MUTANT(name) is the switch of another mutant, further up, whose text this one changes again.</summary>
     private static string Named(string text, List<string> names) => Regex.Replace(

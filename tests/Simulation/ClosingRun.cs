@@ -12,8 +12,11 @@ namespace Treepie.Storage.Simulation;
 /// free. From then on the old environment must not change anything; acknowledged writes must be there, and writes reported
 /// as not kept must not. Everything is determined by the seed.
 /// </summary>
+/// <param name="seed">Determines the run.</param>
+/// <param name="isEncrypted">Whether the environment is encrypted.</param>
+/// <param name="stepsPerInterruption">See <see cref="SimulatedScheduler.StepsPerInterruption"/>.</param>
 [SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
-internal sealed class ClosingRun(int seed, bool isEncrypted)
+internal sealed class ClosingRun(int seed, bool isEncrypted, int stepsPerInterruption = 0)
 {
     private const int Keys = 400;
     private const int Writes = 120;
@@ -39,7 +42,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private readonly Trouble _trouble = (Trouble)(((uint)seed % 8) switch { <= 2 => 0, <= 4 => 1, 5 => 2, _ => 3 });
     private readonly SimulatedDisk _disk = new(new Random(seed)) { LeavesGarbage = false };
     private readonly SimulatedClock _clock = new();
-    private readonly SimulatedScheduler _threads = new(new Random(unchecked(seed + 1)));
+    private readonly SimulatedScheduler _threads =
+        new(new Random(unchecked(seed + 1))) { StepsPerInterruption = stepsPerInterruption };
     private readonly List<int> _acknowledged = [];
     private readonly List<int> _refused = [];
     private readonly EncryptionKey[] _keys =

@@ -14,7 +14,11 @@ namespace Treepie.Storage.Simulation;
 /// </remarks>
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
+    /// <summary>How often all threads may wait in turn before it is a deadlock.</summary>
     private const int MaxIdleRounds = 50;
+
+    /// <summary>The same where threads are interrupted: the others get a turn at each interruption of one that goes on.</summary>
+    private const int MaxInterruptedIdleRounds = 4_000;
 
     /// <summary>Now and then an interrupted thread stays away for up to this many switches, mostly for few.</summary>
     private const int LongestInterruption = 400;
@@ -24,6 +28,9 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
 
     [ThreadStatic]
     private static SimulatedScheduler? _current;
+
+    [ThreadStatic]
+    private static bool _isUninterrupted;
 
     private readonly ManualResetEventSlim _ended = new();
 
@@ -49,8 +56,22 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
     /// <summary>A step at which the calling logical thread may be interrupted. Other threads may call it as well.</summary>
     public static void Step()
     {
-        if (_current is { StepsPerInterruption: > 0 } scheduler && --scheduler._stepsLeft < 0)
+        if (_current is { StepsPerInterruption: > 0 } scheduler && --scheduler._stepsLeft < 0 && !_isUninterrupted)
             scheduler.Interrupt();
+    }
+
+    /// <summary>Runs work that others wait for past the scheduler, so that nobody else runs until it ends.</summary>
+    public static void RunUninterrupted(Action work)
+    {
+        _isUninterrupted = true;
+        try
+        {
+            work();
+        }
+        finally
+        {
+            _isUninterrupted = false;
+        }
     }
 
     /// <summary>Lets other threads run, if the caller is a logical thread.</summary>
@@ -110,7 +131,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
             depth++;
         }
 
-        if (++_idle > (MaxIdleRounds * (_fibers.Count + 1)) + (StepsPerInterruption > 0 ? LongestInterruption : 0))
+        if (++_idle > (StepsPerInterruption > 0 ? MaxInterruptedIdleRounds : MaxIdleRounds) * (_fibers.Count + 1))
             _isDeadlocked = true;
         try
         {
