@@ -22,7 +22,8 @@ public sealed record StorageOptions
     /// The memory budget of the environment in bytes, for pages not yet in the data file, pages held by open readers, undo data
     /// and decrypted pages. Pages beyond it are moved to a temporary file in the directory, which the system caches as long as
     /// memory is available. In an encrypted environment, and where the system cannot map a file for writing, there is no such
-    /// file: checkpoints start earlier, and one transaction or open readers may exceed the budget. When nothing has been written
+    /// file, nor on a copy-on-write file system: checkpoints start earlier, and one transaction or open readers may exceed the
+    /// budget. The journal frame of a transaction comes on top until the transaction is committed. When nothing has been written
     /// for <see cref="IdleDelay"/>, unused memory is returned to the system. Default: 64 MiB.
     /// </summary>
     public long MemoryBudgetBytes { get; init; } = DefaultMemoryBudgetBytes;
@@ -80,7 +81,8 @@ public sealed record StorageOptions
     /// The part of <see cref="MemoryBudgetBytes"/>, in bytes, that decrypted pages of an encrypted environment may use. Beyond
     /// it, or beyond what unwritten pages leave, pages that no transaction uses and that have not been used recently are zeroed
     /// and released. A transaction that reads more may exceed it, unless it releases pages that it no longer needs
-    /// (<see cref="Transactions.ReadTransaction.ReleasePages"/>).
+    /// (<see cref="Transactions.ReadTransaction.ReleasePages"/>). While a transaction is open and has released none since, pages
+    /// that others read stay as well: do not leave one open that you do not use.
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = 256L << 20;
 

@@ -13,7 +13,7 @@ public sealed record StoragePlatform
     /// Whether the file system is known to be copy-on-write. On such a file system, a full disk can affect even preallocated
     /// blocks, such as those of a journal frame: writing then stops until the environment is opened again.
     /// </summary>
-    public bool IsCopyOnWrite => FileSystem is "btrfs" or "zfs" or "bcachefs" or "apfs" or "nilfs2";
+    public bool IsCopyOnWrite => IsCopyOnWriteName(FileSystem);
 
     /// <summary>
     /// Whether a second opener of the directory was verified to be rejected; false only if
@@ -33,4 +33,7 @@ public sealed record StoragePlatform
     /// is not mapped.
     /// </summary>
     public bool? IsMapGuarded { get; init; }
+
+    internal static bool IsCopyOnWriteName(string fileSystem) =>
+        fileSystem is "btrfs" or "zfs" or "bcachefs" or "apfs" or "nilfs2";
 }

@@ -1,4 +1,5 @@
 using Treepie.Storage.Files;
+using Treepie.Storage.Format;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -52,6 +53,47 @@ public sealed class FullDiskTests : IDisposable
         }
 
         using StorageEnvironment again = Open(durability);
+        AssertHolds(again);
+    }
+
+    [Theory]
+    [InlineData("simulated")]
+    [InlineData("tmpfs")]
+    [InlineData("ext4")]
+    public void A_store_that_was_closed_before_others_filled_the_disk_opens_and_deletes(string disk)
+    {
+        Begin(disk);
+        using (StorageEnvironment environment = Open(Durability.Durable))
+            for (int key = 0; key < 1_000; key++)
+                Put(environment, key, 1);
+        Fill();
+        using (StorageEnvironment environment = Open(Durability.Durable))
+        {
+            foreach (int key in _expected.Keys.Where(key => key % 10 != 0).ToArray())
+                Delete(environment, key);
+            environment.Checkpoint();
+            for (int key = 100_000; key < 100_200; key++)
+                Put(environment, key, 2);
+            AssertHolds(environment);
+        }
+
+        using StorageEnvironment again = Open(Durability.Durable);
+        AssertHolds(again);
+    }
+
+    [Theory]
+    [InlineData("tmpfs")]
+    [InlineData("ext4")]
+    public void A_store_without_its_lock_file_opens_on_a_full_disk(string disk)
+    {
+        Begin(disk);
+        using (StorageEnvironment environment = Open(Durability.Durable))
+            for (int key = 0; key < 100; key++)
+                Put(environment, key, 1);
+        File.Delete(Path.Combine(_real!.Path, FormatLimits.LockFileName)); // not null: Begin has made it
+        Fill();
+        using StorageEnvironment again = Open(Durability.Durable);
+        Delete(again, 3);
         AssertHolds(again);
     }
 

@@ -34,6 +34,9 @@ internal sealed class DiskFile : IFile
 
     public long Length => RandomAccess.GetLength(Handle);
 
+    /// <inheritdoc cref="SystemCalls.FindWriteError"/>
+    public int FindWriteError() => _files.Calls.FindWriteError(Handle);
+
     public static DiskFile Open(string path, bool create, bool writable, DiskFileSystem files)
     {
         try

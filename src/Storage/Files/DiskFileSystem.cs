@@ -20,7 +20,11 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     private DirectoryLock? _lock;
 
-    public bool CanSpill => OperatingSystem.IsLinux();
+    /// <summary>
+    /// Not on a copy-on-write file system: there a page that was written out needs a new block when it changes, and a full disk
+    /// would end the process.
+    /// </summary>
+    public bool CanSpill => OperatingSystem.IsLinux() && !StoragePlatform.IsCopyOnWriteName(Calls.NameFileSystem(Path));
 
     public SystemCalls Calls { get; } = calls ?? SystemCalls.Default;
 
@@ -32,7 +36,12 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     public string Path { get; } = System.IO.Path.GetFullPath(path);
 
-    public void CreateDirectory() => DurableDirectory.Create(Path);
+    public void CreateDirectory()
+    {
+        if (Directory.Exists(Path) && !File.Exists(Full(FormatLimits.DataFileName)))
+            DurableDirectory.MakeNameDurable(Path);
+        DurableDirectory.Create(Path);
+    }
 
     public IReadOnlyList<string> List()
     {
@@ -138,9 +147,13 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
             else if (fileLock is FileStream { CanWrite: true } stream)
                 WriteHolder(stream.SafeFileHandle, now);
         }
-        catch (IOException error)
+        catch (IOException error) when (!FileErrors.IsDiskFull(error))
         {
             throw FileErrors.Translate(error, path, "The lock file cannot be written");
+        }
+        catch (IOException)
+        {
+            // The text only tells others who holds the directory, and deleting must be possible on a full disk.
         }
     }
 
@@ -154,7 +167,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     public StoragePlatform Describe(IDisposable fileLock) => new()
     {
         SystemPageBytes = Calls.PageBytes,
-        FileSystem = NameFileSystem(),
+        FileSystem = Calls.NameFileSystem(Path),
         IsLockProven = fileLock is not DirectoryLock { IsProven: false },
         GivesBlocksAhead = GivesBlocksAhead,
         IsMapGuarded = PopulatesMaps,
@@ -211,18 +224,6 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         if (RandomAccess.GetLength(file) > text.Length)
             RandomAccess.SetLength(file, text.Length);
         RandomAccess.Write(file, text, 0);
-    }
-
-    private string NameFileSystem()
-    {
-        try
-        {
-            return new DriveInfo(Path).DriveFormat;
-        }
-        catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException)
-        {
-            return "";
-        }
     }
 
     private static FileStream LockOnWindows(string file, bool shared)

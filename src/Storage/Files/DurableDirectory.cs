@@ -7,6 +7,9 @@ namespace Treepie.Storage.Files;
 /// </summary>
 internal static class DurableDirectory
 {
+    private const int NotPermitted = 1;
+    private const int NoAccess = 13;
+
     /// <summary>
     /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable.
     /// </summary>
@@ -30,6 +33,20 @@ internal static class DurableDirectory
 
         while (holders.TryPop(out string? holder))
             Sync(holder);
+    }
+
+    /// <summary>
+    /// Makes the name of an existing directory durable: it may have been created by a process that was killed before it did so.
+    /// A parent that may not be read is left alone.
+    /// </summary>
+    public static void MakeNameDurable(string path)
+    {
+        if (OperatingSystem.IsWindows() || System.IO.Path.GetDirectoryName(path) is not { Length: > 0 } parent)
+            return;
+
+        int error = UnixFileCalls.SyncDirectory(parent);
+        if (error is not (0 or NotPermitted or NoAccess))
+            throw FileErrors.FromNumber(error, parent, "The directory cannot be synced");
     }
 
     /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>

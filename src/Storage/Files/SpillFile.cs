@@ -63,6 +63,21 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
         return true;
     }
 
+    /// <summary>
+    /// Throws if the system failed to write out pages of the file since the last call. It counts such pages as written, may
+    /// drop them, and then reads back something else. Waits for pages that are being written, and writes none.
+    /// </summary>
+    /// <exception cref="StorageException">Pages were not written.</exception>
+    public void ThrowIfNotWrittenOut()
+    {
+        int error = file.FindWriteError();
+        if (error != 0)
+            throw FileErrors.FromNumber(
+                error, file.Name,
+                "The system could not write out pages of transactions that are not in the data file yet. What is in memory may "
+                    + "be wrong, and the journal has it all: close the environment and open it again");
+    }
+
     public void Dispose() => file.Dispose();
 
     private void Cut()

@@ -29,6 +29,12 @@ internal sealed class FrameBuffer : IDisposable
     public void Clear()
     {
         Length = FrameHeader.SizeBytes;
+        Trim();
+    }
+
+    /// <summary>Releases memory that a large frame needed. The frame must be written, or given up.</summary>
+    public void Trim()
+    {
         if (_bytes.Length > KeptBytes)
             _bytes.Resize(FirstBytes, Start);
     }

@@ -14,6 +14,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 {
     private const int ZeroStepBytes = 1 << 20;
 
+    /// <summary>With so many files writing goes on without another: one is written while a checkpoint releases the other.</summary>
+    private const int FilesOfFullDisk = 2;
+
     private readonly Lock _lock = new();
     private long _keptFrom = long.MaxValue;
     private long _budgetBytes;
@@ -182,17 +185,24 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 
     /// <summary>
     /// Deletes files longer than a limit once a clean close is durable, after which no recovery needs any: an import leaves
-    /// large ones, and a closed store may never be opened again. Files kept for the log stay. If deleting fails, the next
-    /// session reuses what is left. The deletions need not be made durable: a file that reappears is harmless.
+    /// large ones, and a closed store may never be opened again. Files kept for the log stay, and so do two others, small ones if
+    /// possible: with them the next session can delete even if the disk is full by then. If deleting fails, the next session reuses what is left.
+    /// The deletions need not be made durable: a file that reappears is harmless.
     /// </summary>
     public void GiveBack(long keptBytes)
     {
         List<JournalFile> surplus;
         lock (_lock)
-        {
             surplus = _all.FindAll(file => file.LengthBytes > keptBytes && !IsKept(file));
+        if (surplus.Count == 0)
+            return;
+
+        int missing = FilesOfFullDisk - Small();
+        while (missing > 0 && TryCreate(keptBytes))
+            missing--;
+        surplus = [.. surplus.OrderBy(file => file.LengthBytes).Skip(missing)];
+        lock (_lock)
             _all.RemoveAll(surplus.Contains);
-        }
 
         foreach (JournalFile file in surplus)
             file.File.Dispose();
@@ -204,6 +214,26 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         catch (Exception error) when (error is StorageException or IOException)
         {
             // The next session reuses what is left.
+        }
+
+        int Small()
+        {
+            lock (_lock)
+                return _all.Count(file => file.LengthBytes <= keptBytes && !IsKept(file));
+        }
+
+        bool TryCreate(long lengthBytes)
+        {
+            try
+            {
+                lock (_creation)
+                    Create(lengthBytes);
+                return true;
+            }
+            catch (StorageException)
+            {
+                return false;
+            }
         }
     }
 
@@ -330,15 +360,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             file.Sync();
             files.SyncDirectory();
         }
-        catch (Exception error) when (error is DiskFullException or OpenFileLimitException)
-        {
-            file.Dispose();
-            files.Delete(name);
-            throw;
-        }
         catch
         {
             file.Dispose();
+            DeleteUnfinished(name);
             throw;
         }
 
@@ -346,6 +371,18 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         lock (_lock)
             _all.Add(created);
         return created;
+    }
+
+    private void DeleteUnfinished(string name)
+    {
+        try
+        {
+            files.Delete(name);
+        }
+        catch (Exception error) when (error is StorageException or IOException)
+        {
+            // The next session takes it as a spare file or deletes it.
+        }
     }
 
     private string FreeName()

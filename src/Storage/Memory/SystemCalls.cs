@@ -22,9 +22,13 @@ internal abstract partial class SystemCalls
     private const int RangeLockBytes = 32;
     private const int RangeStartOffset = 8;
     private const int RangeLengthOffset = 16;
+    private const int ErrorIo = 5;
     private const int ErrorNoAccess = 13;
+    private const int ErrorNoSpace = 28;
+    private const int ErrorQuota = 122;
     private const int EmptyPath = 0x1000;
     private const uint AskLinks = 4;
+    private const uint WaitBefore = 1;
     private const int StatusBytes = 256;
     private const int LinksOffset = 16;
 
@@ -58,6 +62,29 @@ internal abstract partial class SystemCalls
     /// </summary>
     public virtual int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
         UnixFileCalls.OnFile(file, descriptor => FAllocate(descriptor, 0, offset, lengthBytes));
+
+    /// <summary>Returns the name of the file system that a path lies on; empty if the system does not tell.</summary>
+    public virtual string NameFileSystem(string path)
+    {
+        try
+        {
+            return new DriveInfo(path).DriveFormat;
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException or ArgumentException)
+        {
+            return "";
+        }
+    }
+
+    /// <summary>
+    /// Waits for pages of a file that are being written, and returns the error of any that could not be written since the last
+    /// call, once. Linux only.
+    /// </summary>
+    public virtual int FindWriteError(SafeFileHandle file)
+    {
+        int error = UnixFileCalls.OnFile(file, static descriptor => SyncRange(descriptor, 0, 0, WaitBefore));
+        return error is ErrorIo or ErrorNoSpace or ErrorQuota ? error : 0; // others: the file system has no such call
+    }
 
     /// <summary>
     /// Opens a file for writing without the cache; see <see cref="UnixFileCalls.OpenDirect"/>. Linux only. Null: refused.
@@ -160,6 +187,9 @@ internal abstract partial class SystemCalls
 
     [LibraryImport("libc", EntryPoint = "fallocate", SetLastError = true)]
     private static partial int FAllocate(int file, int mode, long offset, long length);
+
+    [LibraryImport("libc", EntryPoint = "sync_file_range", SetLastError = true)]
+    private static partial int SyncRange(int file, long offset, long length, uint flags);
 
     [LibraryImport("libc", EntryPoint = "flock", SetLastError = true)]
     private static partial int FLock(int file, int operation);

@@ -213,6 +213,9 @@ internal sealed class Scratch : IDisposable
     /// <summary>Returns the memory of empty arenas, except the first, to the system.</summary>
     public void Trim() => _arenas.Trim();
 
+    /// <inheritdoc cref="SpillFile.ThrowIfNotWrittenOut"/>
+    public void ThrowIfNotWrittenOut() => _arenas.ThrowIfNotWrittenOut();
+
     /// <summary>Returns the record of a frame.</summary>
     public ref FrameRecord Record(uint frame) => ref _records[frame];
 

@@ -107,6 +107,9 @@ internal sealed class ScratchArenas : IDisposable
                 GiveBack(number, ref _arenas[number]);
     }
 
+    /// <summary>Throws if the system could not write out parts of the file since the last call.</summary>
+    public void ThrowIfNotWrittenOut() => _spill?.ThrowIfNotWrittenOut();
+
     public void Dispose() => _spill?.Dispose();
 
     private ref Arena Find(long at, long end, out int number, out int part)

@@ -1,4 +1,5 @@
 using Treepie.Storage.Journal;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Transactions;
 
@@ -112,8 +113,11 @@ internal sealed class CheckpointRunner(
     public void RunToShrink(long boundary, CancellationToken cancellationToken) =>
         Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
-    /// <summary>Returns everything beyond the last page in use to the system. Must not be called by the leader.</summary>
-    public void Cut() => commits.RunExclusive(() => checkpointer.Cut(keptPages: 0));
+    /// <summary>
+    /// Returns everything beyond the last page in use to the system, except what deletes may use on a full disk. Must not be
+    /// called by the leader.
+    /// </summary>
+    public void Cut() => commits.RunExclusive(() => checkpointer.Cut(PageWriter.ReservedPages));
 
     /// <summary>
     /// The only path to a checkpoint for callers that are not the leader, except for the last one: each is a step of an
@@ -461,6 +465,7 @@ internal sealed class CheckpointRunner(
         {
             state.Reclaim();
             state.Store.Scratch.Trim();
+            journal?.Buffer.Trim();
         });
         if (state.Store.Scratch.BytesInUse > options.MemoryBudgetBytes / IdleDivisor)
             StartIdleTimerIfNeeded();

@@ -68,12 +68,13 @@ internal sealed class Checkpointer(
     /// <summary>Collects what must be written. Must be called by the leader.</summary>
     public void Begin(bool isClean)
     {
+        _isDoubtful = false; // GiveUp undoes this attempt, and not the one before, whatever fails from here on
+        _bitmap.Clear();
         state.Reclaim();
         state.Space.TrimEnd();
         MetaPage durable = state.Durable;
         state.Space.Load(durable.Bitmap); // End or GiveUp may retire one of the two, and must not fail
         state.Space.Load(durable.OtherBitmap);
-        _isDoubtful = false;
         BeginSession(isClean);
         _keepsBitmap = IsUpToDate
             && durable.OtherBitmap.Pages > 0
@@ -133,6 +134,7 @@ internal sealed class Checkpointer(
         Debug.Assert(!_isDoubtful, "3: the meta page is written after the pages");
         _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
         WritePages(cancellationToken);
+        RequireWholeScratch();
         WriteBitmap();
         file.Sync();
 
@@ -162,6 +164,8 @@ internal sealed class Checkpointer(
         state.CheckpointUnderWay = -1;
         state.Doubtful.Clear();
         _placed.Clear();
+        _damaged.Clear(); // the bitmap in force was written from memory where the one before was damaged
+        _isDoubtful = false;
         state.Space.FreeRetired();
         journal?.OnCheckpoint(_meta.Journal, _journalBytes);
         state.Reclaim();
@@ -276,16 +280,36 @@ internal sealed class Checkpointer(
     /// </summary>
     private void CaptureBitmap()
     {
-        _bitmap.Clear();
+        _bitmap.EnsureCapacity(state.Space.BitmapPages);
         for (int group = 0; group < state.Space.BitmapPages && !_keepsBitmap; group++)
         {
             if (!state.Space.TakeDirty(group, _otherPlace))
                 continue;
 
-            ulong[]? words = null;
-            if (state.Space.IsLoaded(group) || _damaged.Remove(group))
-                state.Space.CopyBitmap(group, words = new ulong[PageGroup.Words]);
-            _bitmap.Add(new BitmapPage(group, words));
+            _bitmap.Add(new BitmapPage(group, null)); // first: GiveUp marks it as dirty again if it cannot be copied
+            if (!state.Space.IsLoaded(group) && !_damaged.Contains(group))
+                continue;
+
+            var words = new ulong[PageGroup.Words];
+            state.Space.CopyBitmap(group, words);
+            _bitmap[^1] = new BitmapPage(group, words);
+        }
+    }
+
+    /// <summary>
+    /// Stops writing if the system could not write out scratch that lies in a file: it may have dropped those pages since, so
+    /// that what was read from them, and would become the durable state, is not what was committed. The journal has it.
+    /// </summary>
+    private void RequireWholeScratch()
+    {
+        try
+        {
+            state.Store.Scratch.ThrowIfNotWrittenOut();
+        }
+        catch (StorageException error)
+        {
+            state.Failure = error;
+            throw;
         }
     }
 

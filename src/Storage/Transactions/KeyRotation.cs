@@ -33,9 +33,11 @@ internal sealed class KeyRotation(
             {
                 checkpoints.RunForced(cancellationToken);
             }
-            catch
+            catch (Exception error)
             {
                 commits.RunExclusive(() => cipher.Block = before); // written again by the next checkpoint, or on closing
+                if (error is OperationCanceledException)
+                    checkpoints.RunForcedToEnd(); // another checkpoint may have written the new block meanwhile
                 throw;
             }
 

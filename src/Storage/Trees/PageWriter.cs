@@ -30,7 +30,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// Pages, free or at the end of the file, that only changes of existing pages may use: more than a delete copies that
     /// descends three levels in each of ten trees.
     /// </summary>
-    private const int ReservedPages = 40;
+    public const int ReservedPages = 40;
 
     private readonly List<PageImage> _images = memory.Images;
     private List<WrittenPage> _written = memory.Written;

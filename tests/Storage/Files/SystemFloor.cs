@@ -37,6 +37,12 @@ internal sealed class SystemFloor : SystemCalls
     /// <summary>Maximum size of a mapping. Larger ones fail as if no addresses were left.</summary>
     public long MostBytes { get; init; } = long.MaxValue;
 
+    /// <summary>The name of the file system, or null for the real one.</summary>
+    public string? FileSystem { get; init; }
+
+    /// <summary>The error that the system reports for pages of a file that it wrote out by itself, or 0.</summary>
+    public int WriteError { get; set; }
+
     /// <summary>Calls that violated the page alignment.</summary>
     public List<string> Misaligned { get; } = [];
 
@@ -58,6 +64,10 @@ internal sealed class SystemFloor : SystemCalls
         new(
             new DiskFileSystem(directory, allowMissingLocks, this), TimeProvider.System, new Random(1),
             IsBackgroundAllowed: true);
+
+    public override string NameFileSystem(string path) => FileSystem ?? base.NameFileSystem(path);
+
+    public override int FindWriteError(SafeFileHandle file) => WriteError != 0 ? WriteError : base.FindWriteError(file);
 
     public override int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
         RefusesAllocation ? NotSupported : base.Allocate(file, offset, lengthBytes);

@@ -37,6 +37,41 @@ public sealed class JournalFilesTests
     }
 
     [Fact]
+    public void A_file_that_cannot_be_made_is_deleted_however_often_it_is_tried()
+    {
+        var random = new Random(Seed.Next());
+        var disk = new SimulatedDisk(random);
+        var made = new HashSet<string>();
+        using (StorageEnvironment environment = Open(disk, random, _small))
+        {
+            Put(environment, 0, 500);
+            made.UnionWith(Journals());
+            disk.Acting = (kind, name) =>
+            {
+                if (kind == DiskOperation.Sync && !made.Contains(name) && Journals().Contains(name))
+                    throw new StorageException("The sync of a new file fails.");
+            };
+            int refused = 0;
+            for (int i = 1; i < 200; i++)
+                try
+                {
+                    Put(environment, i, 500);
+                }
+                catch (StorageException)
+                {
+                    refused++;
+                }
+
+            Assert.True(refused > 10, "It never needed another file.");
+            Assert.Equal(made.Order(), Journals().Order());
+            disk.Acting = null;
+        }
+
+        IEnumerable<string> Journals() =>
+            disk.List().Where(static name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void Two_spare_files_are_ready_after_each_switch()
     {
         var random = new Random(Seed.Next());

@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Globalization;
+using Treepie.Storage.Tests.Files;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -94,11 +95,53 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
+    public void Where_pages_in_the_file_could_not_be_written_out_nothing_of_it_becomes_durable_and_the_journal_has_it()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Only on Linux does scratch lie in a file.");
+        using var directory = new TemporaryDirectory();
+        var system = new SystemFloor();
+        using (StorageEnvironment environment = StorageEnvironment.Open(system.World(directory.Path), _options))
+        {
+            Write(environment, Rows, version: 6);
+            environment.Checkpoint();
+            long checkpoints = environment.GetStatistics().Checkpoints;
+            Write(environment, 20_000, version: 7);
+            Assert.True(environment.GetStatistics().SpilledBytes > 0);
+            system.WriteError = 5; // EIO
+            StorageException error = Assert.ThrowsAny<StorageException>(() => environment.Checkpoint());
+            Assert.Contains("could not write out", error.Message, StringComparison.Ordinal);
+            system.WriteError = 0; // the system reports such an error once
+            Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 8));
+            Assert.Equal(checkpoints, environment.GetStatistics().Checkpoints);
+        }
+
+        using StorageEnvironment again = StorageEnvironment.Open(directory.Path, _options);
+        using ReadTransaction read = again.BeginRead();
+        AssertRows(read, version: 7, rows: 20_000);
+        Assert.Empty(again.Check(TestContext.Current.CancellationToken).Problems);
+    }
+
+    [Fact]
+    public void On_a_copy_on_write_file_system_nothing_lies_in_a_file()
+    {
+        using var directory = new TemporaryDirectory();
+        var system = new SystemFloor { FileSystem = "btrfs" };
+        using StorageEnvironment environment = StorageEnvironment.Open(system.World(directory.Path), _options);
+        Write(environment, 20_000, version: 7);
+        Assert.Equal(0, environment.GetStatistics().SpilledBytes);
+        using ReadTransaction read = environment.BeginRead();
+        AssertRows(read, version: 7, rows: 20_000);
+    }
+
+    [Fact]
     public async Task Memory_goes_back_to_the_system_when_nothing_was_written_for_a_while()
     {
         using var directory = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(
             directory.Path, _options with { IdleDelay = TimeSpan.FromMilliseconds(20) });
+        long before = OwnMemory();
+        Write(environment, 60_000, version: 2); // its frame has 120 MB
+        await Eventually.TrueAsync(() => OwnMemory() - before < 64 << 20, "the memory of the frame is given back");
         Write(environment, 10_000, version: 3);
         Assert.True(environment.GetStatistics().ScratchBytes > BudgetBytes);
         await Eventually.TrueAsync(
