@@ -15,6 +15,9 @@ public sealed class DatabaseSettings
     /// <summary>The maximum size of an object in bytes: 256 KiB.</summary>
     public const int MaxBytes = 256 * 1024;
 
+    /// <summary>The number of names up to which missing ones are cached too; there could be any number of them.</summary>
+    private const int MostNames = 256;
+
     /// <summary>The prefix that separates these settings from those of the database itself.</summary>
     internal const string Prefix = "of-programs/";
 
@@ -83,8 +86,7 @@ public sealed class DatabaseSettings
         {
             using DatabaseSnapshot snapshot = _database.BeginRead();
             (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
-            // missing names are not cached: there could be any number of them
-            return found.Json is null ? found : _known.GetOrAdd(name, found);
+            return found.Json is null && _known.Count >= MostNames ? found : _known.GetOrAdd(name, found);
         }
     }
 }

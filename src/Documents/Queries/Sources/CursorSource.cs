@@ -113,7 +113,7 @@ internal sealed class CursorSource : ResultSource
         {
             _budget?.Take();
             _lookedAt++;
-            if (IsIn(_collection, _cursor.Current))
+            if (_collection is null || IsIn(_collection, _cursor.Current)) // Current looks the document up
             {
                 _budget?.Pause();
                 _seen++;
