@@ -285,7 +285,7 @@ public sealed class ComputedIndexTests : IDisposable
         _run.Database.Indexes.Control.Resume();
         Assert.True(
             await _run.Database.Indexes.WaitForNonStaleAsync(
-                TimeSpan.FromSeconds(30), null, TestContext.Current.CancellationToken));
+                TimeSpan.FromMinutes(2), null, TestContext.Current.CancellationToken));
         Assert.Equal(0, Assert.Single(_run.Database.Indexes.List()).EntryCount);
     }
 

@@ -178,7 +178,7 @@ public sealed class MapReduceTests : IDisposable
         _run.Database.Indexes.Control.Resume();
         Assert.True(
             await _run.Database.Indexes.WaitForNonStaleAsync(
-                TimeSpan.FromSeconds(30), null, TestContext.Current.CancellationToken));
+                TimeSpan.FromMinutes(2), null, TestContext.Current.CancellationToken));
         Assert.Empty(await _run.AskAsync("from index ByCompany"));
     }
 

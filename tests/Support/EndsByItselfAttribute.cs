@@ -12,7 +12,7 @@ namespace Treepie.Tests.Support;
 [AttributeUsage(AttributeTargets.Assembly)]
 public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
 {
-    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(15), _grace = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(25), _grace = TimeSpan.FromMinutes(1);
 
     private readonly ConcurrentDictionary<string, Timer> _running = new();
 

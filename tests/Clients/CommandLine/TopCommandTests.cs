@@ -13,8 +13,12 @@ public sealed class TopCommandTests(RunningServer server)
         string database = await server.NewDatabaseAsync();
         using var done = new CancellationTokenSource();
         Task writing = WriteAsync();
-        CommandLineProcess pictures = await CommandLineProcess.SucceedAsync("top", "--url", server.Url, "--count", "2");
-        CommandLineProcess lines = await CommandLineProcess.SucceedAsync("top", "--url", server.Url, "--count", "1", "--json");
+
+        // Within these seconds a write ends, though another program may keep the disk busy.
+        CommandLineProcess pictures = await CommandLineProcess.SucceedAsync(
+            "top", "--url", server.Url, "--count", "2", "--seconds", "3");
+        CommandLineProcess lines = await CommandLineProcess.SucceedAsync(
+            "top", "--url", server.Url, "--count", "1", "--seconds", "5", "--json");
         await done.CancelAsync();
         await writing;
 

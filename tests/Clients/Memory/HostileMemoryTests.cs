@@ -100,7 +100,8 @@ public sealed class HostileMemoryTests
             + string.Join(", ", answers.OrderBy(static one => one.Key).Select(static one => $"{one.Value} × {(int)one.Key}"));
         TestContext.Current.TestOutputHelper?.WriteLine(told);
         Assert.True(Resident(server.ProcessId) < MaxResidentBytes, told);
-        Assert.True(beside.Min() < Math.Max(10 * Math.Max(alone, after), 500), told);
+        // Who is held up by hostile scripts waits for several of them, each of which has a second.
+        Assert.True(beside.Min() < Math.Max(10 * Math.Max(alone, after), 2_000), told);
         Assert.True(answers.Values.Sum() >= 2 * HostileClients * _scripts.Length, told);
         Assert.Equal(0, await server.StopAsync());
     }
@@ -149,7 +150,8 @@ public sealed class HostileMemoryTests
     private static async Task<string> QueryAsync(ServerProcess server, string database, string query)
     {
         using HttpResponseMessage response = await server.Http.PostAsJsonAsync(
-            $"/databases/{database}/queries", new { Query = query, WaitForNonStaleResults = true },
+            $"/databases/{database}/queries",
+            new { Query = query, WaitForNonStaleResults = true, WaitForNonStaleResultsTimeout = "00:04:00" },
             JsonSerializerOptions.Default, Cancel);
         string text = await response.Content.ReadAsStringAsync(Cancel);
         Assert.True(response.IsSuccessStatusCode, $"{(int)response.StatusCode} {text}\n{server.Output}");

@@ -82,11 +82,12 @@ test("loads of another database stay quick beside hostile patches, queries and m
     const after = await measure(name); // the hostile database is deleted
 
     // The machine may be busy with others at any of these times: only what is slow in every round is slow because of the scripts.
+    // A load that waits for a script waits for 100 ms or more.
     for (const share of ["median", "p99"]) {
         const alone = Math.max(before[share], after[share]), meanwhile = Math.min(...rounds.map(one => one[share]));
         const told = `${share}: ${alone.toFixed(2)} ms alone, ${meanwhile.toFixed(2)} ms beside hostile scripts, ratio ${(meanwhile / alone).toFixed(1)}`;
         t.diagnostic(told);
-        assert.ok(meanwhile <= (share === "median" ? Math.max(10 * alone, 20) : Math.max(10 * alone, 1_000)), told);
+        assert.ok(meanwhile <= (share === "median" ? Math.max(10 * alone, 75) : Math.max(10 * alone, 1_000)), told);
     }
 
     t.diagnostic(`hostile requests answered: ${answered}`);

@@ -14,7 +14,7 @@ internal static class DotnetCommand
 
     /// <summary>
     /// The longest builds and packs all there is: two minutes where nothing else runs, and ten times that on a machine that
-    /// others load too.
+    /// others load too. Less than <see cref="EndsByItselfAttribute"/> gives a whole test.
     /// </summary>
     private static readonly TimeSpan _patience = TimeSpan.FromMinutes(20);
 

@@ -36,12 +36,12 @@ public sealed class SessionTimeTests : IDisposable
         DateTime soon = DateTime.UtcNow.AddMinutes(10);
         session.TimeSeriesFor("sensors/1", "heat").Append(DateTime.UtcNow, 1);
         await session.SaveChangesAsync(Token);
-        foreach (DateTime time in new[] { soon, soon.ToLocalTime(), DateTime.SpecifyKind(soon, DateTimeKind.Unspecified) })
+        foreach ((DateTime time, DateTime before) in WithTheHourBefore(soon))
         {
             Assert.Equal("first", session.Advanced.Revisions.Get<Sensor>("sensors/1", time)?.Name);
-            Assert.Null(session.Advanced.Revisions.Get<Sensor>("sensors/1", time.AddHours(-1)));
+            Assert.Null(session.Advanced.Revisions.Get<Sensor>("sensors/1", before));
             Assert.Single(session.TimeSeriesFor("sensors/1", "heat").Get(to: time));
-            Assert.Empty(session.TimeSeriesFor("sensors/1", "heat").Get(to: time.AddHours(-1)));
+            Assert.Empty(session.TimeSeriesFor("sensors/1", "heat").Get(to: before));
         }
     }
 
@@ -58,16 +58,31 @@ public sealed class SessionTimeTests : IDisposable
         }
 
         DateTime soon = DateTime.UtcNow.AddMinutes(10);
-        foreach (DateTime time in new[] { soon, soon.ToLocalTime(), DateTime.SpecifyKind(soon, DateTimeKind.Unspecified) })
+        foreach ((DateTime time, DateTime before) in WithTheHourBefore(soon))
         {
             using DocumentSession session = database.OpenSession();
             session.Load<Sensor>(
                 "sensors/1",
-                includes => includes.IncludeRevisions(time).IncludeTimeSeries("heat", time.AddHours(-1), time));
+                includes => includes.IncludeRevisions(time).IncludeTimeSeries("heat", before, time));
             Assert.Equal("first", session.Advanced.Revisions.Get<Sensor>("sensors/1", time)?.Name);
-            Assert.Single(session.TimeSeriesFor("sensors/1", "heat").Get(time.AddHours(-1), time));
+            Assert.Single(session.TimeSeriesFor("sensors/1", "heat").Get(before, time));
             Assert.Equal(1, session.Advanced.NumberOfRequests);
         }
+    }
+
+    /// <summary>
+    /// A moment in each kind of time, with that of an hour before. The hour is subtracted in UTC: local clocks skip one in
+    /// spring.
+    /// </summary>
+    private static IEnumerable<(DateTime Time, DateTime Before)> WithTheHourBefore(DateTime utc)
+    {
+        DateTime before = utc.AddHours(-1);
+        return
+        [
+            (utc, before),
+            (utc.ToLocalTime(), before.ToLocalTime()),
+            (DateTime.SpecifyKind(utc, DateTimeKind.Unspecified), DateTime.SpecifyKind(before, DateTimeKind.Unspecified)),
+        ];
     }
 
     private sealed class Sensor

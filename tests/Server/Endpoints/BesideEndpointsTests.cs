@@ -120,7 +120,7 @@ public sealed class BesideEndpointsTests
         try
         {
             Task<HttpResponseMessage> reading = server.SendAsync(HttpMethod.Post, "counters", Get);
-            using HttpResponseMessage answer = await reading.WaitAsync(TimeSpan.FromSeconds(10), TestServer.Cancelled);
+            using HttpResponseMessage answer = await reading.WaitAsync(Eventually.Patience, TestServer.Cancelled);
             JsonElement counters = (await TestServer.JsonOf(answer, HttpStatusCode.OK)).GetProperty("Counters");
             Assert.Equal(3, counters.GetArrayLength());
             Assert.Equal(2, counters[0].GetProperty("TotalValue").GetInt64());

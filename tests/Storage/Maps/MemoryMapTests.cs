@@ -199,9 +199,18 @@ public sealed class MemoryMapTests
         for (long i = 0; i < 20_000; i++)
             map[i] = i;
         Work(map);
-        long before = GC.GetAllocatedBytesForCurrentThread();
-        Work(map);
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+
+        // Other code may allocate on this thread in some rounds, for example when the runtime recompiles. Operations that
+        // allocate would do so in every round.
+        long least = long.MaxValue;
+        for (int round = 0; round < 5 && least > 0; round++)
+        {
+            long before = GC.GetAllocatedBytesForCurrentThread();
+            Work(map);
+            least = Math.Min(least, GC.GetAllocatedBytesForCurrentThread() - before);
+        }
+
+        Assert.Equal(0, least);
 
         static void Work(MemoryMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>> map)
         {

@@ -245,14 +245,14 @@ public sealed class CommitQueueTests
         Put(environment, 1);
         await Task.WhenAll(pending).WaitAsync(Eventually.Patience, Token);
         pending.Clear();
+
+        // The thread that answered the last command may still hold them all for a moment.
         await Eventually.TrueAsync(() =>
         {
             GC.Collect();
             GC.WaitForPendingFinalizers();
-            return commands.TrueForAll(command => !command.IsAlive)
-                || commands.Count(command => command.IsAlive) == commands.Count;
-        }, "all or none of the commands are kept");
-        Assert.DoesNotContain(commands, command => command.IsAlive);
+            return commands.TrueForAll(command => !command.IsAlive);
+        }, "none of the commands is kept");
         Assert.False(longLived.IsCancellationRequested);
     }
 
