@@ -24,6 +24,8 @@ public static class DatabaseTombstones
         /// tombstones.
         /// </summary>
         public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
-            TombstoneWriter.PurgeAsync(database.Environment, upToEtag, long.MaxValue, cancellationToken);
+            TombstoneWriter.PurgeAsync(
+                database.Environment,
+                new PurgeLimit(upToEtag, NowTicks: database.Options.TimeProvider.GetUtcNow().Ticks), cancellationToken);
     }
 }

@@ -11,10 +11,11 @@ namespace Treepie;
 /// Deletes tombstones that no index and no enabled backup task needs any more, in the background. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) no tombstone is deleted whose etag is greater than what an index has stored, so an index that is behind, off
-/// or failing finds it; (2) an index that has stored less than the documents have deleted, as after a loss of power or when it
-/// comes from an older backup, is built anew when it is opened; (3) no tombstone is deleted that the next increment of a logical
-/// backup must contain; (4) if the database has backup tasks, none is deleted before <see cref="BackedUp"/> is set.
+/// Invariants: (1) no tombstone is deleted whose etag is greater than what an index has stored and than the state in which it
+/// began, so an index that is behind, off or failing finds it; (2) an index for which both are less than what the documents have
+/// deleted, as after a loss of power or when it comes from an older backup, is built anew when it is opened; (3) no tombstone is
+/// deleted that the next increment of a logical backup must contain; (4) if the database has backup tasks, none is deleted before
+/// <see cref="BackedUp"/> is set.
 /// </remarks>
 internal sealed class TombstoneCleaning : IDisposable
 {
@@ -43,11 +44,12 @@ internal sealed class TombstoneCleaning : IDisposable
     public Task<long> RunAsync(TimeSpan olderThan, CancellationToken cancellationToken) => _runs.NowAsync(
         async stop =>
         {
-            long now = _database.Options.TimeProvider.GetUtcNow().Ticks, untilTicks = Math.Max(0, now - olderThan.Ticks);
+            long now = _database.Options.TimeProvider.GetUtcNow().Ticks;
+            var limit = new PurgeLimit(long.MaxValue, Math.Max(0, now - olderThan.Ticks), now);
             long first, last;
             using (DatabaseSnapshot snapshot = _database.BeginRead())
             {
-                first = FirstEtag(snapshot, untilTicks);
+                first = FirstEtag(snapshot, limit);
                 // Read before the indexes are listed: what one that is added later reads is not older than this.
                 last = snapshot.LastEtag;
             }
@@ -59,20 +61,21 @@ internal sealed class TombstoneCleaning : IDisposable
                 await IndexedAsync(last, stop).ConfigureAwait(false), BackedUp?.Invoke(last) ?? last);
             return upToEtag < first
                 ? 0
-                : await TombstoneWriter.PurgeAsync(_database.Environment, upToEtag, untilTicks, stop).ConfigureAwait(false);
+                : await TombstoneWriter.PurgeAsync(_database.Environment, limit with { UpToEtag = upToEtag }, stop)
+                    .ConfigureAwait(false);
         },
         cancellationToken);
 
     public void Dispose() => _runs.Dispose();
 
     /// <summary>Returns the etag of the first tombstone that is old enough; the greatest there can be if none is.</summary>
-    private static long FirstEtag(DatabaseSnapshot snapshot, long untilTicks)
+    private static long FirstEtag(DatabaseSnapshot snapshot, PurgeLimit limit)
     {
         long first = long.MaxValue;
         using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
-        if (documents.MoveNext() && new TombstoneRecord(documents.Value).DeletedAtTicks <= untilTicks)
+        if (documents.MoveNext() && limit.Includes(documents.Etag, new TombstoneRecord(documents.Value).DeletedAtTicks))
             first = documents.Etag;
-        if (others.MoveNext() && snapshot.Kinds.RecordOf(others.Value).Ticks <= untilTicks)
+        if (others.MoveNext() && limit.Includes(others.Etag, snapshot.Kinds.RecordOf(others.Value).Ticks))
             first = Math.Min(first, others.Etag);
         return first;
     }
@@ -115,6 +118,6 @@ internal sealed class TombstoneCleaning : IDisposable
     private static long StoredEtag(DocumentIndex index)
     {
         using IndexSearcher searcher = index.OpenSearcher();
-        return searcher.LastEtag;
+        return index.KnownUpTo(searcher.LastEtag);
     }
 }

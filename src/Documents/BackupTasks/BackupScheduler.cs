@@ -12,8 +12,9 @@ namespace Treepie.BackupTasks;
 /// at most two scheduled runs are executed concurrently. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: the state after a run is written in one step when the run has ended. A run that was killed counts as not having
-/// happened, and is scheduled again.
+/// Invariants: (1) the state after a run is written in one step when its backup is complete. A run that was killed before counts
+/// as not having happened, and is scheduled again. (2) Expired backups are deleted only when the backup that replaces them is in
+/// the state: after a kill, the state may list backups that are gone, and never continues one of them.
 /// </remarks>
 public sealed class BackupScheduler : IAsyncDisposable
 {
@@ -191,11 +192,9 @@ public sealed class BackupScheduler : IAsyncDisposable
             record = store.Find(id) ?? throw new BackupTaskException($"The {record.Task} was deleted meanwhile.");
             using IDisposable? held = record.Task.LogInterval is null ? null : lease.Database.Log.Hold();
             BackupRunReport report = await new BackupTaskRun(lease, record.Task, _providers, KeySources, _clock, progress)
-                .RunAsync(record.State, kind, stop.Token)
+                .RunAsync(record.State, kind, KeepAsync, stop.Token)
                 .ConfigureAwait(false);
-            await store.ChangeAsync(
-                id, now => now with { State = After(now.State, report, kind, began, operationId) },
-                report.Log).ConfigureAwait(false);
+            await KeepAsync(report).ConfigureAwait(false);
             held?.Dispose();
             lease.Database.Log.Release();
             return report;
@@ -220,6 +219,9 @@ public sealed class BackupScheduler : IAsyncDisposable
         {
             _running.TryRemove(running, out _);
         }
+
+        Task KeepAsync(BackupRunReport report) => store.ChangeAsync(
+            id, now => now with { State = After(now.State, report, kind, began, operationId) }, report.Log);
     }
 
     /// <summary>Runs a task once without storing it.</summary>
@@ -235,7 +237,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         Check(lease.Database, task);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, lease.Closing, _stop.Token);
         BackupRunReport report = await new BackupTaskRun(lease, task, _providers, KeySources, _clock, progress)
-            .RunAsync(new BackupTaskState(), BackupRunKind.Full, stop.Token)
+            .RunAsync(new BackupTaskState(), BackupRunKind.Full, static _ => Task.CompletedTask, stop.Token)
             .ConfigureAwait(false);
         if (report.Unproven.Count == 0)
             return report;
@@ -325,13 +327,15 @@ public sealed class BackupScheduler : IAsyncDisposable
     }
 
     private static BackupTaskState After(
-        BackupTaskState state, BackupRunReport report, BackupRunKind kind, DateTime began,
-        long operationId) => Attempted(state, kind, began) with
+        BackupTaskState state, BackupRunReport report, BackupRunKind kind, DateTime began, long operationId)
+    {
+        state = Attempted(state, kind, began);
+        return state with
         {
             LastFull = report.Report is { IsIncremental: false } ? began : state.LastFull,
             LastIncremental = kind == BackupRunKind.Incremental || report is { Kind: BackupRunKind.Incremental, Report: not null }
-            ? began
-            : state.LastIncremental,
+                ? began
+                : state.LastIncremental,
             LastLog = kind == BackupRunKind.Log ? began : state.LastLog,
             LogGap = report.LogGap ?? state.LogGap,
             LogGapAt = report.LogGap is null ? state.LogGapAt : began,
@@ -351,6 +355,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             Link = report.Report is null ? state.Link : report.Link,
             LastProven = report.Proven ?? state.LastProven,
         };
+    }
 
     private BackupTaskState After(BackupTaskState state, Exception error, BackupRunKind kind, DateTime began, long operationId) =>
         Attempted(state, kind, began) with
@@ -373,9 +378,9 @@ public sealed class BackupScheduler : IAsyncDisposable
 
     private static BackupTaskState Attempted(BackupTaskState state, BackupRunKind kind, DateTime began) => kind switch
     {
-        BackupRunKind.Full => state with { LastFullAttempt = began },
-        BackupRunKind.Incremental => state with { LastIncrementalAttempt = began },
-        _ => state with { LastLogAttempt = began },
+        BackupRunKind.Full => state.AsOf(began) with { LastFullAttempt = began },
+        BackupRunKind.Incremental => state.AsOf(began) with { LastIncrementalAttempt = began },
+        _ => state.AsOf(began) with { LastLogAttempt = began },
     };
 
     private static TaskLogStatus? DescribeLog(Database database, BackupTaskRecord record)
@@ -390,13 +395,15 @@ public sealed class BackupScheduler : IAsyncDisposable
 
     private BackupTaskInfo Describe(Database database, BackupTaskRecord record)
     {
+        DateTime now = _clock.GetUtcNow().UtcDateTime;
         BackupTask task = Resting(database, record) ? record.Task with { IsDisabled = true } : record.Task;
         string? alert = Resting(database, record)
             ? $"The {task} rests: it was made for the database in '{record.Home}', of which this one is a copy. Enable it if "
                 + $"backups of both may lie side by side."
-            : BackupTiming.Alert(task, record.State, _clock.GetUtcNow().UtcDateTime);
+            : BackupTiming.Alert(task, record.State, now);
         return new BackupTaskInfo(
-            task, record.State, _running.ContainsKey((database.Name, task.Id)), BackupTiming.Next(task, record.State), alert);
+            task, record.State, _running.ContainsKey((database.Name, task.Id)), BackupTiming.Next(task, record.State, now),
+            alert);
     }
 
     private static bool Resting(Database database, BackupTaskRecord record) =>

@@ -35,10 +35,12 @@ internal sealed class BackupTaskRun(
     /// The requested kind of backup. If nothing can continue the last backup, a full one is taken; if the log cannot be
     /// continued, an increment.
     /// </param>
+    /// <param name="keep">Stores the report of a complete backup, before expired ones are deleted.</param>
     /// <param name="cancellationToken">Cancels the run; nothing of this backup is kept, unless expired ones are being
     /// deleted already.</param>
     /// <exception cref="DestinationException">The backup could not be written to any destination.</exception>
-    public async Task<BackupRunReport> RunAsync(BackupTaskState state, BackupRunKind wanted, CancellationToken cancellationToken)
+    public async Task<BackupRunReport> RunAsync(
+        BackupTaskState state, BackupRunKind wanted, Func<BackupRunReport, Task> keep, CancellationToken cancellationToken)
     {
         long began = clock.GetTimestamp();
         using EncryptionKey? key = Key();
@@ -48,7 +50,7 @@ internal sealed class BackupTaskRun(
             // Determined first: changes made during the backup may be in it, and are then backed up again.
             string mark = DumpPoint.Of(lease.Database).ToString();
             string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
-            KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state);
+            KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state, now);
             if (before.Length > 0 && state.Error is null && state.Mark == mark)
                 return Unchanged(state, wanted, now);
 
@@ -103,10 +105,7 @@ internal sealed class BackupTaskRun(
             {
                 Unproven = [.. _unproven]
             };
-            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) =
-                await new ExpiredBackups(lease.Database, task, _places, clock)
-                    .DeleteAsync([.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
-            return new BackupRunReport
+            var whole = new BackupRunReport
             {
                 Kind = isIncremental ? BackupRunKind.Incremental : BackupRunKind.Full,
                 LogGap = gap,
@@ -117,13 +116,17 @@ internal sealed class BackupTaskRun(
                 Places = Results(name, report),
                 Proven = proven,
                 Unproven = [.. _unproven],
-                Kept = all,
-                Deleted = deleted,
+                Kept = [.. state.Kept, kept],
                 Link = GoOn(report.Link, state)?.ToString(),
                 Mark = mark,
                 KeyMark = keyMark,
                 Duration = clock.GetElapsedTime(began),
             };
+            await keep(whole).ConfigureAwait(false);
+            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) =
+                await new ExpiredBackups(lease.Database, task, _places, clock)
+                    .DeleteAsync(whole.Kept, cancellationToken).ConfigureAwait(false);
+            return whole with { Kept = all, Deleted = deleted, Duration = clock.GetElapsedTime(began) };
         }
         finally
         {
@@ -145,15 +148,19 @@ internal sealed class BackupTaskRun(
 
     /// <summary>
     /// Returns the chain that the next increment continues: the full backup and its increments, if all of them are at every
-    /// destination and the database can continue from there; otherwise none, and a full backup is taken.
+    /// destination, their names precede that of the increment, and the database can continue from there; otherwise none, and a
+    /// full backup is taken.
     /// </summary>
-    private KeptBackup[] ChainBefore(BackupTaskState state)
+    private KeptBackup[] ChainBefore(BackupTaskState state, DateTime now)
     {
         if (state.Link is null || !DumpIncrement.CanGoOn(lease.Database, task.Kind, BackupLink.Parse(state.Link)))
             return [];
         int full = state.Kept.ToList().FindLastIndex(static backup => !backup.IsIncremental);
         KeptBackup[] chain = full < 0 ? [] : [.. state.Kept.Skip(full)];
-        return Array.TrueForAll(chain, backup => task.Destinations.All(place => backup.Addresses.Contains(place.Address)))
+        return Array.TrueForAll(
+            chain,
+            backup => backup.TakenAt <= now // otherwise the clock was ahead, and names say what continues what
+                && task.Destinations.All(place => backup.Addresses.Contains(place.Address)))
             ? chain
             : [];
     }

@@ -84,6 +84,33 @@ public sealed record BackupTaskState
 
     /// <summary>The latest backup that was verified against the database; null before the first.</summary>
     public ProvenPoint? LastProven { get; init; }
+
+    /// <summary>
+    /// Returns the state without times that are yet to come: they were stored while the clock was ahead, and nothing would be due
+    /// until then. What depends on them is due at once.
+    /// </summary>
+    internal BackupTaskState AsOf(DateTime now)
+    {
+        bool wasAhead = IsAhead(LastFullAttempt) || IsAhead(LastIncrementalAttempt) || IsAhead(LastLogAttempt)
+            || IsAhead(ErrorAt);
+        return this with
+        {
+            LastFull = Known(LastFull),
+            LastIncremental = Known(LastIncremental),
+            LastFullAttempt = Known(LastFullAttempt),
+            LastIncrementalAttempt = Known(LastIncrementalAttempt),
+            LastLog = Known(LastLog),
+            LastLogAttempt = Known(LastLogAttempt),
+            ErrorAt = Known(ErrorAt),
+            NotBefore = wasAhead ? null : NotBefore,
+            Newest = IsAhead(Newest?.At) ? null : Newest,
+            LastProven = IsAhead(LastProven?.TakenAt) ? null : LastProven,
+        };
+
+        bool IsAhead(DateTime? time) => time is { } at && BackupTiming.IsAhead(at, now);
+
+        DateTime? Known(DateTime? time) => IsAhead(time) ? null : time;
+    }
 }
 
 /// <summary>The result of a run at one destination.</summary>

@@ -53,7 +53,7 @@ internal sealed class ExpiredBackups(
             other => other.TakenAt > backup.TakenAt
                 && (other.Addresses.Contains(address) || other.Unproven.Contains(address)));
 
-        bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - backup.TakenAt > age;
+        bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - Retention.TakenBy(kept, backup) > age;
 
         bool IsGone(KeptBackup backup) =>
             IsOld(backup) && !backup.Addresses.Any(IsPlace) && !backup.Unproven.Any(IsPlace);

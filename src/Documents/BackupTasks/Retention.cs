@@ -33,8 +33,17 @@ internal static class Retention
         return
         [
             .. chains.Take(chains.Count - Math.Max(1, keepAtLeast))
-                .Where(chain => chain != lastProven && now - chain[^1].TakenAt > age)
+                .Where(chain => chain != lastProven && now - TakenBy(kept, chain[^1]) > age)
                 .SelectMany(static chain => chain.AsEnumerable().Reverse()),
         ];
     }
+
+    /// <summary>
+    /// Returns the time by which a backup was certainly taken: that of the first of those that follow it, if its own is later
+    /// because the clock was ahead.
+    /// </summary>
+    /// <param name="kept">The backups that are kept, oldest first.</param>
+    /// <param name="backup">One of them.</param>
+    public static DateTime TakenBy(IReadOnlyList<KeptBackup> kept, KeptBackup backup) =>
+        kept.SkipWhile(other => other != backup).Select(static other => other.TakenAt).DefaultIfEmpty(backup.TakenAt).Min();
 }

@@ -251,7 +251,21 @@ internal static class DumpKinds
             byte[] name = KindNames.Encode("a counter of the backup", text), parts = [];
             for (int i = 0; i < databases.Length && 2 * i < counter.Value.GetArrayLength(); i++)
                 parts = CounterValue.WithPart(parts, databases[i], counter.Value[2 * i].GetInt64());
+            RequireSum(parts, text);
             yield return (KindKey.OfName(Kind.Counter, owner, name), name, parts);
+        }
+    }
+
+    /// <summary>Requires that a counter has a value: one without could be neither read nor changed.</summary>
+    private static void RequireSum(ReadOnlySpan<byte> parts, string name)
+    {
+        try
+        {
+            CounterValue.Sum(parts);
+        }
+        catch (OverflowException error)
+        {
+            throw new FormatException($"the parts of the counter '{name}' add up to more than 64 bits", error);
         }
     }
 }

@@ -10,7 +10,8 @@ namespace Treepie.Backups;
 /// <summary>
 /// Revisions in dumps: documents in the form of RavenDB's tools, with additional information in a member of their metadata
 /// (<c>@treepie-revision</c>): how many revisions back the body is stored, when the revision was written, the length of its
-/// metadata, and 1 if the document was created with it.
+/// metadata; then, unless they are 0, flags (1 if the document was created with it, 2 if it was written after the previous
+/// one) and the latest time of a deletion that was forgotten when the document was created.
 /// </summary>
 internal static class DumpRevisions
 {
@@ -18,6 +19,8 @@ internal static class DumpRevisions
 
     /// <summary>The section of dumps up to format 8, with keys and values as stored.</summary>
     public const string RawSection = "TreepieRevisions";
+
+    private const int CreationFlag = 1, OwnFlag = 2;
 
     public static ReadOnlySpan<byte> Mark => "@treepie-revision"u8;
 
@@ -27,10 +30,12 @@ internal static class DumpRevisions
     {
         KindRecord record = snapshot.Kinds.RecordOf(key);
         var value = new RevisionRecord(record.Value);
+        RevisionOrigin origin = value.Origin;
+        int flags = (origin.IsCreation ? CreationFlag : 0) | (origin.IsOwn ? OwnFlag : 0);
         string mark = string.Create(
             CultureInfo.InvariantCulture,
             $",\"@treepie-revision\":\"{value.Shared},{record.Ticks},{value.Metadata.Length}"
-                + $"{(value.IsCreation ? ",1" : "")}\"");
+                + $"{(flags != 0 ? $",{flags}" : "")}{(origin.ForgottenTicks > 0 ? $",{origin.ForgottenTicks}" : "")}\"");
         var revision = Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly: false);
         (withAttachments ? revision : revision.WithoutAttachments()).WriteTo(
             output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
@@ -48,15 +53,20 @@ internal static class DumpRevisions
         bool isDeletion = document.Flags.Contains("DeleteRevision", StringComparison.Ordinal);
         ReadOnlySpan<byte> metadata = document.Metadata;
         int shared = 0;
-        bool isCreation = false;
+        int flags = 0;
+        long forgotten = 0;
         if (document.RevisionMark is { } mark)
         {
             string[] numbers = mark.Split(',');
-            isCreation = numbers is [_, _, _, "1"];
-            if ((numbers.Length != 3 && !isCreation)
+            if (numbers.Length is < 3 or > 5
                 || !int.TryParse(numbers[0], NumberStyles.None, CultureInfo.InvariantCulture, out shared)
                 || shared > RevisionRecord.MaxShared
-                || !long.TryParse(numbers[1], NumberStyles.None, CultureInfo.InvariantCulture, out writtenTicks))
+                || !long.TryParse(numbers[1], NumberStyles.None, CultureInfo.InvariantCulture, out writtenTicks)
+                || (numbers.Length > 3
+                    && !int.TryParse(numbers[3], NumberStyles.None, CultureInfo.InvariantCulture, out flags))
+                || flags > (CreationFlag | OwnFlag)
+                || (numbers.Length > 4
+                    && !long.TryParse(numbers[4], NumberStyles.None, CultureInfo.InvariantCulture, out forgotten)))
                 throw new FormatException("the mark of a revision is none");
             metadata = MetadataMember.Without(metadata, Mark);
             if (metadata.Length <= 2)
@@ -68,7 +78,13 @@ internal static class DumpRevisions
             KindKey.OfRevision(folded, etag), document.IdUtf8.ToArray(),
             RevisionRecord.Encode(
                 document.Collection.Text, ticks, isDeletion, shared, metadata, document.Body, attachments,
-                isForced: document.Flags.Contains(Revision.ForcedFlag, StringComparison.Ordinal), isCreation: isCreation),
+                new RevisionOrigin
+                {
+                    IsForced = document.Flags.Contains(Revision.ForcedFlag, StringComparison.Ordinal),
+                    IsCreation = (flags & CreationFlag) != 0,
+                    IsOwn = (flags & OwnFlag) != 0,
+                    ForgottenTicks = forgotten,
+                }),
             etag, writtenTicks, IsDeleted: false)
         {
             SharedBody = shared > 0 ? document.Body.ToArray() : default,

@@ -98,7 +98,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
             {
                 foreach (string name in TreeNames.All)
                     transaction.GetOrCreateTree(name);
-                new RestoreWriter(transaction).PutOrigin(id, lastEtag);
+                new RestoreWriter(transaction).PutOrigin(
+                    id, lastEtag, _header?.TakenAt.Ticks ?? DateTime.MaxValue.Ticks);
                 return true;
             },
             cancellationToken).ConfigureAwait(false);

@@ -48,6 +48,7 @@ internal sealed class DocumentIndex
     private long[] _lastUses = [];
     private int _holders = 1; // the catalogue
     private long _wantedEtag;
+    private long _begunAt;
     private bool _closed;
     private bool _deleteFiles;
 
@@ -59,7 +60,11 @@ internal sealed class DocumentIndex
         Outputs = definition.Output is { } target ? new ReduceOutputs(target) : null;
         Store = store;
         using (ReadTransaction committed = store.BeginRead())
+        {
+            _begunAt = IndexBeginning.Read(committed);
             Maps.Read(committed.FindTree(MapCounters.TreeName), Reduces);
+        }
+
         Writer = new IndexWriter(store, definition.Schema, analyzers, AreNewFieldsEmpty);
         Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
         foreach (CompoundField pair in (definition as StaticIndexMapping)?.Definition.CompoundFields ?? [])
@@ -132,17 +137,18 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>Creates a new index.</summary>
-    public static DocumentIndex Create(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
+    public static DocumentIndex Create(
+        IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, DatabaseSnapshot documents)
     {
-        DocumentIndex index = OpenStore(definition, directory, analyzers);
+        DocumentIndex index = Begin(definition, directory, analyzers, documents);
         directory.Publish(definition);
         return index;
     }
 
     /// <summary>
     /// Opens an index. It is cleared, to be rebuilt, if its store is damaged, belongs to other documents, or has indexed
-    /// later etags than the documents have because they were restored to an earlier state, or earlier ones than those up to
-    /// which tombstones are gone, so that it cannot learn of deletions.
+    /// later etags than the documents have because they were restored to an earlier state, or needs tombstones that are gone, so
+    /// that it cannot learn of deletions.
     /// </summary>
     /// <param name="definition">The requested definition.</param>
     /// <param name="directory">The directory of the index.</param>
@@ -156,7 +162,8 @@ internal sealed class DocumentIndex
         try
         {
             DocumentIndex index = OpenStore(definition, directory, analyzers);
-            if (index.Writer.LastEtag <= documents.LastEtag && index.Writer.LastEtag >= documents.PurgedUpTo)
+            long known = index.KnownUpTo(index.Writer.LastEtag);
+            if (known <= documents.LastEtag && known >= documents.PurgedUpTo)
                 return index;
             index.Store.Dispose();
         }
@@ -167,8 +174,15 @@ internal sealed class DocumentIndex
         }
 
         directory.DeleteStore();
-        return OpenStore(definition, directory, analyzers);
+        return Begin(definition, directory, analyzers, documents);
     }
+
+    /// <summary>
+    /// Returns the etag up to which the index needs no tombstones: what it has indexed, or the state of the documents in which it
+    /// began.
+    /// </summary>
+    /// <param name="indexedEtag">The etag up to which changes are indexed, of the index or a view of it.</param>
+    public long KnownUpTo(long indexedEtag) => Math.Max(indexedEtag, _begunAt);
 
     /// <summary>Returns whether documents of a snapshot, up to an etag, are waiting to be indexed.</summary>
     public bool IsStale(long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
@@ -499,6 +513,24 @@ internal sealed class DocumentIndex
             _directory.Retract();
         Progress.Close();
         Release();
+    }
+
+    private static DocumentIndex Begin(
+        IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, DatabaseSnapshot documents)
+    {
+        DocumentIndex index = OpenStore(definition, directory, analyzers);
+        try
+        {
+            IndexBeginning.Write(index.Store, documents.LastEtag);
+        }
+        catch
+        {
+            index.Store.Dispose();
+            throw;
+        }
+
+        index._begunAt = documents.LastEtag;
+        return index;
     }
 
     private static DocumentIndex OpenStore(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)

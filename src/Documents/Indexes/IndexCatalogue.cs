@@ -85,11 +85,9 @@ public sealed class IndexCatalogue : IDisposable
         List<IndexStatistics> list;
         lock (_lock)
         {
-            indexes =
-            [
+            indexes = [
                 .. _indexers.Values.Select(i => (i.Index.Name, i.Index)),
-                .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))
-            ];
+                .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))];
             list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
         }
 
@@ -262,10 +260,7 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>
-    /// Returns the map-reduce index that answers queries over the specified groups, or creates one; see
-    /// <see cref="GroupIndexChoice"/>.
-    /// </summary>
+    /// <summary>Returns the map-reduce index of groups, or creates one; see <see cref="GroupIndexChoice"/>.</summary>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
         lock (_lock)
@@ -400,11 +395,14 @@ public sealed class IndexCatalogue : IDisposable
             definition.AnalyzersOver(_context.Analyzers), snapshot);
     }
 
-    private DocumentIndex Make(IndexMapping definition) =>
-        DocumentIndex.Create(
+    private DocumentIndex Make(IndexMapping definition)
+    {
+        using DatabaseSnapshot snapshot = _context.BeginRead();
+        return DocumentIndex.Create(
             ComputedDefinition.Compiled(definition, _context.Computing),
             IndexDirectory.Create(_directory, definition, ++_generation, _sealed),
-            definition.AnalyzersOver(_context.Analyzers));
+            definition.AnalyzersOver(_context.Analyzers), snapshot);
+    }
 
     private void Store(StaticIndexMapping[] mappings)
     {

@@ -15,18 +15,22 @@ internal static class AtomicGuard
     public static long IndexOf(IKindHost host, ReadOnlySpan<byte> foldedId) =>
         host.Kinds.TryGet(KindKey.OfGuard(foldedId), out KindRecord record) ? record.Etag : 0;
 
-    /// <summary>Updates the guard of a written document, or deletes that of a deleted one; returns its index.</summary>
-    public static long Move(IKindHost host, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, bool isDeleted)
+    /// <summary>Updates the guard of a written document; returns its index.</summary>
+    public static long Move(IKindHost host, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id)
     {
         long etag = host.NextEtag();
-        byte[] key = KindKey.OfGuard(foldedId);
-        if (isDeleted)
-            host.Kinds.Delete(key, etag, host.NowTicks);
-        else
-            host.Kinds.Put(
-                key, [.. KindKey.GuardPrefix, .. id], CompareExchangeValue.Encode("{\"Object\":{}}"u8, default), etag,
-                host.NowTicks);
+        host.Kinds.Put(
+            KindKey.OfGuard(foldedId), [.. KindKey.GuardPrefix, .. id],
+            CompareExchangeValue.Encode("{\"Object\":{}}"u8, default), etag, host.NowTicks);
         return etag;
+    }
+
+    /// <summary>Deletes the guard of a deleted document, if it has one.</summary>
+    public static void Delete(IKindHost host, ReadOnlySpan<byte> foldedId)
+    {
+        byte[] key = KindKey.OfGuard(foldedId);
+        if (host.Kinds.TryGet(key, out _))
+            host.Kinds.Delete(key, host.NextEtag(), host.NowTicks);
     }
 
     /// <summary>Returns the guard index in a client's change vector; 0 if there is none.</summary>

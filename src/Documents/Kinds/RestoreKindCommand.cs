@@ -48,7 +48,7 @@ internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo, bool 
         byte[] value = RevisionRecord.Encode(
             Encoding.UTF8.GetString(revision.Collection), revision.Ticks, revision.IsDeletion,
             RevisionWriter.SharedBy(host.Kinds.Items, document, revision.IsDeletion, body), revision.Metadata, body,
-            attachments, isForced: revision.IsForced, isCreation: revision.IsCreation);
+            attachments, revision.Origin with { IsOwn = false });
         long etag = host.NextEtag();
         host.Kinds.Put(KindKey.OfRevision(document, etag), item.Name.Span, value, etag, host.NowTicks);
         if (host.TryGet(document, out DocumentRecord record) && !record.Flags.HasFlag(DocumentFlags.HasRevisions))

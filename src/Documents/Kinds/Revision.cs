@@ -95,7 +95,7 @@ public sealed record Revision(
             Encoding.UTF8.GetString(record.Name), etag, changeVectors.Format(etag), Encoding.UTF8.GetString(revision.Collection),
             new DateTime(revision.Ticks, DateTimeKind.Utc), revision.IsDeletion)
         {
-            IsForced = revision.IsForced,
+            IsForced = revision.Origin.IsForced,
             Metadata = revision.Metadata.ToArray(),
             Body = metadataOnly ? default : items.RevisionBody(key).ToArray(),
             AttachmentList = revision.Attachments.ToArray(),

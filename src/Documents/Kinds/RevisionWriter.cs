@@ -52,12 +52,11 @@ internal sealed class RevisionWriter
     /// <param name="body">The body.</param>
     /// <param name="packed">The compressed body, if the document has one; otherwise empty.</param>
     /// <param name="hasAttachments">Whether it may have attachments, which are then kept in their current state.</param>
-    /// <param name="isForced">Whether it was requested; it is marked so if no rule would create it.</param>
-    /// <param name="isCreation">Whether nothing of the document was there before.</param>
+    /// <param name="origin">How it came about; it is marked as forced only if no rule would create it.</param>
     public void Add(
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
         ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, ReadOnlySpan<byte> packed, bool hasAttachments,
-        bool isForced, bool isCreation = false)
+        RevisionOrigin origin)
     {
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
@@ -66,8 +65,8 @@ internal sealed class RevisionWriter
         _host.Kinds.Put(
             key, id,
             RevisionRecord.Encode(
-                collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments, isPacked,
-                isForced && RuleOf(collection) is null, isCreation),
+                collection, ticks, isDeletion, shared, metadata, isPacked ? packed : body, attachments,
+                origin with { IsForced = origin.IsForced && RuleOf(collection) is null, IsOwn = true }, isPacked),
             etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
@@ -95,21 +94,38 @@ internal sealed class RevisionWriter
     {
         List<byte[]> keys = _host.Kinds.Items.Revisions(folded);
         long surplus = rule.MinimumToKeep is { } keep ? keys.Count - keep : keys.Count;
-        long youngest = rule.MinimumAgeToKeep is { } age ? _host.NowTicks - Math.Min(age.Ticks, _host.NowTicks) : long.MaxValue;
-        int deleted = 0;
-        foreach (byte[] key in keys)
+        long limit = Math.Min(most, surplus);
+        int deleted = 0, old = limit > 0 && rule.MinimumAgeToKeep is { } age ? CountOlder(keys, age) : keys.Count;
+        for (int i = 0; i < old && deleted < limit; i++)
         {
-            if (deleted >= Math.Min(most, surplus)
-                || !_host.Kinds.TryGet(key, out KindRecord record)
-                || new RevisionRecord(record.Value).Ticks > youngest)
-                break;
-            if (keepsForced && new RevisionRecord(record.Value).IsForced)
+            if (keepsForced && _host.Kinds.TryGet(keys[i], out KindRecord record)
+                && new RevisionRecord(record.Value).Origin.IsForced)
                 continue;
-            _host.Kinds.Delete(key, _host.NextEtag(), _host.NowTicks);
+            _host.Kinds.Delete(keys[i], _host.NextEtag(), _host.NowTicks);
             deleted++;
         }
 
         return deleted;
+    }
+
+    /// <summary>
+    /// Returns how many revisions, counted from the first, have at least an age. One whose time is yet to come was written while
+    /// the clock was ahead, and is at least as old as those that follow it.
+    /// </summary>
+    private int CountOlder(List<byte[]> keys, TimeSpan age)
+    {
+        long youngest = _host.NowTicks - Math.Min(age.Ticks, _host.NowTicks);
+        int old = 0;
+        for (int i = 0; i < keys.Count && _host.Kinds.TryGet(keys[i], out KindRecord record); i++)
+        {
+            long ticks = new RevisionRecord(record.Value).Ticks;
+            if (ticks <= youngest)
+                old = i + 1;
+            else if (ticks <= _host.NowTicks)
+                break;
+        }
+
+        return old;
     }
 
     /// <summary>Deletes all revisions of a document.</summary>

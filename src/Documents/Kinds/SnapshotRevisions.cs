@@ -76,12 +76,14 @@ public static class SnapshotRevisions
     }
 
     /// <summary>
-    /// Returns whether the revisions of a document begin with its creation: none of its states is lost.
+    /// Returns whether a document is known not to have existed at a time before its first revision: the document was created
+    /// with that, and the database had forgotten no later deletion then.
     /// </summary>
-    internal static bool HasWholeHistory(this DatabaseSnapshot snapshot, string documentId) =>
+    internal static bool WasCreatedAfter(this DatabaseSnapshot snapshot, string documentId, DateTime time) =>
         Keys(snapshot, documentId) is [var first, ..]
             && snapshot.Kinds.TryGet(first, out KindRecord record)
-            && new RevisionRecord(record.Value).IsCreation;
+            && new RevisionRecord(record.Value).Origin is { IsCreation: true } origin
+            && origin.ForgottenTicks < time.Ticks;
 
     /// <summary>Returns the deletion revisions of deleted documents that have revisions and so can be restored.</summary>
     public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)

@@ -57,6 +57,9 @@ internal sealed class SeriesRollUp(
             : RollUp(prefix, collection, source, raw + TimeSeriesPolicy.Separator + policy.Name, policy.Aggregation, from, to);
         if (next is not null)
             return (next, 0);
+        // What is old goes when no change is waiting to be rolled up: another one may concern the same stretch.
+        if (changeEtag > 0 && IsOld(prefix, rules.RetentionOf(level), policy?.Aggregation))
+            return (null, progress.Ticks);
         return Retain(prefix, collection, source, rules.RetentionOf(level), policy?.Aggregation)
             ? (to, 0)
             : (null, DueOf(prefix, rules.RetentionOf(level), policy?.Aggregation));
@@ -221,16 +224,11 @@ internal sealed class SeriesRollUp(
     {
         if (retention is not { } kept)
             return false;
-        // By the present clock, as the latest run may have had one that was ahead.
-        long cut = kept.Before(Math.Min(progress.Ticks, writer.NowTicks));
-        // Delete whole periods only, so that the entries of a period are either complete or gone.
-        cut = stretch?.Floor(cut) ?? cut;
+        long cut = CutOf(kept, stretch);
         progress.Cut(collection, source, cut);
-        if (Items.SegmentAfter(prefix, -1) is not { } first
-            || !writer.Kinds.TryGet(first, out KindRecord record)
-            || new TimeSeriesSegment(record.Value).FirstTicks >= cut)
+        if (!IsOld(prefix, retention, stretch))
             return false;
-        byte[]? at = first;
+        byte[]? at = Items.SegmentAfter(prefix, -1);
         for (int i = 0; i < DeletedPerStep && at is not null && TreeNames.EtagOfKey(at) < cut; i++)
             at = Items.SegmentAfter(prefix, TreeNames.EtagOfKey(at));
         long end = at is not null && TreeNames.EtagOfKey(at) < cut ? TreeNames.EtagOfKey(at) : cut;
@@ -238,6 +236,22 @@ internal sealed class SeriesRollUp(
             "", foldedId, Encoding.UTF8.GetBytes(series), [], isIncrement: false,
             [(DateTime.MinValue, new DateTime(end - 1, DateTimeKind.Utc))]).Apply(writer);
         return end < cut;
+    }
+
+    /// <summary>Returns whether entries exceed their retention.</summary>
+    private bool IsOld(byte[] prefix, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch) =>
+        retention is { } kept
+            && Items.SegmentAfter(prefix, -1) is { } first
+            && writer.Kinds.TryGet(first, out KindRecord record)
+            && new TimeSeriesSegment(record.Value).FirstTicks < CutOf(kept, stretch);
+
+    /// <summary>Returns the time before which entries exceed their retention.</summary>
+    private long CutOf(TimeSeriesPeriod kept, TimeSeriesPeriod? stretch)
+    {
+        // By the present clock, as the latest run may have had one that was ahead.
+        long cut = kept.Before(Math.Min(progress.Ticks, writer.NowTicks));
+        // Delete whole periods only, so that the entries of a period are either complete or gone.
+        return stretch?.Floor(cut) ?? cut;
     }
 
     /// <summary>Returns when the current period ends, or when the oldest entries exceed their retention; 0 if never.</summary>

@@ -442,7 +442,7 @@ internal sealed class QueryExecutor(
                 searcher = index.OpenSearcher();
                 snapshot = beginRead();
             }
-            while (searcher.LastEtag < snapshot.PurgedUpTo && ++attempts < MostViews);
+            while (index.KnownUpTo(searcher.LastEtag) < snapshot.PurgedUpTo && ++attempts < MostViews);
 
             bool isWhole = IsWhole(searcher, context.Query);
             bool isOutOfDate = IsOutOfDate(context.Query, index); // after the view: fields precede their entries

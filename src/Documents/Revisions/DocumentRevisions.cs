@@ -177,7 +177,7 @@ public sealed class DocumentRevisions
         int before = batch.Count;
         if (snapshot.RevisionBefore(id, time) is { } then)
             Put(batch, snapshot, then);
-        else if (snapshot.HasWholeHistory(id)
+        else if (snapshot.WasCreatedAfter(id, time)
             && snapshot.TryGet(folded, out Document document)
             && snapshot.RevisionsConfiguration()?.RuleOf(document.CollectionName) is not { PurgeOnDelete: true })
             batch.Delete(newest.Id);

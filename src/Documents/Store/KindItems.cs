@@ -103,8 +103,8 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
     }
 
     /// <summary>
-    /// Returns the keys of a document's revisions, the oldest state first: imported ones may be older than those with lower
-    /// etags.
+    /// Returns the keys of a document's revisions, the oldest state first: those written by this database follow the revision
+    /// before them, whatever the clock said; imported ones stand where their time is.
     /// </summary>
     public List<byte[]> Revisions(ReadOnlySpan<byte> foldedId)
     {
@@ -115,7 +115,10 @@ internal sealed class KindItems(Func<string, Tree?> find, UnpackedBodies? unpack
         {
             while (cursor.MoveNext())
             {
-                long ticks = new RevisionRecord(cursor.Record.Value).Ticks;
+                var revision = new RevisionRecord(cursor.Record.Value);
+                long ticks = revision.Origin.IsOwn && times.Count > 0
+                    ? Math.Max(revision.Ticks, times[^1])
+                    : revision.Ticks;
                 isOrdered &= times.Count == 0 || times[^1] <= ticks;
                 keys.Add(cursor.Key.ToArray());
                 times.Add(ticks);

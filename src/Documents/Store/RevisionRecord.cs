@@ -9,15 +9,17 @@ namespace Treepie.Store;
 /// OFFSET SIZE MEANING
 ///      0    1 flags: 1 a deletion; 2 the body is that of the previous revision; 4 attachments follow the metadata;
 ///             8 the body is compressed; 16 created on request, when no rule would have created it; 32 nothing of the document
-///             was there before
+///             was there before; 64 written when the document changed, after the previous revision; 128 the time of
+///             forgotten deletions follows the header
 ///      1    1 number of revisions back, at most, at which the body is stored
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
 ///      8    8 time of the change, UTC ticks
-///     16    C name of the collection, UTF-8
-///   16+C    M metadata, minified JSON object
-/// 16+C+M    4 length of the attachments in bytes (A); this and the next only if the flag is set
-/// 20+C+M    A RevisionAttachments
+///     16    8 latest time of a deletion that was forgotten when the document was created, UTC ticks; only if the flag is set
+///      …    C name of the collection, UTF-8
+///      …    M metadata, minified JSON object
+///      …    4 length of the attachments in bytes (A); this and the next only if the flag is set
+///      …    A RevisionAttachments
 ///      …    … body, or a PackedBody; absent if it is that of the previous revision
 /// </code>
 /// </summary>
@@ -28,17 +30,20 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     private const int HeaderBytes = 16;
     private const byte DeletionFlag = 1, SharedFlag = 2, AttachmentsFlag = 4, PackedFlag = 8, ForcedFlag = 16,
-        CreationFlag = 32;
+        CreationFlag = 32, OwnFlag = 64, ForgottenFlag = 128;
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
     public bool IsDeletion => (_bytes[0] & DeletionFlag) != 0;
 
-    /// <summary>Whether it was created on request, when the rules would not have created one.</summary>
-    public bool IsForced => (_bytes[0] & ForcedFlag) != 0;
-
-    /// <summary>Whether the document was created with it: neither it nor a revision of it was there before.</summary>
-    public bool IsCreation => (_bytes[0] & CreationFlag) != 0;
+    /// <summary>How it came about.</summary>
+    public RevisionOrigin Origin => new()
+    {
+        IsForced = (_bytes[0] & ForcedFlag) != 0,
+        IsCreation = (_bytes[0] & CreationFlag) != 0,
+        IsOwn = (_bytes[0] & OwnFlag) != 0,
+        ForgottenTicks = HasForgotten ? BinaryPrimitives.ReadInt64LittleEndian(_bytes[HeaderBytes..]) : 0,
+    };
 
     public bool IsShared => (_bytes[0] & SharedFlag) != 0;
 
@@ -46,9 +51,9 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     public long Ticks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[8..]);
 
-    public ReadOnlySpan<byte> Collection => _bytes.Slice(HeaderBytes, CollectionLength);
+    public ReadOnlySpan<byte> Collection => _bytes.Slice(Start, CollectionLength);
 
-    public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + CollectionLength, MetadataLength);
+    public ReadOnlySpan<byte> Metadata => _bytes.Slice(Start + CollectionLength, MetadataLength);
 
     /// <summary>The attachments, as read by <see cref="RevisionAttachments"/>.</summary>
     public ReadOnlySpan<byte> Attachments =>
@@ -62,8 +67,13 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
 
     private bool HasAttachments => (_bytes[0] & AttachmentsFlag) != 0;
 
+    private bool HasForgotten => (_bytes[0] & ForgottenFlag) != 0;
+
+    /// <summary>The offset of the name of its collection.</summary>
+    private int Start => HasForgotten ? HeaderBytes + sizeof(long) : HeaderBytes;
+
     /// <summary>The offset of the end of its metadata.</summary>
-    private int End => HeaderBytes + CollectionLength + MetadataLength;
+    private int End => Start + CollectionLength + MetadataLength;
 
     private int CollectionLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[2..]);
 
@@ -72,25 +82,28 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     /// <summary>Encodes a revision; shared is 0 if it has its own body.</summary>
     public static byte[] Encode(
         string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body,
-        ReadOnlySpan<byte> attachments, bool isPacked = false, bool isForced = false,
-        bool isCreation = false)
+        ReadOnlySpan<byte> attachments, RevisionOrigin origin, bool isPacked = false)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
             body = default;
         isPacked &= shared == 0;
-        int end = HeaderBytes + name.Length + metadata.Length,
+        int start = origin.ForgottenTicks > 0 ? HeaderBytes + sizeof(long) : HeaderBytes,
+            end = start + name.Length + metadata.Length,
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
-            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (isForced ? ForcedFlag : 0)
-            | (isCreation ? CreationFlag : 0));
+            | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (origin.IsForced ? ForcedFlag : 0)
+            | (origin.IsCreation ? CreationFlag : 0) | (origin.IsOwn ? OwnFlag : 0)
+            | (origin.ForgottenTicks > 0 ? ForgottenFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(8), ticks);
-        name.CopyTo(bytes.AsSpan(HeaderBytes));
-        metadata.CopyTo(bytes.AsSpan(HeaderBytes + name.Length));
+        if (origin.ForgottenTicks > 0)
+            BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(HeaderBytes), origin.ForgottenTicks);
+        name.CopyTo(bytes.AsSpan(start));
+        metadata.CopyTo(bytes.AsSpan(start + name.Length));
         if (!attachments.IsEmpty)
             BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(end), attachments.Length);
         attachments.CopyTo(bytes.AsSpan(end + attachmentBytes - attachments.Length));
@@ -101,12 +114,10 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     /// <summary>Returns a copy with its own body.</summary>
     public byte[] WithBody(ReadOnlySpan<byte> body) =>
         Encode(
-            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, isForced: IsForced,
-            isCreation: IsCreation);
+            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body, Attachments, Origin);
 
     /// <summary>Returns a copy with other attachments.</summary>
     public byte[] WithAttachments(ReadOnlySpan<byte> attachments) =>
         Encode(
-            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, IsPacked,
-            IsForced, IsCreation);
+            Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, Shared, Metadata, StoredBody, attachments, Origin, IsPacked);
 }

@@ -136,6 +136,9 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         BinaryPrimitives.WriteInt64LittleEndian(etag, lastEtag);
         meta.Put(TreeNames.MetaEtag, etag);
         meta.Put(TreeNames.MetaPurged, etag); // earlier deletions are unknown, so no increment can continue an earlier backup
+        byte[] forgotten = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(forgotten, DateTime.MaxValue.Ticks); // and so are their times
+        meta.Put(TreeNames.MetaForgotten, forgotten);
         if (!meta.TryGet(TreeNames.MetaDatabase, out _))
             DatabaseFormat.WriteIdentity(meta, environment.StoreId);
         return transaction.DropTree(Mark);

@@ -36,6 +36,8 @@ namespace Treepie.Store;
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         last etag up to which tombstones were purged 8 (little-endian)
+/// meta                      "forgotten"                      latest time of a document's deletion of which the tombstone is
+///                                                            gone, UTC ticks 8 (little-endian)
 /// meta                      "content"                        last number assigned to a content 8 (little-endian)
 /// meta                      "log"                            maximum size of the archived log in bytes 8 (little-endian)
 /// </code>
@@ -138,6 +140,9 @@ internal static class TreeNames
 
     /// <summary>The etag up to which tombstones were purged; absent if none were.</summary>
     public static ReadOnlySpan<byte> MetaPurged => "purged"u8;
+
+    /// <summary>The latest time (UTC ticks) of the deletion of a document that is no longer known; absent if all are.</summary>
+    public static ReadOnlySpan<byte> MetaForgotten => "forgotten"u8;
 
     /// <summary>The last number assigned to a content; absent if there was none.</summary>
     public static ReadOnlySpan<byte> MetaContent => "content"u8;

@@ -34,16 +34,24 @@ internal static class AtomicGuards
             throw new ClusterTransactionConcurrencyException(conflicts);
     }
 
-    /// <summary>Updates or deletes the guard of a document that a command wrote; returns the result with it.</summary>
+    /// <summary>
+    /// Updates the guard of a document that a command put; returns the result with it. That of a deleted document is deleted
+    /// with it; here, one that is left without a document.
+    /// </summary>
     public static WriteResult? Move(DocumentWriter writer, in WriteCommand command, WriteResult? result)
     {
         if (result is null || command.Kind is not (WriteKind.Put or WriteKind.Delete))
             return result;
 
         byte[] id = System.Text.Encoding.UTF8.GetBytes(result.Id), folded = CollectionName.Fold(id);
-        bool isDeleted = command.Kind == WriteKind.Delete;
-        long index = AtomicGuard.Move(writer, folded, id, isDeleted);
-        return isDeleted || result.ChangeVector is null
+        if (command.Kind == WriteKind.Delete)
+        {
+            AtomicGuard.Delete(writer, folded);
+            return result;
+        }
+
+        long index = AtomicGuard.Move(writer, folded, id);
+        return result.ChangeVector is null
             ? result
             : result with { ChangeVector = AtomicGuard.ChangeVector(result.ChangeVector, index) };
     }
@@ -51,7 +59,9 @@ internal static class AtomicGuards
     private static ClusterConflict? Conflict(DocumentWriter writer, in WriteCommand command)
     {
         long actual = AtomicGuard.IndexOf(writer, command.FoldedId.Span);
-        return command.ExpectedGuard == WriteCommand.AnyGuard || actual == command.ExpectedGuard
+        // One without its document, as from an import, guards nothing.
+        bool isFree = command.ExpectedGuard == 0 && actual != 0 && !writer.TryGet(command.FoldedId.Span, out _);
+        return isFree || command.ExpectedGuard == WriteCommand.AnyGuard || actual == command.ExpectedGuard
             ? null
             : new ClusterConflict(command.Id, IsDocument: true, command.ExpectedGuard, actual);
     }

@@ -326,7 +326,7 @@ internal sealed class DocumentWriter : IKindHost
             return flags;
         Revisions.Add(
             folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body, packed,
-            flags.HasFlag(DocumentFlags.HasAttachments), isForced, isNew && !flags.HasFlag(DocumentFlags.HasRevisions));
+            flags.HasFlag(DocumentFlags.HasAttachments), OriginOf(isForced, isNew && !flags.HasFlag(DocumentFlags.HasRevisions)));
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
             : flags | DocumentFlags.HasRevisions;
@@ -348,9 +348,16 @@ internal sealed class DocumentWriter : IKindHost
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
             MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing), PackedOf(existing),
-            existing.Flags.HasFlag(DocumentFlags.HasAttachments), isForced);
+            existing.Flags.HasFlag(DocumentFlags.HasAttachments), OriginOf(isForced));
         return _lastEtag + 1;
     }
+
+    private RevisionOrigin OriginOf(bool isForced, bool isCreation = false) => new()
+    {
+        IsForced = isForced,
+        IsCreation = isCreation,
+        ForgottenTicks = isCreation ? _tombstones.ForgottenTicks : 0,
+    };
 
     private WriteResult? Beside(KindCommand command)
     {
@@ -418,6 +425,8 @@ internal sealed class DocumentWriter : IKindHost
         collection.SizeBytes -= contentBytes;
         if (flags != DocumentFlags.None)
             RemoveBeside(folded, flags);
+        if (Kinds.Items.Count(Kind.CompareExchange) > 0)
+            AtomicGuard.Delete(this, folded);
         long etag = ++_lastEtag;
         if (!Revisions.IsIdle)
             AddDeletion(folded, id, etag, collection.Name, flags);
@@ -441,7 +450,7 @@ internal sealed class DocumentWriter : IKindHost
         else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
             Revisions.Add(
                 folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, default, hasAttachments: false,
-                isForced: false);
+                OriginOf(isForced: false));
     }
 
     /// <summary>Deletes a document's related data, with tombstones: the document may be stored again without it.</summary>

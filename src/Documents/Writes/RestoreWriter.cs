@@ -95,7 +95,7 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>Deletes tombstones up to an etag, up to a limit; returns their number.</summary>
-    public int Purge(long upToEtag, int limit) => _tombstones.Purge(upToEtag, limit, long.MaxValue);
+    public int Purge(long upToEtag, int limit) => _tombstones.Purge(new PurgeLimit(upToEtag), limit);
 
     /// <summary>
     /// Creates a collection if it does not exist, and sets its last etag, which is at least that of all its known changes.
@@ -110,14 +110,18 @@ internal sealed class RestoreWriter
     public void PutIdentity(string name, long value) =>
         new IdMaker(_transaction, _documents).SeedIdentity(name, value, force: true);
 
-    /// <summary>Writes the id of the source database and its last etag.</summary>
-    public void PutOrigin(Guid databaseId, long lastEtag)
+    /// <summary>
+    /// Writes the id of the source database and its last etag. Which deletions the source had forgotten when the backup was
+    /// taken is unknown.
+    /// </summary>
+    public void PutOrigin(Guid databaseId, long lastEtag, long takenAtTicks)
     {
         Tree meta = _transaction.GetOrCreateTree(TreeNames.Meta);
         DatabaseFormat.WriteIdentity(meta, databaseId);
         byte[] etag = new byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(etag, lastEtag);
         meta.Put(TreeNames.MetaEtag, etag);
+        _tombstones.Forget(takenAtTicks);
     }
 
     /// <summary>Writes the collections.</summary>

@@ -24,11 +24,11 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// Deletes tombstones up to an etag and a time, in durable transactions of limited size, between which others write. Returns
-    /// the number of deleted tombstones.
+    /// Deletes tombstones up to a limit, in durable transactions of limited size, between which others write. Returns the number
+    /// of deleted tombstones.
     /// </summary>
     public static async Task<long> PurgeAsync(
-        StorageEnvironment environment, long upToEtag, long untilTicks, CancellationToken cancellationToken)
+        StorageEnvironment environment, PurgeLimit limit, CancellationToken cancellationToken)
     {
         const int Step = 1024;
         long purged = 0;
@@ -36,7 +36,7 @@ internal sealed class TombstoneWriter
         do
         {
             inStep = await environment.WriteAsync(
-                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step, untilTicks), cancellationToken)
+                transaction => new TombstoneWriter(transaction).Purge(limit, Step), cancellationToken)
                 .ConfigureAwait(false);
             purged += inStep;
         }
@@ -94,30 +94,31 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// Deletes tombstones up to an etag and a time, up to a limit, and records the etag; returns their number. Those of documents
-    /// and of what lies beside them go in one order: up to the recorded etag there is none of either.
+    /// Deletes a number of tombstones at most, and records the etag and the latest time of a deletion; returns their number.
+    /// Those of documents and of what lies beside them go in one order: up to the recorded etag there is none of either.
     /// </summary>
-    public int Purge(long upToEtag, int limit, long untilTicks)
+    public int Purge(PurgeLimit limit, int most)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
         (long Etag, long Ticks, int CollectionId, byte[] Id)? document = First();
         (long Etag, long Ticks, byte[] Key)? other = kinds.FirstTombstone();
         int purged = 0;
-        long last = 0;
-        for (; purged < limit; purged++)
+        long last = 0, forgotten = 0;
+        for (; purged < most; purged++)
         {
             if (document is { } one && (other is null || one.Etag < other.Value.Etag))
             {
-                if (one.Etag > upToEtag || one.Ticks > untilTicks)
+                if (!limit.Includes(one.Etag, one.Ticks))
                     break;
+                forgotten = Math.Max(forgotten, Math.Min(one.Ticks, limit.NowTicks));
                 Remove(one.Etag, one.CollectionId, folded[..DocumentId.Fold(one.Id, folded)]);
                 last = one.Etag;
                 document = First();
             }
             else
             {
-                if (other is not { } beside || beside.Etag > upToEtag || beside.Ticks > untilTicks)
+                if (other is not { } beside || !limit.Includes(beside.Etag, beside.Ticks))
                     break;
                 kinds.PurgeTombstone(beside.Key);
                 last = beside.Etag;
@@ -127,17 +128,35 @@ internal sealed class TombstoneWriter
 
         kinds.Save();
         if (purged > 0)
-            BinaryPrimitives.WriteInt64LittleEndian(
-                _transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)),
-                Math.Max(last, PurgedUpTo));
+        {
+            WriteMeta(TreeNames.MetaPurged, Math.Max(last, PurgedUpTo));
+            Forget(forgotten);
+        }
+
         return purged;
     }
 
     /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
-    public long PurgedUpTo =>
-        _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
+    public long PurgedUpTo => ReadMeta(TreeNames.MetaPurged);
+
+    /// <summary>The latest time (UTC ticks) of the deletion of a document whose tombstone was purged; 0 if none was.</summary>
+    public long ForgottenTicks => ReadMeta(TreeNames.MetaForgotten);
+
+    /// <summary>Records that deletions up to a time (UTC ticks) are no longer known.</summary>
+    public void Forget(long ticks)
+    {
+        if (ticks > ForgottenTicks)
+            WriteMeta(TreeNames.MetaForgotten, ticks);
+    }
+
+    private long ReadMeta(ReadOnlySpan<byte> key) =>
+        _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(key, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
+
+    private void WriteMeta(ReadOnlySpan<byte> key, long value) =>
+        BinaryPrimitives.WriteInt64LittleEndian(
+            _transaction.GetOrCreateTree(TreeNames.Meta).Reserve(key, sizeof(long)), value);
 
     private static Span<byte> WriteIdKey(Span<byte> key, ReadOnlySpan<byte> foldedId, int collectionId)
     {

@@ -32,6 +32,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     /// </summary>
     public Func<bool>? LacksRoom { get; set; }
 
+    /// <summary>Reads whether a database is disabled. Tests change it.</summary>
+    public Func<Database, bool> ReadsDisabled { get; init; } = static database => DatabaseState.Of(database).IsDisabled;
+
     /// <summary>Returns whether a database exists, without opening it.</summary>
     public bool Exists(string name) => source.Describe(name).Count > 0;
 
@@ -63,12 +66,26 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     {
         _disabled.TryRemove(name, out _);
         using DatabaseLease? lease = TryEnter(name, isUse: false);
-        if (lease is null || !DatabaseState.Of(lease.Database).IsDisabled)
+        if (lease is null || !NoteDisabled(name, lease.Database))
             return;
-        _disabled[name] = true;
         lease.Dispose();
         if (_doors.TryGetValue(name, out Door? door))
             door.CloseIdle(clock, TimeSpan.Zero, () => Close(name));
+    }
+
+    /// <summary>
+    /// Returns whether a database is disabled, and notes it. What is read after the note is no older than the last
+    /// <see cref="StateChanged"/>, so a note that is out of date never stays.
+    /// </summary>
+    private bool NoteDisabled(string name, Database database)
+    {
+        if (!ReadsDisabled(database))
+            return false;
+        _disabled[name] = true;
+        if (ReadsDisabled(database))
+            return true;
+        _disabled.TryRemove(name, out _);
+        return false;
     }
 
     private DatabaseLease? TryEnter(string name, bool isUse)
@@ -96,9 +113,8 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             door.WasOpened = database is not null;
             if (database is null)
                 return null;
-            if (isUse && DatabaseState.Of(database).IsDisabled)
+            if (isUse && NoteDisabled(name, database))
             {
-                _disabled[name] = true;
                 database = null; // so that the finally block leaves the door
                 throw WireException.DatabaseDisabled(name);
             }

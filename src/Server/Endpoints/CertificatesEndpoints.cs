@@ -92,7 +92,7 @@ internal static class CertificatesEndpoints
                     $"The certificate '{name}' expired at {own.NotAfter.ToUniversalTime():u}. Nothing was changed.");
 
             CertificateEntry entry = CertificateEntry.For(own, given.Skip(1), name, rights);
-            AccessChanges.RequireAuthorityOver(request, certificates.Find(entry.Fingerprint));
+            RequireAuthorityOver(request, certificates.WithKeyOf(entry));
             await certificates.PutAsync(entry).ConfigureAwait(false);
             request.Server.Control?.Audit.Changed(request, "registered", entry);
         }
@@ -139,7 +139,7 @@ internal static class CertificatesEndpoints
         string thumbprint = CertificateJson.Text(document.RootElement, "Thumbprint");
         CertificateEntry old = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
         (string name, Rights rights) = AccessChanges.ReadDefinition(request, document.RootElement);
-        AccessChanges.RequireAuthorityOver(request, old);
+        RequireAuthorityOver(request, certificates.WithKeyOf(old));
         await certificates.EditAsync(old.Fingerprint, name, rights).ConfigureAwait(false);
         request.Server.Control?.Audit.Changed(request, "changed", old with { Name = name, Rights = rights });
         await request.NoContentAsync().ConfigureAwait(false);
@@ -150,8 +150,7 @@ internal static class CertificatesEndpoints
         CertificateRegistry certificates = Registry(AccessChanges.Begin(request));
         string thumbprint = request.RequiredParameter("thumbprint");
         CertificateEntry entry = certificates.Find(thumbprint) ?? throw CertificateRegistry.NotThere(thumbprint);
-        foreach (CertificateEntry sameKey in certificates.All.Where(other => other.Pin == entry.Pin))
-            AccessChanges.RequireAuthorityOver(request, sameKey); // they are deleted as well
+        RequireAuthorityOver(request, certificates.WithKeyOf(entry));
         if (Caller.Of(request).Identity is CertificateEntry own && own.Pin == entry.Pin)
             throw WireException.BadRequest(
                 $"The certificate '{entry.Name}' is the one this request came with. Somebody else must delete it. Nothing was "
@@ -160,6 +159,13 @@ internal static class CertificatesEndpoints
         await certificates.RemoveAsync(entry).ConfigureAwait(false);
         request.Server.Control?.Audit.Changed(request, "deleted", entry);
         await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    /// <summary>Requires authority over all certificates with one key, since they are changed together.</summary>
+    private static void RequireAuthorityOver(HttpServerRequest request, IReadOnlyList<CertificateEntry> entries)
+    {
+        foreach (CertificateEntry entry in entries)
+            AccessChanges.RequireAuthorityOver(request, entry);
     }
 
     private static CertificateRegistry Registry(AccessControl control) =>

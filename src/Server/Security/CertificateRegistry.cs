@@ -82,41 +82,36 @@ internal sealed class CertificateRegistry : IDisposable
             : RenewAsync(presented);
     }
 
-    /// <summary>Registers a certificate, or changes the rights of a registered one.</summary>
-    /// <exception cref="WireException">There are too many, or the certificate was given on the command line.</exception>
-    public Task PutAsync(CertificateEntry entry) => ChangeAsync(entries =>
-    {
-        if (entries.TryGetValue(entry.Fingerprint, out CertificateEntry? old) && old.IsWellKnown)
-            throw IsWellKnown(old);
-
-        if (entries.Count >= MostCertificates && old is null)
-            throw WireException.BadRequest($"{_tooMany} Nothing was changed.");
-
-        return ([entry], []);
-    });
-
-    /// <summary>Changes the name and rights of a certificate.</summary>
-    /// <exception cref="WireException">It is not registered, or was given on the command line.</exception>
-    public Task EditAsync(string fingerprint, string name, Rights rights) => ChangeAsync(entries =>
-    {
-        if (!entries.TryGetValue(fingerprint, out CertificateEntry? old))
-            throw NotThere(fingerprint);
-
-        return old.IsWellKnown ? throw IsWellKnown(old) : ([old with { Name = name, Rights = rights }], []);
-    });
+    /// <summary>
+    /// Returns the certificates with the same key as one: renewals of each other, with one name and the same rights.
+    /// </summary>
+    public IReadOnlyList<CertificateEntry> WithKeyOf(CertificateEntry entry) => WithPin(Volatile.Read(ref _entries), entry.Pin);
 
     /// <summary>
-    /// Removes a certificate, and with it all those with the same key: they are renewals of each other, so each could be
-    /// renewed to one of the others again.
+    /// Registers a certificate, or changes the rights of a registered one; those with the same key get the same rights.
+    /// </summary>
+    /// <exception cref="WireException">There are too many, or one with its key was given on the command line.</exception>
+    public Task PutAsync(CertificateEntry entry) => ChangeAsync(entries =>
+    {
+        CertificateEntry[] others = [.. Changeable(entries, entry.Pin).Where(other => other.Fingerprint != entry.Fingerprint)];
+        if (entries.Count >= MostCertificates && !entries.ContainsKey(entry.Fingerprint))
+            throw WireException.BadRequest($"{_tooMany} Nothing was changed.");
+
+        return ([entry, .. others.Select(other => other with { Name = entry.Name, Rights = entry.Rights })], []);
+    });
+
+    /// <summary>Changes the name and rights of a certificate and of those with the same key.</summary>
+    /// <exception cref="WireException">It is not registered, or one of them was given on the command line.</exception>
+    public Task EditAsync(string fingerprint, string name, Rights rights) => ChangeAsync(entries =>
+        entries.TryGetValue(fingerprint, out CertificateEntry? old)
+            ? ([.. Changeable(entries, old.Pin).Select(one => one with { Name = name, Rights = rights })], [])
+            : throw NotThere(fingerprint));
+
+    /// <summary>
+    /// Removes a certificate, and with it all those with the same key: each could be renewed to one of the others again.
     /// </summary>
     /// <exception cref="WireException">One of them was given on the command line.</exception>
-    public Task RemoveAsync(CertificateEntry entry) => ChangeAsync(entries =>
-    {
-        CertificateEntry[] removed = [.. entries.Values.Where(other => other.Pin == entry.Pin)];
-        return removed.FirstOrDefault(static one => one.IsWellKnown) is { } wellKnown
-            ? throw IsWellKnown(wellKnown)
-            : ([], removed);
-    });
+    public Task RemoveAsync(CertificateEntry entry) => ChangeAsync(entries => ([], Changeable(entries, entry.Pin)));
 
     public void Dispose() => _changing.Dispose();
 
@@ -130,6 +125,16 @@ internal sealed class CertificateRegistry : IDisposable
         WireException.BadRequest(
             $"Certificate '{entry.Name}' ({entry.Thumbprint}) is an administrator's that the server's command line names; "
             + "only who starts the server can change that. Nothing was changed.");
+
+    private static CertificateEntry[] WithPin(ImmutableDictionary<string, CertificateEntry> entries, string pin) =>
+        [.. entries.Values.Where(entry => entry.Pin == pin)];
+
+    /// <summary>Returns the certificates with a key, none of which was given on the command line.</summary>
+    private static CertificateEntry[] Changeable(ImmutableDictionary<string, CertificateEntry> entries, string pin)
+    {
+        CertificateEntry[] all = WithPin(entries, pin);
+        return all.FirstOrDefault(static one => one.IsWellKnown) is { } wellKnown ? throw IsWellKnown(wellKnown) : all;
+    }
 
     private static bool Names(string thumbprint, PresentedCertificate presented) =>
         string.Equals(thumbprint, presented.Fingerprint, StringComparison.OrdinalIgnoreCase)

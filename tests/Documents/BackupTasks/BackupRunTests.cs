@@ -43,6 +43,35 @@ public sealed class BackupRunTests : IAsyncDisposable
         _files.Dispose();
     }
 
+    [Fact]
+    public async Task What_ends_while_expired_backups_are_deleted_goes_on_from_no_deleted_one()
+    {
+        await WriteAsync("users/1");
+        long id = await _scheduler.PutAsync(
+            "shop", Nightly with { Proves = false, KeepFor = TimeSpan.FromDays(1), KeepAtLeast = 1 }, Cancel);
+        string first = (await RunAsync(id, BackupRunKind.Full)).Object;
+        _clock.Now = _clock.Now.AddDays(2);
+        await WriteAsync("users/2");
+        _folders.Deleting = name =>
+        {
+            if (name != first)
+                return;
+            File.Delete(Path.Combine(Place, name));
+            throw new InvalidOperationException("The process ends here.");
+        };
+        await Assert.ThrowsAsync<InvalidOperationException>(() => RunAsync(id, BackupRunKind.Full));
+        _folders.Deleting = static _ => { };
+
+        _clock.Now = _clock.Now.AddMinutes(1);
+        await WriteAsync("users/3");
+        BackupRunReport report = await RunAsync(id, BackupRunKind.Incremental);
+        IReadOnlyList<string> parts = await PartsAsync(Place);
+        Assert.DoesNotContain(first, parts);
+        KeptBackup[] chain = [.. report.Kept.TakeLast(2)];
+        Assert.Equal([false, true], chain.Select(static backup => backup.IsIncremental));
+        Assert.All(chain, backup => Assert.Contains(backup.Object, parts));
+    }
+
     [Theory]
     [InlineData("destination")]
     [InlineData("further destination")]

@@ -263,6 +263,22 @@ public sealed class ForeignDumpTests : IDisposable
     }
 
     [Fact]
+    public async Task A_counter_whose_parts_add_up_to_no_number_is_refused()
+    {
+        const string Text = """
+            {"BuildVersion":62014,"Docs":[{"@metadata":{"@id":"users/1","@collection":"Users"}}],
+             "CounterGroups":[{"DocId":"users/1","Values":{"@dbIds":["UZLFFnVNzUmsuxR0XYrOfg","aaaaaaaaaaaaaaaaaaaaaa"],
+               "@vals":{"likes":[9223372036854775807,1,9223372036854775807,1]}}}]}
+            """;
+        await using Database database = Database.Open(Target);
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => database.ImportAsync(new MemoryStream(Encoding.UTF8.GetBytes(Text)), null, null, Cancel));
+        Assert.Contains("likes", error.Message, StringComparison.Ordinal);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Empty(snapshot.Counters("users/1"));
+    }
+
+    [Fact]
     public async Task A_document_twice_is_refused()
     {
         const string Dumped = """{"Docs":[{"@metadata":{"@id":"a/É"}},{"@metadata":{"@id":"A/é"}}]}""";

@@ -1,5 +1,8 @@
 using System.Text;
+using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Kinds;
+using Treepie.Lifecycle;
+using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -73,6 +76,50 @@ public sealed class CompareExchangeTests : IDisposable
             new WriteBatch { IsClusterWide = true, DisableAtomicGuards = true }.Put("d/2", "{}"u8.ToArray()), Cancel);
         Assert.Equal(1, database.GetStatistics().CompareExchangeCount);
         KindInvariants.Check(database);
+    }
+
+    [Theory]
+    [InlineData("delete")]
+    [InlineData("prefix")]
+    [InlineData("expiration")]
+    public async Task A_guard_goes_with_its_document_however_that_is_deleted(string how)
+    {
+        var clock = new ManualClock();
+        await using Database database = Database.Open(_directory.Path, new DatabaseOptions { TimeProvider = clock });
+        await database.Lifecycle.SetAsync(LifecycleTask.Expiration, new LifecycleSettings(), Cancel);
+        string first = (await database.WriteAsync(
+            ClusterWide().Put("d/1", "{\"@metadata\":{\"@expires\":\"2026-02-01T00:00:00.0000000Z\"}}"u8.ToArray()),
+            Cancel))[0].ChangeVector!;
+        clock.Now = clock.Now.AddDays(2);
+        if (how == "expiration")
+            Assert.Equal(1, await database.Lifecycle.RunAsync(Cancel));
+        else
+            await database.WriteAsync(
+                how == "delete" ? new WriteBatch().Delete("D/1") : new WriteBatch().DeleteByPrefix("d/"), Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Equal(0, snapshot.AtomicGuardIndex("d/1"));
+        Assert.Equal(0, database.GetStatistics().CompareExchangeCount);
+        // who has read the first one is refused, and who begins anew is not
+        await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(
+            () => database.WriteAsync(ClusterWide().Put("d/1", "{}"u8, null, first), Cancel));
+        using (DocumentSession session = database.OpenSession(options => options with { IsClusterWide = true }))
+        {
+            Assert.Null(session.Load<Dictionary<string, int>>("d/1"));
+            session.Store(new Dictionary<string, int> { ["n"] = 1 }, "d/1");
+            await session.SaveChangesAsync(Cancel);
+        }
+
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_guard_without_a_document_guards_nothing()
+    {
+        await using Database database = Database.Open(_directory.Path);
+        await database.WriteAsync(new WriteBatch().PutCompareExchange("rvn-atomic/d/1", "{\"Object\":{}}"u8, 0), Cancel);
+        await database.WriteAsync(ClusterWide().Put("d/1", "{}"u8.ToArray()), Cancel);
+        await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(
+            () => database.WriteAsync(ClusterWide().Put("d/1", "{}"u8.ToArray()), Cancel));
     }
 
     [Fact]

@@ -90,6 +90,28 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
     }
 
     [Fact]
+    public async Task A_correction_in_time_is_rolled_up_before_its_entries_go_whatever_changed_before_it()
+    {
+        await using Database database = await OpenAsync(Rules(rawDays: 4));
+        TimeSeriesPoint[] points = [
+            .. Enumerable.Range(0, 3 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i * 1.37 % 100]))];
+        await AppendAsync(database, points);
+        _clock.Now = _start.AddDays(3);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+
+        var later = new TimeSeriesPoint(Time((3 * 1440) + 10), [5]);
+        await AppendAsync(database, [later]);
+        points[300] = new TimeSeriesPoint(Time(300), [1e6]);
+        await AppendAsync(database, [points[300]]);
+        _clock.Now = _start.AddDays(6);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected([.. points, later], 1, 0, Time(6 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.Equal(Expected([.. points, later], 24, 0, Time(6 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+        Assert.Equal(Time(2 * 1440), Read(database, "Heart")[0].Timestamp);
+        Assert.Equal(0, await StepsThatWriteAsync(database));
+    }
+
+    [Fact]
     public async Task Entries_that_are_kept_longer_now_stay()
     {
         await using Database database = await OpenAsync(new TimeSeriesRules { RawRetention = Days(1) });

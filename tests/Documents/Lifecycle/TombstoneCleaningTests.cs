@@ -55,7 +55,7 @@ public sealed class TombstoneCleaningTests : IDisposable
         for (long purged = 0; purged < all;)
         {
             purged += await database.Environment.WriteAsync(
-                static transaction => new TombstoneWriter(transaction).Purge(long.MaxValue, 3, long.MaxValue), Cancel);
+                static transaction => new TombstoneWriter(transaction).Purge(new PurgeLimit(long.MaxValue), 3), Cancel);
             using DatabaseSnapshot snapshot = database.BeginRead();
             using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
             Assert.True(!documents.MoveNext() || documents.Etag > snapshot.PurgedUpTo);
@@ -63,6 +63,65 @@ public sealed class TombstoneCleaningTests : IDisposable
         }
 
         Assert.Equal(0, TombstonesOf(database));
+    }
+
+    [Fact]
+    public async Task A_tombstone_of_a_clock_that_was_ahead_holds_back_no_later_one()
+    {
+        var clock = new ManualClock();
+        await using Database database = Database.Open(_folder.Path, new DatabaseOptions { TimeProvider = clock });
+        clock.Now = clock.Now.AddYears(10);
+        await WriteAndDeleteAsync(database, "users/1");
+        clock.Now = clock.Now.AddYears(-10);
+        await WriteAndDeleteAsync(database, "users/2");
+        Assert.NotEqual(0, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel)); // the age of the first is unknown
+        long young = TombstonesOf(database);
+        Assert.NotEqual(0, young);
+        clock.Now = clock.Now.AddHours(2);
+        Assert.Equal(young, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel));
+
+        clock.Now = clock.Now.AddYears(10);
+        await WriteAndDeleteAsync(database, "users/1");
+        clock.Now = clock.Now.AddYears(-10);
+        await WriteAndDeleteAsync(database, "users/2");
+        await database.CleanTombstonesAsync(null, Cancel);
+        Assert.Equal(0, TombstonesOf(database));
+    }
+
+    [Fact]
+    public async Task An_index_that_began_after_tombstones_were_cleaned_goes_on_where_it_was()
+    {
+        const int Documents = 20_000, Enough = 64;
+        var options = new DatabaseOptions { Indexing = new IndexingOptions { MaxBatchChanges = 8 } };
+        Database database = Database.Open(_folder.Path, options);
+        try
+        {
+            using (var batch = new WriteBatch())
+            {
+                for (int i = 0; i < Documents; i++)
+                    batch.Put($"users/{i}", System.Text.Encoding.UTF8.GetBytes(
+                        $"{{\"Name\":\"{i}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}"));
+                await database.WriteAsync(batch, Cancel);
+            }
+
+            await database.WriteAsync(new WriteBatch().Delete("users/0"), Cancel);
+            Assert.Equal(1, await database.CleanTombstonesAsync(null, Cancel));
+            database.Indexes.Put(_byName);
+            await Eventually.TrueAsync(() => Task.FromResult(Statistics().EntryCount >= Enough), "some of it is indexed");
+            database.Indexes.Control.Pause();
+            Assert.InRange(Statistics().LastIndexedEtag, 1, Documents);
+            await database.DisposeAsync();
+
+            database = Database.Open(_folder.Path, options);
+            database.Indexes.Control.Pause();
+            Assert.InRange(Statistics().EntryCount, Enough, Documents);
+        }
+        finally
+        {
+            await database.DisposeAsync();
+        }
+
+        IndexStatistics Statistics() => Assert.Single(database.Indexes.List());
     }
 
     [Fact]

@@ -64,6 +64,30 @@ public sealed class ClientCertificatesTests
         Assert.Equal("403", await StatusesAsync(client, ("GET", "/databases/shop/docs?id=a")));
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Rights_that_are_changed_change_for_all_certificates_with_the_same_key(bool isOldChanged)
+    {
+        await using SecuredServer server = await SecuredServer.StartAsync();
+        using ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+        using X509Certificate2 old = server.Authority.Client("user", key),
+            renewed = server.Authority.Client("user", key, untilDays: 700);
+        await server.RegisterAsync(old, "Operator");
+        foreach (X509Certificate2 one in (X509Certificate2[])[renewed, old])
+            Assert.Equal(200, (await server.GetAsync(one, "/admin/certificates")).Status);
+        X509Certificate2 changed = isOldChanged ? old : renewed;
+        await server.AdministerAsync(
+            HttpMethod.Post, "/admin/certificates/edit",
+            $$"""{"Thumbprint":"{{changed.Thumbprint}}","Name":"user","SecurityClearance":"ValidUser","Permissions":{} }""");
+        foreach (X509Certificate2 one in (X509Certificate2[])[renewed, old])
+            Assert.Equal(403, (await server.GetAsync(one, "/admin/certificates")).Status);
+
+        await server.RegisterAsync(changed, "Operator");
+        foreach (X509Certificate2 one in (X509Certificate2[])[renewed, old])
+            Assert.Equal(200, (await server.GetAsync(one, "/admin/certificates")).Status);
+    }
+
     [Fact]
     public async Task What_is_registered_outlives_the_server()
     {

@@ -1,0 +1,23 @@
+namespace Treepie.Store;
+
+/// <summary>How a revision came about.</summary>
+internal readonly record struct RevisionOrigin
+{
+    /// <summary>Whether it was created on request, when the rules would not have created one.</summary>
+    public bool IsForced { get; init; }
+
+    /// <summary>Whether the document was created with it: nothing of the document was known before.</summary>
+    public bool IsCreation { get; init; }
+
+    /// <summary>
+    /// For a creation, the latest time (UTC ticks) of a deletion that the database had forgotten by then: earlier, the document
+    /// may have existed. 0 if none was forgotten.
+    /// </summary>
+    public long ForgottenTicks { get; init; }
+
+    /// <summary>
+    /// Whether the database wrote it when the document changed. It then follows the revision with the next lower etag, even if
+    /// the clock was set back in between; otherwise, its place is where its time is.
+    /// </summary>
+    public bool IsOwn { get; init; }
+}
