@@ -287,7 +287,11 @@ internal sealed class StaticIndexMapping : IndexMapping
     {
         var schema = new IndexField(source.SchemaName, source.Analysis);
         if (field.Vector is { } vector)
-            return schema with { Vector = new VectorFieldOptions(vector.Dimensions, IsQuantised: vector.Bytes) };
+            return schema with
+            {
+                Vector = new VectorFieldOptions(
+                    vector.Dimensions, vector.Bits ? VectorMetric.Hamming : VectorMetric.Cosine, vector.Bytes || vector.Bits)
+            };
         return source.Kind == AutoIndexFieldKind.Search ? schema with { Analyzer = field.Analyzer, Boost = field.Boost } : schema;
     }
 }
