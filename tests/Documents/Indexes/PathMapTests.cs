@@ -138,7 +138,7 @@ public sealed class PathMapTests
         foreach (string wrong in (string[])
         [
             """{"Dimensions":0}""", """{"Dimensions":"3"}""", """{"SourceEmbeddingType":"Text"}""",
-            """{"SourceEmbeddingType":"Binary"}""", """{"Bytes":true,"Bits":true}""", """{"Metric":"Dot"}""", "5"
+            """{"SourceEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"
         ])
             Assert.Throws<InvalidIndexDefinitionException>(
                 () => Read($$$$"""{"Name":"X","Fields":{"v":{"Vector":{{{{wrong}}}}}}}""", isWhole: true));

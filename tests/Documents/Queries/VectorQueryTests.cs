@@ -100,7 +100,11 @@ public sealed class VectorQueryTests : IAsyncLifetime
     {
         using JsonDocument json = JsonDocument.Parse(
             """{"Name":"Signs","Collections":["Books"],"Fields":{"V":{"Vector":""" + vector + "}}}");
-        _database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        var definition = IndexDefinition.FromJson(json.RootElement);
+        Assert.Throws<InvalidIndexDefinitionException>(
+            () => _database.Indexes.Put(
+                definition with { Fields = [definition.Fields[0] with { Vector = new(0, Bytes: true, Bits: true) }] }));
+        _database.Indexes.Put(definition);
         Answer answer = await _database.AskAsync("from index Signs where vector.search(V, $v, 0.6)", """{"v":[2,-0.1]}""");
         Assert.Equal(["books/4"], answer.Ids);
         _database.Dispose();

@@ -267,7 +267,8 @@ internal sealed class DefinitionReader(string indexName)
                 "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // graph options of other implementations
                 _ => throw Refuse(
                     "Fields",
-                    $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes, Bits."),
+                    $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes, "
+                        + "Bits."),
             };
         }
 

@@ -37,7 +37,8 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             FieldValueKind.Long => least.Long,
             FieldValueKind.Double when float.IsFinite((float)least.Double) => (float)least.Double,
             _ => throw RqlErrors.At(
-                query.Text, method.Arguments[2].Value.Position, "The least similarity is a number: for cosines from -1 to 1, for bits from 0 to 1."),
+                query.Text, method.Arguments[2].Value.Position,
+                "The least similarity is a number: for cosines from -1 to 1, for bits from 0 to 1."),
         };
         if (most is not ({ Kind: FieldValueKind.Null }
             or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
