@@ -330,6 +330,20 @@ public sealed class ComputedIndexTests : IDisposable
         Assert.Equal(["companies/1", "users/1"], await _run.IdsAsync("from index Names where Name = 'ann lee' order by Kind"));
     }
 
+    [Theory]
+    [InlineData("from s in docs.Shops select new { Places = s.At.Select(p => CreateSpatialField(p.Lat, p.Lng)) }")]
+    [InlineData("map('Shops', s => ({ Places: s.At.map(p => createSpatialField(p.Lat, p.Lng)) }))")]
+    [InlineData("map('Shops', s => { const places = s.At.map(p => createSpatialField(p.Lat, p.Lng)); return { Places: places }; })")]
+    public async Task Several_places_are_one_field(string map)
+    {
+        _run.Define("Shops", map);
+        await _run.PutAsync("shops/1", """{"At":[{"Lat":47,"Lng":7},{"Lat":60,"Lng":10}]}""", "Shops");
+        await _run.PutAsync("shops/2", """{"At":[{"Lat":0,"Lng":0}]}""", "Shops");
+        foreach (string place in (string[])["47, 7", "60, 10"])
+            Assert.Equal(
+                ["shops/1"], await _run.IdsAsync($"from index Shops where spatial.within(Places, spatial.circle(5, {place}))"));
+    }
+
     [Fact]
     public async Task Places_and_weights_are_computed()
     {

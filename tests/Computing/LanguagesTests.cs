@@ -48,6 +48,16 @@ public sealed class LanguagesTests
         "from o in docs.Orders select new { Y = o.At == null ? 0 : o.At.Year, D = o.Tags.Distinct().Count(), J = "
             + "string.Join(\"-\", o.Tags) }",
         "map('Orders', o => ({ Y: o.At ? new Date(o.At).getUTCFullYear() : 0, D: new Set(o.Tags).size, J: o.Tags.join('-') }))")]
+    [InlineData(
+        "from o in docs.Orders from l in o.Lines from t in o.Tags where l.Price > 1 select new { l.Product, T = t, N = o.Tags.Count() "
+            + "}",
+        "map('Orders', o => o.Lines.flatMap(l => o.Tags.filter(t => l.Price > 1).map(t => ({ Product: l.Product, T: t, N: "
+            + "o.Tags.length }))))")]
+    [InlineData(
+        "from o in docs.Orders select new { _ = o.Tags.Select(t => CreateField(t, o.Count, new CreateFieldOptions { Indexing = "
+            + "FieldIndexing.Search, Storage = FieldStorage.No })), K = CreateField(\"k\", new[] { 1, 2 }) }",
+        "map('Orders', o => ({ _: o.Tags.map(t => createField(t, o.Count, { Indexing: 'Search', storage: 'No' })), K: "
+            + "createField('k', [1, 2]) }))")]
     public void Both_languages_give_the_same_objects(string csharp, string javaScript)
     {
         IndexMap left = Compile(csharp), right = Compile(javaScript);

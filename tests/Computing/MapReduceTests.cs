@@ -98,6 +98,26 @@ public sealed class MapReduceTests : IDisposable
         Assert.Equal(groups.Select(group => group == groups[^1]), groups.Select(static group => group.IsCut));
     }
 
+    [Theory]
+    [InlineData(Map, Reduce)]
+    [InlineData(
+        "map('Orders', o => ({ City: o.City, Count: 1, Total: o.Freight }))",
+        "groupBy(r => r.City).aggregate(g => ({ City: g.key, Count: g.values.reduce((s, r) => s + r.Count, 0), "
+            + "Total: g.values.reduce((s, r) => s + r.Total, 0) }))")]
+    public async Task Keys_that_differ_at_their_end_alone_are_groups_of_their_own(string map, string reduce)
+    {
+        string start = new('x', 100_000);
+        for (int i = 0; i < 6; i++)
+            await _run.PutAsync($"orders/{i}", $$"""{"City":"{{start}}{{i % 2}}","Freight":{{i}}}""", "Orders");
+        Define("Orders/ByCity", [map], reduce);
+        Assert.Equal(
+            [$$"""{"City":"{{start}}0","Count":3,"Total":6}""", $$"""{"City":"{{start}}1","Count":3,"Total":9}"""],
+            await _run.AskAsync("from index 'Orders/ByCity' order by Total as long"));
+        Assert.Equal(
+            ["""{"Total":9}"""], await _run.AskAsync($"from index 'Orders/ByCity' where City = '{start}1' select Total"));
+        Assert.Empty(_run.Database.Indexes.Errors("Orders/ByCity"));
+    }
+
     [Fact]
     public async Task Several_maps_are_reduced_together()
     {

@@ -26,9 +26,15 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         };
     }
 
-    private MethodCallExpression Method(InvocationExpressionSyntax call, Expression self, SimpleNameSyntax name, Scope scope)
+    private Expression Method(InvocationExpressionSyntax call, Expression self, SimpleNameSyntax name, Scope scope)
     {
         List<Expression> arguments = Arguments(call, scope, out string form);
+        if (name is GenericNameSyntax { Identifier.ValueText: "Value", TypeArgumentList.Arguments: [{ } type] }
+            && arguments is [{ } member]
+            && form == "v")
+            return TextCompiler.Call(
+                typeof(Conversions), nameof(Conversions.Cast), Expression.Constant(TextCompiler.TypeName(type)),
+                TextCompiler.Call(typeof(MemberAccess), nameof(MemberAccess.At), self, member));
         if (name is GenericNameSyntax generic)
             form = Generic(generic, form);
         return Find(Vocabulary.Methods, name, "v" + form, [run, self, .. arguments]);

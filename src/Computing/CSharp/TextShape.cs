@@ -213,18 +213,16 @@ internal sealed class TextShape
 
     private void Add(string name, ExpressionSyntax value)
     {
-        if (value.DescendantNodesAndSelf().OfType<InvocationExpressionSyntax>().Any(static call => NameOf(call) == "CreateField"))
+        HashSet<string> calls = [.. value.DescendantNodesAndSelf().OfType<InvocationExpressionSyntax>().Select(NameOf)];
+        if (calls.Contains("CreateField"))
         {
             HasDynamicFields = true;
             return;
         }
 
-        MappedFieldKind kind = value is InvocationExpressionSyntax made ? NameOf(made) switch
-        {
-            "CreateSpatialField" or "SpatialGenerate" => MappedFieldKind.Spatial,
-            "CreateVector" => MappedFieldKind.Vector,
-            _ => MappedFieldKind.Value,
-        } : MappedFieldKind.Value;
+        MappedFieldKind kind = calls.Contains("CreateSpatialField") || calls.Contains("SpatialGenerate") ? MappedFieldKind.Spatial
+            : calls.Contains("CreateVector") ? MappedFieldKind.Vector
+            : MappedFieldKind.Value;
         if (!_fields.Exists(field => field.Name == name))
             _fields.Add(new MappedField(name, kind));
     }

@@ -81,7 +81,10 @@ internal sealed class TextSource
         if (!IsRoot(Root(node)) || scope.Find(_root) is not null || !TryReadCollections(node))
             return false;
         if (_source is not null)
-            throw Refuse(node, $"'{_root}' stands in it a second time: a text has one source.");
+            throw Refuse(
+                node,
+                $"'{_root}' stands in it a second time: a text has one source. Load what belongs to a document "
+                    + "(LoadDocument), or give the index a map for each collection and a reduce by what they share.");
         _source = node;
         return true;
     }

@@ -16,7 +16,7 @@ internal sealed class JavaScriptMap : IndexMap
     {
         Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
         _engines = new MapEngines(limits, granted => MapEngine.OfMap(texts, granted));
-        _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // the script was parsed
+        _shape = MapScriptShape.Of(index, [.. scripts.Select(static script => (Node)script.Program!)]); // all were parsed
         LoadedCollections = [.. _shape.Loaded];
         MapEngine first;
         try
@@ -48,6 +48,8 @@ internal sealed class JavaScriptMap : IndexMap
     public override bool LoadsCompareExchange => _shape.LoadsCompareExchange;
 
     public override bool HasBoost => _shape.HasBoost;
+
+    public override bool IsOpen => _shape.IsOpen;
 
     public override bool HasDynamicFields => _shape.HasDynamicFields;
 

@@ -16,8 +16,10 @@ internal sealed class JavaScriptReduce : IndexReduce
     {
         Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
         _engines = new MapEngines(limits, granted => MapEngine.OfReduce(texts, granted));
-        ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // the script was parsed
-        (Keys, Fields, HasDynamicFields) = (shape.Keys, shape.Fields, shape.HasDynamicFields);
+        ReduceScriptShape shape = ReduceScriptShape.Of(
+            index, [.. scripts.Select(static script => script.Program!)]); // all were parsed
+        (Keys, Fields, HasDynamicFields) = (shape.Keys, shape.Results.Fields, shape.HasDynamicFields);
+        IsOpen = shape.Results.IsOpen;
         try
         {
             _engines.MakeFirst();
@@ -31,6 +33,8 @@ internal sealed class JavaScriptReduce : IndexReduce
     public override IReadOnlyList<string> Keys { get; }
 
     public override IReadOnlyList<MappedField> Fields { get; }
+
+    public override bool IsOpen { get; }
 
     public override bool HasDynamicFields { get; }
 

@@ -47,7 +47,7 @@ internal static class MapPrelude
             Math.random = none('Math.random');
             globalThis.load = (id, collection) => id == null ? null : Array.isArray(id) ? id.map(one => load(one, collection)) : $load(String(id), collection);
             globalThis.noTracking = { load: globalThis.load };
-            globalThis.cmpxchg = key => key == null ? null : $compareExchange(String(key));
+            globalThis.cmpxchg = key => key == null ? null : Array.isArray(key) ? key.map(one => cmpxchg(one)) : $compareExchange(String(key));
             globalThis.loadAttachment = (document, name) => {
                 const of = id(document), found = of == null || name == null ? null : $attachment(of, String(name));
                 return found && { ...found, getContentAsString: () => $attachmentText(of, found.Name) };
@@ -76,12 +76,15 @@ internal static class MapPrelude
             };
             globalThis.createVector = vector => vector;
             globalThis.recurse = (value, next) => {
-                const found = [], seen = new Set();
-                const descend = value => {
-                    for (const one of Array.isArray(value) ? value : value == null ? [] : [value])
-                        if (one != null && !seen.has(one)) { seen.add(one); found.push(one); descend(next(one)); }
-                };
-                descend(value);
+                const found = [], seen = new Set(), waiting = [];
+                const add = value => { if (value != null) waiting.push(...[value].flat().reverse()); };
+                for (add(value); waiting.length > 0;) {
+                    const one = waiting.pop(), content = JSON.stringify([one]);
+                    if (one == null || seen.has(content)) continue;
+                    seen.add(content);
+                    found.push(one);
+                    add(next(one));
+                }
                 return found;
             };
         })();

@@ -5,15 +5,18 @@ namespace Treepie.Computing.JavaScript;
 
 /// <summary>What can be determined about a reduce in JavaScript without running it.</summary>
 /// <param name="Keys">The members by which it groups.</param>
-/// <param name="Fields">The fields of its results.</param>
+/// <param name="Results">The fields of its results.</param>
 /// <param name="HasDynamicFields">Whether its results also have fields created by <c>createField</c>.</param>
-internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyList<MappedField> Fields, bool HasDynamicFields)
+internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, ResultShape Results, bool HasDynamicFields)
 {
     private const string Form = "a reduce is 'groupBy(x => ({ City: x.City })).aggregate(g => ({ City: g.key.City, … }))'";
 
+    /// <param name="index">The index.</param>
+    /// <param name="scripts">The additional sources, followed by the reduce.</param>
     /// <exception cref="InvalidIndexDefinitionException">The script does not have the form of a reduce.</exception>
-    public static ReduceScriptShape Of(IndexTexts index, Acornima.Ast.Script script)
+    public static ReduceScriptShape Of(IndexTexts index, IReadOnlyList<Acornima.Ast.Script> scripts)
     {
+        Acornima.Ast.Script script = scripts[^1];
         if (script.Body is not [ExpressionStatement
             {
                 Expression: CallExpression
@@ -47,8 +50,9 @@ internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyLi
                         : throw Refuse(index, member, Form + "."))],
             _ => [Member(index, by)],
         };
-        return new ReduceScriptShape(
-            keys, MapScriptShape.ResultsOf(index, aggregate), MapScriptShape.NamesFields(script));
+        var results = new ResultShape();
+        results.ReadFunction((Node)aggregate, new ScriptScope(scripts));
+        return new ReduceScriptShape(keys, results, ResultShape.NamesFields(script));
     }
 
     private static string Member(IndexTexts index, Node node) =>

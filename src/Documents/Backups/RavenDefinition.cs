@@ -93,7 +93,7 @@ internal static class RavenDefinition
             if (vector.Dimensions > 0)
                 json.WriteNumber("Dimensions"u8, vector.Dimensions);
             json.WriteString("SourceEmbeddingType"u8, "Single"u8);
-            json.WriteString("DestinationEmbeddingType"u8, vector.Bytes ? "Int8"u8 : "Single"u8);
+            json.WriteString("DestinationEmbeddingType"u8, vector.Bits ? "Binary"u8 : vector.Bytes ? "Int8"u8 : "Single"u8);
             json.WriteEndObject();
         }
 

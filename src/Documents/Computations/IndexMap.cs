@@ -38,6 +38,11 @@ internal abstract class IndexMap
     public virtual bool HasBoost => false;
 
     /// <summary>
+    /// Whether its objects may have members that are not among <see cref="Fields"/>: each is a field as soon as an object has it.
+    /// </summary>
+    public virtual bool IsOpen => false;
+
+    /// <summary>
     /// Whether it creates fields whose names are determined by documents, see <see cref="MappedField.Dynamic"/>.
     /// </summary>
     public virtual bool HasDynamicFields => false;

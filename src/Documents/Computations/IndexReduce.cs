@@ -18,6 +18,11 @@ internal abstract class IndexReduce
     public virtual bool AddsUp => false;
 
     /// <summary>
+    /// Whether its objects may have members that are not among <see cref="Fields"/>: each is a field as soon as an object has it.
+    /// </summary>
+    public virtual bool IsOpen => false;
+
+    /// <summary>
     /// Whether its objects may have fields with names computed from their values, see <see cref="MappedField.Dynamic"/>.
     /// </summary>
     public virtual bool HasDynamicFields => false;

@@ -29,13 +29,14 @@ internal static class ComputedDefinition
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
         if (maps.Count == 0)
             throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, but has no map.");
-        if (maps.FirstOrDefault(
+        IndexMap[] known = [.. maps.Where(static map => !map.IsOpen)];
+        if (known.FirstOrDefault(
             map => !map.Fields.Select(static field => field.Name)
                 .ToHashSet()
-                .SetEquals(maps[0].Fields.Select(static field => field.Name))) is { } other)
+                .SetEquals(known[0].Fields.Select(static field => field.Name))) is { } other)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
-                $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and "
+                $"its maps give different fields: {string.Join(", ", known[0].Fields.Select(static field => field.Name))}, and "
                     + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
         if (maps.FirstOrDefault(map => map.Source != maps[0].Source) is { } another)
             throw new InvalidIndexDefinitionException(
@@ -100,7 +101,8 @@ internal static class ComputedDefinition
                     + "map give names and values as ordinary members, and call CreateField in the reduce.");
         if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
             mapped.Remove(PlaceOfDynamicFields); // present only so that map and reduce return objects of the same type
-        if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
+        bool isMapKnown = mapped.Count > 0 && !map.IsOpen, isReduceKnown = reduced.Count > 0 && !reduce.IsOpen;
+        if (isMapKnown && isReduceKnown && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Reduce",
@@ -108,18 +110,21 @@ internal static class ComputedDefinition
                     + $"is reduced is reduced again with what comes later.");
         }
 
-        if (reduce.Keys.FirstOrDefault(key => mapped.Count > 0 && !mapped.Contains(key)) is { } unknown)
+        if (reduce.Keys.FirstOrDefault(key => isMapKnown && !mapped.Contains(key)) is { } unknown)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Reduce", $"it groups by '{unknown}', which its maps do not give; they give {Names(mapped)}.");
-        if (OutputTarget.Of(definition)?.Pattern?.Fields.FirstOrDefault(field => mapped.Count > 0 && !mapped.Contains(field))
+        if (OutputTarget.Of(definition)?.Pattern?.Fields.FirstOrDefault(field => isMapKnown && !mapped.Contains(field))
             is { } missing)
             throw new InvalidIndexDefinitionException(
                 definition.Name, nameof(IndexDefinition.PatternForOutputReduceToCollectionReferences),
                 $"its references name the field '{missing}', which it does not give; it gives {Names(mapped)}.");
         IndexDefinition complete = WireDefinition.WithFields(
             definition with { Collections = map.Collections, Boost = null },
-            [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))],
-            mayHaveMore: reduce.HasDynamicFields, reduce.HasDynamicFields);
+            [
+                .. (isReduceKnown ? reduce.Fields : reduce.Fields.Concat(map.Fields).DistinctBy(static field => field.Name))
+                    .Select(field => Field(definition, field))
+            ],
+            namesFields: reduce.HasDynamicFields || reduce.IsOpen);
         return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
     }
 
@@ -136,7 +141,7 @@ internal static class ComputedDefinition
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
         [.. map.Fields.Select(field => Field(definition, field))],
-        mayHaveMore: map.Fields.Count == 0 || map.HasDynamicFields, map.HasDynamicFields);
+        namesFields: map.HasDynamicFields || map.IsOpen);
 
     private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
     {

@@ -1,3 +1,4 @@
+using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
@@ -264,7 +265,7 @@ internal sealed class DocumentIndexer
     /// <summary>Whether it may continue without ending its turn.</summary>
     private bool IsFree =>
         !_index.Definition.HasReferences
-            && _index.Definition.Reduction is not { Reduce.HasDynamicFields: true }
+            && _index.Definition is not StaticIndexMapping { Reduction: not null, HasDynamicFields: true }
             && _outputs is null
             && _index.Writer.Pending is null
             && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count

@@ -86,4 +86,6 @@ public sealed record SpatialFieldDefinition
 /// <param name="Dimensions">The number of dimensions. 0: as many as the first vector has.</param>
 /// <param name="Bytes">Whether vectors are quantized to one byte per number: a quarter of the size, with similarities accurate to
 /// about 1 %.</param>
-public sealed record VectorFieldDefinition(int Dimensions, bool Bytes = false);
+/// <param name="Bits">Whether only the sign of each number is stored: a 32nd of the size, with the share of equal signs as
+/// similarity.</param>
+public sealed record VectorFieldDefinition(int Dimensions, bool Bytes = false, bool Bits = false);

@@ -131,6 +131,10 @@ internal static class SchemaRecord
             throw new IndexSchemaException(
                 $"The field '{field.Name}' has vectors compared by {vector.Metric} with {vector.Edges} edges and "
                     + $"{vector.IndexingCandidates} candidates; 4 to 64 edges and 8 to 1,024 candidates are possible.");
+        if (vector is { Metric: VectorMetric.Hamming, IsQuantised: false })
+            throw new IndexSchemaException(
+                $"The field '{field.Name}' has vectors compared by their signs, of which nothing else is stored: set "
+                    + "IsQuantised.");
     }
 
     private static string ReadText(ref ReadOnlySpan<byte> value)

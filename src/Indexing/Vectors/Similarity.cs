@@ -19,6 +19,11 @@ internal static class Similarity
                 return lengths > 0 ? (float)Math.Clamp(VectorKernels.Dot(left, right) / lengths, -1, 1) : 0;
             case VectorMetric.Dot:
                 return VectorKernels.Dot(left, right);
+            case VectorMetric.Hamming:
+                int same = 0;
+                for (int i = 0; i < left.Length; i++)
+                    same += left[i] >= 0 == right[i] >= 0 ? 1 : 0;
+                return (float)same / left.Length;
             default:
                 return 1 / (1 + MathF.Sqrt(VectorKernels.SquaredDistance(left, right)));
         }

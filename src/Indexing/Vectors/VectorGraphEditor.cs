@@ -152,7 +152,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
             List<Neighbour> near = SearchLayer(
                 vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _,
                 cancellationToken.ThrowIfCancellationRequested);
-            foreach (Neighbour chosen in Choose(near, Options.Edges))
+            foreach (Neighbour chosen in Choose(near, Options.Edges, layer))
                 Link(number, chosen.Node, layer);
             starts = near;
         }
@@ -160,10 +160,17 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     /// <summary>
     /// Chooses neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than
-    /// to any neighbour chosen before. Remaining places are filled with the nearest of the others.
+    /// to any neighbour chosen before. Remaining places are filled with the nearest of the others. Of equal distances, those
+    /// with few links come first: links to the same few nodes would take the places of one another.
     /// </summary>
-    private List<Neighbour> Choose(List<Neighbour> candidates, int count)
+    private List<Neighbour> Choose(List<Neighbour> candidates, int count, int layer)
     {
+        Span<uint> links = stackalloc uint[MaxLinks];
+        var order = new (float Distance, int Links, uint Node)[candidates.Count];
+        for (int i = 0; i < order.Length; i++)
+            order[i] = (candidates[i].Distance, Links(candidates[i].Node, layer, links), candidates[i].Node);
+        Array.Sort(order);
+        candidates = [.. order.Select(static one => new Neighbour(one.Distance, one.Node))];
         var chosen = new List<Neighbour>(count);
         var others = new List<Neighbour>();
         foreach (Neighbour candidate in candidates)
@@ -186,7 +193,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         VectorNode vector = Node(candidate.Node);
         foreach (Neighbour other in chosen)
         {
-            if (DistanceTo(vector, other.Node) < candidate.Distance)
+            if (DistanceTo(vector, other.Node) < candidate.Distance || vector.HasVectorOf(Node(other.Node)))
                 return false;
         }
 
@@ -213,8 +220,10 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Removes a link of a node that has too many: the longest one in a direction that another link covers, unless the node
-    /// at its other end has few links. In a covered direction there is another path; a node with few links might have none.
+    /// Removes a link of a node that has too many, by preference one in a direction that another link covers: the longest whose
+    /// other end is linked to a further neighbour, and so remains reachable; else the longest whose other end has more than a few
+    /// links. Where many vectors are equal there may be neither: then a link in a direction of its own goes whose other end is
+    /// linked to a further neighbour, or that to the node with most links.
     /// </summary>
     private void Shrink(uint node, int layer)
     {
@@ -229,16 +238,27 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         near.Sort();
         var chosen = new List<Neighbour>(near.Count);
         int few = Math.Max(2, Options.Edges / 4);
-        uint covered = VectorState.NoNode;
+        HashSet<uint> own = [.. neighbours];
+        Neighbour? safe = null, covered = null, bridged = null, crowded = null;
+        int most = 0;
         foreach (Neighbour neighbour in near)
         {
+            List<uint> others = Edit(neighbour.Node)[layer];
+            bool isBridged = others.Exists(own.Contains);
+            if (isBridged)
+                bridged = neighbour;
+            if (others.Count >= most)
+                (crowded, most) = (neighbour, others.Count);
             if (IsNewDirection(neighbour, chosen))
                 chosen.Add(neighbour);
-            else if (Edit(neighbour.Node)[layer].Count > few)
-                covered = neighbour.Node;
+            else if (isBridged)
+                safe = neighbour;
+            else if (others.Count > few)
+                covered = neighbour;
         }
 
-        Unlink(node, covered != VectorState.NoNode ? covered : near[^1].Node, layer);
+        Neighbour gone = safe ?? covered ?? bridged ?? crowded ?? near[^1];
+        Unlink(node, gone.Node, layer);
     }
 
     private void LinkByShortestTree(uint[] nodes, int layer)

@@ -116,7 +116,7 @@ internal sealed class VectorReader
             if (_full is null)
             {
                 float[] numbers = new float[Dimensions];
-                _graph.Node(node).CopyTo(numbers);
+                _graph.Node(node).CopyTo(numbers, _options.Metric);
                 own.Add(numbers);
             }
             else
@@ -134,7 +134,7 @@ internal sealed class VectorReader
             _meter.Count.EntriesScanned++;
         if (_full is null)
         {
-            _graph.Node(node).CopyTo(_scratch);
+            _graph.Node(node).CopyTo(_scratch, _options.Metric);
             return Similarity.Of(wanted, squares, _scratch, _options.Metric);
         }
 

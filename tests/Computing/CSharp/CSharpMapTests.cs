@@ -254,6 +254,7 @@ public sealed class CSharpMapTests
     [InlineData("from o in docs.Orders select new { A = o.Lines.Select(l => { return l; }) }", 1)]
     [InlineData("from o in docs.Orders select new { A = (o.City = \"x\") }", 1)]
     [InlineData("from o in docs.Orders select new { o.City ", 1)]
+    [InlineData("from o in docs.Orders\nfrom c in docs.Companies select new { o.City, c.Name }", 2)]
     [InlineData("new { A = 1 }", 1)]
     [InlineData("", 1)]
     [InlineData("from o in docs.Orders group o by o.City into g select new { await g }", 1)]

@@ -105,7 +105,7 @@ public sealed class GroupedDocumentsTests : IDisposable
     public async Task Documents_that_cannot_be_grouped_are_told()
     {
         await PutAsync();
-        await _database.PutAsync("orders/bad", $$"""{"City":"{{new string('x', 40_000)}}","Freight":5}""", "Orders");
+        await _database.PutAsync("orders/bad", $$"""{"City":"{{new string('x', 300_000)}}","Freight":5}""", "Orders");
         using QueryResults results = await _database.QueryAsync(
             new QueryRequest
             {

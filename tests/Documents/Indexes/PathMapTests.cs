@@ -122,6 +122,8 @@ public sealed class PathMapTests
                      ("""{"Dimensions":3,"SourceEmbeddingType":"Single","DestinationEmbeddingType":"Single","NumberOfEdges":12,"NumberOfCandidatesForIndexing":16}""", new(3)),
                      ("""{"Dimensions":null,"SourceEmbeddingType":"Int8","DestinationEmbeddingType":"Int8"}""", new(
                          0, Bytes: true)),
+                     ("""{"Dimensions":3,"SourceEmbeddingType":"Single","DestinationEmbeddingType":"Binary"}""", new(
+                         3, Bits: true)),
                      ("""{"Bytes":true,"Dimensions":7}""", new(7, Bytes: true)),
                  ])
         {
@@ -136,7 +138,7 @@ public sealed class PathMapTests
         foreach (string wrong in (string[])
         [
             """{"Dimensions":0}""", """{"Dimensions":"3"}""", """{"SourceEmbeddingType":"Text"}""",
-            """{"DestinationEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"
+            """{"SourceEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"
         ])
             Assert.Throws<InvalidIndexDefinitionException>(
                 () => Read($$$$"""{"Name":"X","Fields":{"v":{"Vector":{{{{wrong}}}}}}}""", isWhole: true));

@@ -1,3 +1,5 @@
+using System.Text.Json;
+using Treepie.Indexes;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
@@ -6,7 +8,7 @@ namespace Treepie.Documents.Tests.Queries;
 public sealed class VectorQueryTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _folder = new();
-    private readonly Database _database;
+    private Database _database;
 
     public VectorQueryTests() => _database = Database.Open(_folder.Path);
 
@@ -33,6 +35,10 @@ public sealed class VectorQueryTests : IAsyncLifetime
     [InlineData("vector.search(V, 'AAAAAAAAgD8=', 0.5)", "books/3 books/2")]
     [InlineData("vector.search(V, $wrapped, null, 2)", "books/1 books/2")]
     [InlineData("exact(vector.search(embedding.f32_i8(V), $north, 0.5, 10))", "books/1 books/2")]
+    [InlineData("vector.search(embedding.f32_i1(V), $north, 0.6)", "books/1 books/2 books/3")]
+    [InlineData("exact(vector.search(embedding.f32_i1(V), 'AAAAAAAAgL8=', 0.6))", "books/4")]
+    [InlineData("vector.search(embedding.f32_i1(V), $north, null, 4) and Kind = 'b'", "books/2 books/4")]
+    [InlineData("vector.search(embedding.f32_i1(V), embedding.forDoc('books/1'), 0.9)", "books/1 books/2 books/3")]
     [InlineData("Kind = 'b' and vector.search(V, $north, 0.1, 1)", "books/2")]
     [InlineData("vector.search(V, $north, 0.1, 1) and Kind = 'a'", "books/1")]
     [InlineData("vector.search(V, $east, 0.1, 1) or boost(Title = 'NORTH', 5)", "books/1 books/3")]
@@ -75,6 +81,8 @@ public sealed class VectorQueryTests : IAsyncLifetime
     [InlineData("vector.search(V, $north, 0.5, 0)", "number of candidates")]
     [InlineData("vector.search(V)", "2 to 4 arguments")]
     [InlineData("vector.search(embedding.text(V), $north)", "needs a model")]
+    [InlineData("vector.search(embedding.i1(V), $north)", "write embedding.f32_i1(name)")]
+    [InlineData("vector.search(embedding.f32_i2(V), $north)", "embedding.f32_i1 (a bit)")]
     public async Task What_is_no_search_is_refused_with_the_reason(string condition, string reason)
     {
         string many = $"[{string.Join(',', Enumerable.Repeat("[1,0]", 257))}]";
@@ -83,5 +91,24 @@ public sealed class VectorQueryTests : IAsyncLifetime
                 $"from Books where {condition}",
                 $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("""{"Bits":true}""")]
+    [InlineData("""{"SourceEmbeddingType":"Single","DestinationEmbeddingType":"Binary"}""")]
+    public async Task A_named_index_keeps_the_signs_of_vectors(string vector)
+    {
+        using JsonDocument json = JsonDocument.Parse(
+            """{"Name":"Signs","Collections":["Books"],"Fields":{"V":{"Vector":""" + vector + "}}}");
+        var definition = IndexDefinition.FromJson(json.RootElement);
+        Assert.Throws<InvalidIndexDefinitionException>(
+            () => _database.Indexes.Put(
+                definition with { Fields = [definition.Fields[0] with { Vector = new(0, Bytes: true, Bits: true) }] }));
+        _database.Indexes.Put(definition);
+        Answer answer = await _database.AskAsync("from index Signs where vector.search(V, $v, 0.6)", """{"v":[2,-0.1]}""");
+        Assert.Equal(["books/4"], answer.Ids);
+        _database.Dispose();
+        _database = Database.Open(_folder.Path);
+        Assert.Equal([new VectorFieldDefinition(0, Bits: true)], _database.Indexes.Definition("Signs")?.Fields.Select(f => f.Vector));
     }
 }

@@ -27,6 +27,7 @@ public sealed class VectorIndexTests : IDisposable
     [InlineData(VectorMetric.Dot, false)]
     [InlineData(VectorMetric.Euclidean, false)]
     [InlineData(VectorMetric.Cosine, true)]
+    [InlineData(VectorMetric.Hamming, true)]
     public void Exact_searches_find_what_a_scan_finds_while_entries_change(VectorMetric metric, bool isQuantised)
     {
         var random = new Random(Seed.Next());
@@ -90,6 +91,46 @@ public sealed class VectorIndexTests : IDisposable
         Assert.Equal(10, near.Count);
         Assert.All(near, hit => Assert.Equal("a", _model[hit.Key].Kind));
         Assert.True(near.Select(hit => hit.Key).Intersect(exact.Select(hit => hit.Key)).Count() >= 8);
+    }
+
+    [Theory]
+    [InlineData(3)]
+    [InlineData(64)]
+    [InlineData(100)]
+    public void Signs_are_found_by_how_many_of_them_agree(int dimensions)
+    {
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions(Metric: VectorMetric.Hamming, IsQuantised: true));
+        Fill(random, 0, 1_600, dimensions);
+        CheckGraph();
+        for (int i = 0; i < 10; i++)
+        {
+            float[] wanted = Draw(random, dimensions);
+            double[] best = [
+                .. _model.Values.Select(entry => entry.Vectors.Max(vector => Plain(wanted, vector, VectorMetric.Hamming)))
+                    .OrderDescending().Take(10)];
+            List<(string Key, float Score)> found = Search(new VectorQuery("v", wanted, 10));
+            Assert.True(found.Sum(hit => hit.Score) >= 0.95 * best.Sum(), $"{found.Sum(hit => hit.Score)} of {best.Sum()}");
+            foreach ((string key, float score) in found)
+                Assert.Equal(_model[key].Vectors.Max(vector => Plain(wanted, vector, VectorMetric.Hamming)), score, 1e-6);
+        }
+    }
+
+    /// <summary>The same text in many documents is the same vector in many entries.</summary>
+    [Theory]
+    [InlineData(1)]
+    [InlineData(10)]
+    public void Entries_with_equal_vectors_are_all_reached(int different)
+    {
+        var random = new Random(Seed.Next());
+        float[][] vectors = [.. Enumerable.Range(0, different).Select(_ => Draw(random, 8))];
+        Open(new VectorFieldOptions());
+        for (int i = 0; i < 2_000; i++)
+            Put($"v/{i}", [vectors[random.Next(different)]], "a");
+        Commit();
+        CheckGraph();
+        int equal = _model.Values.Count(entry => entry.Vectors[0] == vectors[0]);
+        Assert.Equal(Math.Min(500, equal), Search(new VectorQuery("v", vectors[0], 500)).Count(hit => hit.Score > 0.999));
     }
 
     [Fact]
@@ -231,6 +272,7 @@ public sealed class VectorIndexTests : IDisposable
         {
             VectorMetric.Cosine => dot / Math.Sqrt(left.Sum(x => (double)x * x) * right.Sum(x => (double)x * x)),
             VectorMetric.Dot => dot,
+            VectorMetric.Hamming => left.Zip(right, (x, y) => x >= 0 == y >= 0 ? 1.0 : 0).Average(),
             _ => 1 / (1 + Math.Sqrt(left.Zip(right, (x, y) => (double)(x - y) * (x - y)).Sum())),
         };
     }

@@ -30,6 +30,8 @@ internal sealed class MapSet : IndexMap
 
     public override bool HasBoost => _maps.Any(static map => map.HasBoost);
 
+    public override bool IsOpen => _maps.Any(static map => map.IsOpen);
+
     public override bool HasDynamicFields => _maps.Any(static map => map.HasDynamicFields);
 
     public override bool IsSingle => _maps is [{ IsSingle: true }];

@@ -31,6 +31,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         AutoIndexFieldKind.Wkt => $"spatial.wkt({Path})",
         AutoIndexFieldKind.Vector => $"vector.search({Path})",
         AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Path}))",
+        AutoIndexFieldKind.VectorBits => $"vector.search(embedding.f32_i1({Path}))",
         _ => Path,
     };
 
@@ -44,6 +45,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         AutoIndexFieldKind.Wkt => $"Spatial.wkt({Path})",
         AutoIndexFieldKind.Vector => $"Vector.search({Path})",
         AutoIndexFieldKind.VectorBytes => $"Vector.search(embedding.f32_i8({Path}))",
+        AutoIndexFieldKind.VectorBits => $"Vector.search(embedding.f32_i1({Path}))",
         _ => Path,
     };
 
@@ -52,16 +54,24 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         AutoIndexFieldKind.Search => FieldAnalysis.FullText,
         AutoIndexFieldKind.Exact => FieldAnalysis.Keyword,
         AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => FieldAnalysis.Spatial,
-        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => FieldAnalysis.Vector,
+        _ when HasVectors => FieldAnalysis.Vector,
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
     /// <summary>Whether it holds text, numbers and booleans as documents do, not moments, geometries or vectors.</summary>
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
+    /// <summary>Whether it holds vectors.</summary>
+    public bool HasVectors =>
+        Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits;
+
     /// <summary>How its vectors are stored; null for the defaults, or if it has none.</summary>
-    public VectorFieldOptions? Vector =>
-        Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
+    public VectorFieldOptions? Vector => Kind switch
+    {
+        AutoIndexFieldKind.VectorBytes => new VectorFieldOptions(IsQuantised: true),
+        AutoIndexFieldKind.VectorBits => new VectorFieldOptions(Metric: VectorMetric.Hamming, IsQuantised: true),
+        _ => null,
+    };
 
     /// <summary>The path of the values; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);
@@ -90,6 +100,9 @@ internal enum AutoIndexFieldKind
 
     /// <summary>Vectors with one byte per number.</summary>
     VectorBytes,
+
+    /// <summary>The signs of vectors, one bit per number.</summary>
+    VectorBits,
 
     /// <summary>Numbers by which the scores of documents are multiplied.</summary>
     Boost,

@@ -196,6 +196,10 @@ internal static class DefinitionCheck
             throw Refuse(
                 definition, "Fields",
                 $"the field '{field.Name}' has a boost, which weighs the words of a field: say \"Indexing\": \"Search\" too.");
+        if (field.Vector is { Bytes: true, Bits: true })
+            throw Refuse(
+                definition, "Fields",
+                $"the vectors of the field '{field.Name}' have Bytes and Bits: a number is kept as one or the other.");
         if (field.Vector is { Dimensions: < 0 or > VectorFieldOptions.MaxDimensions })
             throw Refuse(
                 definition, "Fields",

@@ -229,7 +229,7 @@ internal sealed class DefinitionReader(string indexName)
     }
 
     /// <summary>
-    /// Reads this program's form, or RavenDB's, of which only the number of dimensions and the bytes per number matter here.
+    /// Reads this program's form, or RavenDB's, of which only the number of dimensions and the size of a number matter here.
     /// </summary>
     private VectorFieldDefinition? Vector(string field, JsonProperty option)
     {
@@ -253,18 +253,22 @@ internal sealed class DefinitionReader(string indexName)
                     $"'Dimensions' of the vector '{field}' is a whole number from 1 on; left out, it is as many as the first "
                         + $"vector has."),
                 "Bytes" => vector with { Bytes = Flag(field, part) },
+                "Bits" => vector with { Bits = Flag(field, part) },
                 "SourceEmbeddingType" when Text(field, part) is null or "Single" or "Int8" => vector,
                 "DestinationEmbeddingType" when Text(field, part) is null or "Single" => vector,
                 "DestinationEmbeddingType" when part.Value.ValueEquals("Int8"u8) => vector with { Bytes = true },
+                "DestinationEmbeddingType" when part.Value.ValueEquals("Binary"u8) => vector with { Bits = true },
                 "SourceEmbeddingType" or "DestinationEmbeddingType" =>
                     throw Refuse(
                         "Fields",
-                        $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits) and Int8 (a "
-                            + $"byte for each number). Vectors are not made of texts here: store them with the documents."),
+                        $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits), Int8 (a byte "
+                            + "for each number) and, as destination, Binary (a bit for each number). Vectors are made neither of "
+                            + "texts nor of packed bits here: store their numbers with the documents."),
                 "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // graph options of other implementations
                 _ => throw Refuse(
                     "Fields",
-                    $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes."),
+                    $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes, "
+                        + "Bits."),
             };
         }
 

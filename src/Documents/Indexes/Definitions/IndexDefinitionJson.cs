@@ -258,6 +258,8 @@ internal static class IndexDefinitionJson
                 json.WriteNumber("Dimensions"u8, vector.Dimensions);
             if (vector.Bytes)
                 json.WriteBoolean("Bytes"u8, true);
+            if (vector.Bits)
+                json.WriteBoolean("Bits"u8, true);
             json.WriteEndObject();
         }
 

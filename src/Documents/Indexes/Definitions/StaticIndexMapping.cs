@@ -98,7 +98,11 @@ internal sealed class StaticIndexMapping : IndexMapping
     public IndexDefinition Definition { get; }
 
     /// <summary>Whether documents, or the groups of a reduce, determine names of fields.</summary>
-    public bool HasDynamicFields => Map is { HasDynamicFields: true } || Reduction is { Reduce.HasDynamicFields: true };
+    public bool HasDynamicFields =>
+        IsOpen || Map is { HasDynamicFields: true } || Reduction is { Reduce.HasDynamicFields: true };
+
+    /// <summary>Whether members of its objects that are not among the fields of the definition are fields too.</summary>
+    public bool IsOpen => Map is { IsOpen: true } || Reduction is { Reduce.IsOpen: true };
 
     /// <summary>The fields named by documents, in the order in which they were first seen.</summary>
     public IReadOnlyList<DynamicField> DynamicFields { get; }
@@ -283,7 +287,11 @@ internal sealed class StaticIndexMapping : IndexMapping
     {
         var schema = new IndexField(source.SchemaName, source.Analysis);
         if (field.Vector is { } vector)
-            return schema with { Vector = new VectorFieldOptions(vector.Dimensions, IsQuantised: vector.Bytes) };
+            return schema with
+            {
+                Vector = new VectorFieldOptions(
+                    vector.Dimensions, vector.Bits ? VectorMetric.Hamming : VectorMetric.Cosine, vector.Bytes || vector.Bits)
+            };
         return source.Kind == AutoIndexFieldKind.Search ? schema with { Analyzer = field.Analyzer, Boost = field.Boost } : schema;
     }
 }

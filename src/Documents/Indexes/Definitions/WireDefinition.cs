@@ -106,17 +106,16 @@ internal static class WireDefinition
                 Computes = false,
                 Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()]
             },
-            first.Fields, mayHaveMore: false);
+            first.Fields);
     }
 
     /// <summary>Returns a definition with the fields of its maps and its options for them.</summary>
     /// <param name="definition">The definition.</param>
     /// <param name="mappedFields">The fields of the maps.</param>
-    /// <param name="mayHaveMore">Whether the maps may return fields that are not known in advance.</param>
-    /// <param name="namesFields">Whether documents determine names of fields.</param>
+    /// <param name="namesFields">Whether documents determine names of fields that are not among those of the maps.</param>
     /// <exception cref="InvalidIndexDefinitionException">There are options for a field that does not exist.</exception>
     public static IndexDefinition WithFields(
-        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore, bool namesFields = false)
+        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool namesFields = false)
     {
         Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(
             field => field.Name, StringComparer.Ordinal);
@@ -140,7 +139,7 @@ internal static class WireDefinition
             fields.Add(all is null ? field : WithOptions(field, all));
         }
 
-        if (mayHaveMore)
+        if (namesFields)
             fields.AddRange(definition.Fields.Where(field => options.ContainsKey(field.Name)));
         else if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(
@@ -148,8 +147,7 @@ internal static class WireDefinition
         if (fields.Count == 0 && !namesFields)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
-                "its maps do not say what fields they give: write out the objects they return, or name the fields under "
-                    + "'Fields'.");
+                "its maps give no fields: write out the objects they return.");
         return definition with { Fields = fields, AllFields = namesFields ? all : null };
     }
 

@@ -8,8 +8,8 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes.Extraction;
 
 /// <summary>
-/// Reads fields whose names are determined by documents, see <see cref="MappedField.Dynamic"/>, for one document at a time.
-/// Not thread-safe.
+/// Reads fields whose names are determined by documents, for one document at a time: those of <see cref="MappedField.Dynamic"/>,
+/// and in an open index each member of the object that the definition does not name. Not thread-safe.
 /// </summary>
 internal sealed class DynamicValues
 {
@@ -17,6 +17,7 @@ internal sealed class DynamicValues
     private readonly IReadOnlyDictionary<DynamicField, int[]> _positions;
     private readonly Dictionary<string, int> _slots = new(StringComparer.Ordinal);
     private readonly Dictionary<string, byte[]> _members = new(StringComparer.Ordinal);
+    private readonly HashSet<string> _named;
     private readonly int _endField;
     private readonly HashSet<DynamicField> _newFields;
 
@@ -27,6 +28,7 @@ internal sealed class DynamicValues
     {
         (_mapping, _endField, _newFields) = (mapping, endField, newFields);
         _positions = mapping.DynamicPositions;
+        _named = [.. mapping.Definition.Fields.Select(static field => field.Name)];
         foreach (StoredField field in mapping.StoredFields)
             if (field.IsStored)
                 _slots.TryAdd(field.Name, field.Slot);
@@ -53,10 +55,13 @@ internal sealed class DynamicValues
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             bool isDynamic = reader.ValueTextEquals(MappedField.Dynamic);
+            string name = _mapping.IsOpen ? reader.GetString()! : ""; // a property name is a string
             reader.Read();
             if (isDynamic && reader.TokenType == JsonTokenType.StartArray)
                 while (reader.Read() && reader.TokenType == JsonTokenType.StartObject)
                     ReadField(body, ref reader, refuse);
+            else if (_mapping.IsOpen && !isDynamic)
+                ReadMember(name, body, ref reader, refuse);
             else
                 reader.Skip();
         }
@@ -100,6 +105,24 @@ internal sealed class DynamicValues
     /// <summary>The maximum depth of JSON that is read; the limit for documents is far lower.</summary>
     private const int MaxDepth = 1024;
 
+    private void ReadMember(string name, ReadOnlySpan<byte> body, ref Utf8JsonReader reader, Action<string, string> refuse)
+    {
+        int start = (int)reader.TokenStartIndex;
+        reader.Skip();
+        if (name.StartsWith('@') || _named.Contains(name))
+            return;
+        if (DynamicField.Problem(name) is { } problem)
+        {
+            refuse(LabelOf(name), problem);
+            return;
+        }
+
+        TryReadUses(name, null, null, out DynamicFieldUse? use, out bool isStored);
+        Take(name, use, isStored && !_mapping.KeepsObjects, body[start..(int)reader.BytesConsumed].ToArray(), refuse);
+    }
+
+    private static string LabelOf(string name) => name.Length > 80 ? name[..80] : name;
+
     private void ReadField(ReadOnlySpan<byte> body, ref Utf8JsonReader reader, Action<string, string> refuse)
     {
         string name = "";
@@ -131,7 +154,7 @@ internal sealed class DynamicValues
 
         if (json is null)
             return;
-        string label = name.Length > 80 ? name[..80] : name;
+        string label = LabelOf(name);
         if (DynamicField.Problem(name) is { } problem)
             refuse(label, problem);
         else if (!TryReadUses(name, indexing, storage, out DynamicFieldUse? use, out bool isStored))

@@ -167,7 +167,8 @@ internal sealed class FieldExtractor
 
     private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind, string Path, bool IsLongitude = false)
     {
-        public bool IsVector => Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes;
+        public bool IsVector =>
+            Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits;
 
         /// <summary>Whether it takes strings, numbers and booleans.</summary>
         public bool HasTerms =>

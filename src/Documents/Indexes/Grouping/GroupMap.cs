@@ -14,8 +14,11 @@ namespace Treepie.Indexes.Grouping;
 /// </summary>
 internal sealed class GroupMap : IndexMap
 {
-    /// <summary>The maximum length of a key as JSON, as it is stored with each result.</summary>
-    public const int MaxKeyBytes = 32 * 1024;
+    /// <summary>
+    /// The maximum length of a key as JSON, which is stored with each result: the 128 results that are reduced together have
+    /// 32 MiB of it at most.
+    /// </summary>
+    public const int MaxKeyBytes = 256 * 1024;
 
     private static readonly JsonDocumentOptions _options = new() { MaxDepth = CanonicalJson.MaxDepth };
 

@@ -193,7 +193,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     {
         AutoIndexFieldKind.Exact => "; for 'exact()' it would need \"Indexing\": \"Exact\"",
         AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => "; for places it would need \"Spatial\"",
-        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => "; for vectors it would need \"Vector\"",
+        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits =>
+            "; for vectors it would need \"Vector\"",
         AutoIndexFieldKind.Utc => "; for 'utc()' compute the moment in the map, as a time in UTC, and compare that field",
         _ => "",
     };

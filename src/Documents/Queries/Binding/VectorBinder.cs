@@ -37,7 +37,8 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             FieldValueKind.Long => least.Long,
             FieldValueKind.Double when float.IsFinite((float)least.Double) => (float)least.Double,
             _ => throw RqlErrors.At(
-                query.Text, method.Arguments[2].Value.Position, "The least similarity is a number: for cosines from -1 to 1."),
+                query.Text, method.Arguments[2].Value.Position,
+                "The least similarity is a number: for cosines from -1 to 1, for bits from 0 to 1."),
         };
         if (most is not ({ Kind: FieldValueKind.Null }
             or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
@@ -53,7 +54,7 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         };
     }
 
-    /// <summary>Binds a vector field, stored at full precision or as one byte per component.</summary>
+    /// <summary>Binds a vector field, stored at full precision, as one byte or as one bit per component.</summary>
     private AutoIndexField Field(Expression operand)
     {
         if (operand is not MethodExpression method)
@@ -62,18 +63,23 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         if (method.Arguments.Count != 1 || !name.StartsWith("embedding.", StringComparison.Ordinal))
             throw RqlErrors.At(
                 query.Text, method.Position,
-                "Expected a field of vectors: its name, embedding.f32_i8(name) or embedding.i8(name).");
+                "Expected a field of vectors: its name, embedding.f32_i8(name), embedding.f32_i1(name) or embedding.i8(name).");
         return name switch
         {
             "embedding.f32" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.Vector),
             "embedding.f32_i8" or "embedding.i8" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBytes),
+            "embedding.f32_i1" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBits),
+            "embedding.i1" =>
+                throw RqlErrors.NotSupportedYet(
+                    query.Text, method.Position, $"'{method.Name}()', which is of bits that were packed before they were stored,",
+                    "Store the numbers and write embedding.f32_i1(name), which keeps a bit for each."),
             "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
                 throw RqlErrors.NotSupportedYet(
                     query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,",
                     "Store vectors in the documents and search those."),
             _ => throw RqlErrors.NotSupportedYet(
                 query.Text, method.Position, $"'{method.Name}()'",
-                "embedding.f32_i8 keeps a byte for each number, which is the least there is."),
+                "There are embedding.f32, embedding.f32_i8 (a byte for each number) and embedding.f32_i1 (a bit)."),
         };
     }
 
