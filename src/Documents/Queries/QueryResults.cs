@@ -88,6 +88,9 @@ public sealed class QueryResults : IDisposable
     /// </summary>
     public long SkippedResults { get; private set; }
 
+    /// <summary>Whether several entries of the index may belong to one document, which is returned once.</summary>
+    internal bool HasSeveralOfDocument => _once is not null;
+
     /// <summary>The index that answered the query: its name, <c>collection/Users</c> or <c>AllDocs</c>.</summary>
     public string IndexName => _found.IndexName;
 

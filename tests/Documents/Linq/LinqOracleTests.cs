@@ -112,6 +112,58 @@ public sealed class LinqOracleTests : IDisposable
         await Compare(all, o => string.Join(",", o.Lines.Select(l => l.Sku)));
         await Compare(all, o => o.Lines.Count);
         await Compare(all, o => new { o.Tags, o.Marks }.Tags.Length);
+        await Compare(all, o => Math.Round(o.Freight, 1) + Math.Abs(o.Number) + Math.Max(o.Number, 3));
+        await Compare(all, o => $"{o.City}: {o.Number:D3}, {o.Rating} {o.Id}, {o.IsPaid}");
+        await Compare(all, o => o.Rating.HasValue ? o.Rating.Value : o.City != null ? o.City.Length : -1);
+        await Compare(all, o => new { o.SeenAt.Year, o.SeenAt.Offset, o.OrderedAt.Hour, o.OrderedAt.Date });
+        await Compare(all, o => o.Flags.HasFlag(OrderFlags.Gift) || (o.Flags & OrderFlags.Express) != 0);
+        await Compare(all, o => string.IsNullOrWhiteSpace(o.City) ? "none" : o.City.ToUpperInvariant().Substring(0, 1));
+        await Compare(all, o => o.Marks.Sum() + o.Marks.Count(m => m > 2) + o.Marks.DefaultIfEmpty().Max());
+    }
+
+    [Fact]
+    public async Task Single_results_are_those_of_the_same_LINQ_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 200);
+        for (int round = 0; round < 40; round++)
+        {
+            Expression<Func<Order, bool>> condition = Leaf(random), other = Leaf(random);
+            using DocumentSession session = _database.OpenSession();
+            IDocumentQueryable<Order> query = session.Query<Order>().Where(condition).OrderBy(o => o.Serial);
+            List<Order> found = [.. all.Where(condition.Compile())];
+            string said = query.ToString()!;
+            Assert.True(found.All(other.Compile()) == await query.AllAsync(other, Token), $"{said}\n{other}");
+            Assert.True(found.All(other.Compile()) == query.All(other), said);
+            Assert.True(found.Count(other.Compile()) == query.Count(other), $"{said}\n{other}");
+            Assert.Equal(found.Sum(o => o.Number), await query.SumAsync(o => o.Number, Token));
+            Assert.Equal(found.Sum(o => o.Price), query.Sum(o => o.Price));
+            Assert.Equal(found.Sum(o => o.Rating), await query.SumAsync(o => o.Rating, Token));
+            Assert.Equal(found.Sum(o => o.Number * 2L), query.Select(o => o.Number * 2L).Sum());
+            Assert.Equal(found.Min(o => o.Rating), await query.MinAsync(o => o.Rating, Token));
+            Assert.Equal(found.Max(o => o.City), await query.MaxAsync(o => o.City, Token));
+            Assert.Equal(found.Max(o => (DateTimeOffset?)o.SeenAt), query.Max(o => (DateTimeOffset?)o.SeenAt));
+            Assert.Equal(found.Average(o => o.Rating), await query.AverageAsync(o => o.Rating, Token));
+            Assert.Equal(found.Average(o => (decimal?)o.Price), query.Average(o => (decimal?)o.Price));
+            Assert.Equal(found.Skip(3).Take(5).Sum(o => o.Number), query.Skip(3).Take(5).Sum(o => o.Number));
+            Assert.Equal(found.Take(5).Skip(3).Select(o => o.Id), query.Take(5).Skip(3).Select(o => o.Id).ToList());
+            Assert.Equal(found.LastOrDefault()?.Id, query.LastOrDefault()?.Id);
+            Assert.Equal(found.LastOrDefault()?.Id, (await query.LastOrDefaultAsync(Token))?.Id);
+            Assert.Equal(found.LastOrDefault(other.Compile())?.Id, query.LastOrDefault(other)?.Id);
+            Assert.Equal(found.Take(7).LastOrDefault()?.Id, query.Take(7).LastOrDefault()?.Id);
+            Assert.Equal(found.ElementAtOrDefault(3)?.Id, query.ElementAtOrDefault(3)?.Id);
+            Assert.Equal(
+                found.DistinctBy(o => o.City).Skip(1).Take(3).Select(o => o.Id),
+                (await query.DistinctBy(o => o.City).Skip(1).Take(3).ToListAsync(Token)).Select(o => o.Id));
+            Assert.Equal(
+                found.DistinctBy(o => o.Number % 3).Count(), query.AsQueryable().DistinctBy(o => o.Number % 3).Count());
+        }
+
+        using DocumentSession asking = _database.OpenSession();
+        IDocumentQueryable<Order> none = asking.Query<Order>().Where(o => o.Number > 1000);
+        Assert.Throws<InvalidOperationException>(() => none.Max(o => o.Number));
+        Assert.Throws<InvalidOperationException>(() => none.OrderBy(o => o.Serial).Last());
+        Assert.Equal(0, await none.SumAsync(o => o.Number, Token));
     }
 
     [Fact]
@@ -342,6 +394,11 @@ public sealed class LinqOracleTests : IDisposable
                 OrderedAt = new DateTime(2022, 1, 1)
                     .AddHours(random.Next(3 * 365 * 24))
                     .AddMilliseconds(random.Next(3) == 0 ? random.Next(1000) : 0),
+                Flags = (OrderFlags)random.Next(8),
+                Wishes = random.Next(3) == 0 ? null : (OrderFlags)random.Next(8),
+                SeenAt = new DateTimeOffset(
+                    new DateTime(2022, 1, 1).AddHours(random.Next(3 * 365 * 24)).AddMinutes(random.Next(60)),
+                    TimeSpan.FromMinutes(random.Next(-14 * 4, 14 * 4 + 1) * 15)),
                 Comment = random.Next(3) == 0 ? null : $"{Word(random)} {Word(random)}",
                 ShipTo = random.Next(4) == 0
                     ? null
@@ -393,6 +450,9 @@ public sealed class LinqOracleTests : IDisposable
         int number = random.Next(-3, 12), other = number + random.Next(4);
         int[] numbers = [number, other];
         double real = Math.Round(random.NextDouble() * 20, 1);
+        DayOfWeek[] days = [(DayOfWeek)random.Next(7), DayOfWeek.Friday];
+        HashSet<string> wanted = [.. words];
+        var flag = (OrderFlags)random.Next(8);
         DateTime day = new DateTime(2022, 1, 1).AddDays(random.Next(3 * 365));
         OrderStatus status = (OrderStatus)random.Next(4);
         Expression<Func<Order, bool>>[] leaves =
@@ -478,6 +538,47 @@ public sealed class LinqOracleTests : IDisposable
             o => o.City != null && string.CompareOrdinal(o.City, word) > 0,
             o => o.City != null && System.Text.RegularExpressions.Regex.IsMatch(o.City, "^[a-c].*h?$"),
             o => o.Counts.ContainsKey("elm"),
+            o => o.Flags.HasFlag(OrderFlags.Gift),
+            o => o.Flags.HasFlag(flag),
+            o => (o.Flags & flag) == flag,
+            o => (o.Flags & OrderFlags.Express) != 0,
+            o => o.Wishes.HasValue && o.Wishes.Value.HasFlag(flag),
+            o => o.City != null && o.City.Length > number,
+            o => o.City != null && 4 >= o.City.Length,
+            o => o.City != null && o.City.ToLower() == word,
+            o => o.City != null && o.City.ToUpperInvariant() == "OAK",
+            o => string.Equals(o.City, word, StringComparison.OrdinalIgnoreCase),
+            o => o.OrderedAt.Month == 5,
+            o => o.OrderedAt.Day > 20,
+            o => o.OrderedAt.Hour < 8 && o.OrderedAt.Year >= 2023,
+            o => o.OrderedAt.DayOfWeek == DayOfWeek.Monday,
+            o => days.Contains(o.OrderedAt.DayOfWeek),
+            o => o.OrderedAt.DayOfYear <= 100 && o.OrderedAt.Minute == 0,
+            o => o.SeenAt.Year == 2023,
+            o => o.SeenAt.Year != 2023,
+            o => o.SeenAt.Year < 2024,
+            o => o.SeenAt.Year > 2022,
+            o => o.SeenAt.Date == day,
+            o => o.SeenAt.Date >= day,
+            o => !(o.SeenAt.Date <= day),
+            o => o.SeenAt.Month == 12 || o.SeenAt.Hour == 3,
+            o => o.SeenAt.UtcDateTime >= day,
+            o => o.Marks.Count(m => m > number) >= 1,
+            o => o.Marks.Count(m => m > number) > 1,
+            o => o.Marks.Count(m => m > number) == 2,
+            o => o.Marks.Count(m => m > number) < 1,
+            o => o.Lines.Count(l => l.Amount > number && l.Sku == word) != 1,
+            o => o.Lines.Any(l => l.Sku != null && l.Sku.Length == 3 && l.Amount > number),
+            o => o.Lines.Any(l => l.Colors.Count(c => c.Length > 3) > 0),
+            o => o.Lines.All(l => l.Sku!.Length < 5),
+            o => o.Marks.Count < 100,
+            o => words.Any(w => o.City == w),
+            o => words.Any(w => o.Tags.Contains(w)),
+            o => words.All(w => o.Tags.Contains(w) || o.IsPaid),
+            o => words.Contains(o.City, StringComparer.OrdinalIgnoreCase),
+            o => words.AsEnumerable().Contains(o.City, StringComparer.Ordinal),
+            o => wanted.Contains(o.City!),
+            o => o.Tags.Contains(word, StringComparer.OrdinalIgnoreCase),
             o => o.Counts.ContainsKey("oak") && o.Counts["oak"] > number,
             o => number > 4,
         ];
