@@ -433,6 +433,8 @@ public sealed class QueryResults : IDisposable
     /// <summary>Ends the reading as <see cref="Dispose"/> does, but for the snapshot, which the caller must dispose.</summary>
     internal DatabaseSnapshot TakeSnapshot()
     {
+        if (!_isDisposed)
+            _context.Executed?.Invoke(IndexName, Duration);
         _isDisposed = true;
         _found.Notes?.Dispose();
         _source.Dispose();
