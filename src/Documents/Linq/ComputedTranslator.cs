@@ -57,7 +57,10 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
     {
         while (left is UnaryExpression { NodeType: ExpressionType.Convert, Method: null } convert)
             left = convert.Operand;
-        if (left is not MethodCallExpression { Method.Name: "Count" or "LongCount", Arguments: [{ } list, LambdaExpression of] } call
+        if (left is not MethodCallExpression
+            {
+                Method.Name: "Count" or "LongCount", Arguments: [{ } list, LambdaExpression of]
+            } call
             || call.Method.DeclaringType != typeof(Enumerable)
             || ArrayOf(list) is not { } array
             || value is not (int or long))

@@ -277,7 +277,8 @@ internal sealed class ConditionTranslator
             ?? (isEquality ? _flags.TryOf(node) : null)
             ?? throw Refusal.Of(
                 node,
-                Unconverted(left) is MemberExpression { Expression.Type: var of } && (ComputedTranslator.IsTime(of) || of == typeof(TimeSpan))
+                Unconverted(left) is MemberExpression { Expression.Type: var of }
+                    && (ComputedTranslator.IsTime(of) || of == typeof(TimeSpan))
                     ? "Of a time, conditions know Year, Month, Day, DayOfWeek, Hour, Minute, Second and Date. Write a range of "
                         + "times, 'x.At >= from && x.At < to', or store what else is to be asked as a member of its own."
                     : "An index has the members as they are stored, not what is computed of them. Store the result as a member "

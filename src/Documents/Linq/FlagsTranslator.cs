@@ -51,8 +51,8 @@ internal sealed class FlagsTranslator(ConditionTranslator conditions)
         if (BitOperations.PopCount(bits) > MaxBits)
             throw Refusal.Of(
                 quoted,
-                $"Of flags the values that have them are listed, and {type.Name} has more than {MaxBits} bits. Keep the flags in a "
-                    + "list of their own and write 'x.List.Contains(flag)'.");
+                $"Of flags the values that have them are listed, and {type.Name} has more than {MaxBits} bits. Keep the flags in "
+                    + "a list of their own and write 'x.List.Contains(flag)'.");
         var values = new HashSet<ulong> { 0 };
         foreach (ulong each in named)
             values.UnionWith([.. values.Select(value => value | each)]);

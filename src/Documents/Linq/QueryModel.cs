@@ -193,6 +193,34 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };
     }
 
+    /// <summary>
+    /// Returns the query for the first row in the order of its projection, which has the least or greatest value; null if an
+    /// index does not sort as LINQ compares.
+    /// </summary>
+    /// <param name="descending">Whether the greatest value is wanted.</param>
+    public QueryModel? Extreme(bool descending)
+    {
+        if (Projection is not { } member || IsPaged || ComparesRows || GroupKey is not null || IndexName is not null)
+            return null;
+        var paths = new PathTranslator(Session, DocumentType);
+        paths.EnterDocument(member);
+        Type type = Nullable.GetUnderlyingType(member.Body.Type) ?? member.Body.Type;
+        bool sortsAsLinq = type == typeof(byte) || type == typeof(short) || type == typeof(int) || type == typeof(long)
+            || type == typeof(double) || type == typeof(DateTime) || type == typeof(DateTimeOffset) || type == typeof(DateOnly);
+        if (!sortsAsLinq
+            || paths.TryFind(member.Body) is not { IsRoot: false, IsId: false, IsOfElements: false } path
+            || (Nullable.GetUnderlyingType(path.Type) ?? path.Type) != type)
+            return null;
+        return (this with { Projection = null })
+            .Where(t =>
+            {
+                t.Paths.EnterDocument(member);
+                return t.Conditions.Equality(t.Paths.Of(member.Body), null, isEqual: false, member.Body);
+            })
+            .OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst: true)
+            .Page(0, 1) with { Projection = member };
+    }
+
     /// <summary>Translates the query.</summary>
     public TranslatedQuery Translate()
     {
@@ -308,7 +336,11 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         IEnumerable<Expression> members = key.Body is NewExpression made ? made.Arguments : [key.Body];
         return members.Select(member =>
         {
-            DocumentPath path = translation.Paths.Of(member);
+            if (translation.Paths.TryFind(member) is not { IsRoot: false } path)
+                throw Refusal.Of(
+                    member,
+                    "Groups are by members as they are stored. Store what is to be grouped by as a member of its own, or "
+                        + "select what the groups are made of and group what ToListAsync() gives.");
             return DocumentPath.IsOffset(path.Type) ? throw Refusal.Of(member, OrderTranslator.Offsets) : path.Text;
         });
     }

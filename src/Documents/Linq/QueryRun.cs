@@ -62,17 +62,16 @@ internal static class QueryRun
         results.MoveNext(); // reaches the end at once, and counts the documents that pass filter
         foreach (Action<QueryResults> observer in model.Observers)
             observer(results);
-        long total = results.HasSeveralOfDocument
-            ? await CountDocumentsAsync(model, cancellationToken).ConfigureAwait(false)
-            : results.TotalResults;
-        return Math.Min(Math.Max(0, total - model.Skip), model.Take);
+        return results.HasSeveralOfDocument
+            ? await CountRowsAsync(model, cancellationToken).ConfigureAwait(false)
+            : Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);
     }
 
-    /// <summary>Counts the results of an index that has several entries of a document: each document once.</summary>
-    private static async Task<long> CountDocumentsAsync(QueryModel model, CancellationToken cancellationToken)
+    /// <summary>Counts the results of an index that has several entries of a document, each of which is given once.</summary>
+    private static async Task<long> CountRowsAsync(QueryModel model, CancellationToken cancellationToken)
     {
-        RqlStatement statement = model.Translate(static _ => "");
-        using QueryResults results = await model.Session.QueryAsync(model.Request(statement), cancellationToken)
+        using QueryResults results = await model.Session
+            .QueryAsync(model.Request(model.Translate().Statement), cancellationToken)
             .ConfigureAwait(false);
         long count = 0;
         while (results.MoveNext())
@@ -84,6 +83,8 @@ internal static class QueryRun
     public static async Task<object?> AggregateAsync(
         QueryModel model, string name, Type type, CancellationToken cancellationToken)
     {
+        if (name is "Min" or "Max")
+            model = model.Extreme(descending: name == "Max") ?? model;
         var aggregate = new RowAggregate(name, type);
         await foreach (object? row in RowsAsync<object?>(model, cancellationToken).ConfigureAwait(false))
             aggregate.Add(row);

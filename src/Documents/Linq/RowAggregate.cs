@@ -1,6 +1,8 @@
 namespace Treepie.Linq;
 
-/// <summary>The sum, average, least or greatest of values given one by one, as LINQ has them. Null values count for nothing.</summary>
+/// <summary>
+/// The sum, average, least or greatest of values given one by one, as LINQ has them. Null values count for nothing.
+/// </summary>
 /// <param name="name">The name of the LINQ operator.</param>
 /// <param name="type">The type of the values.</param>
 internal sealed class RowAggregate(string name, Type type)
@@ -22,8 +24,8 @@ internal sealed class RowAggregate(string name, Type type)
                 return !type.IsValueType || Nullable.GetUnderlyingType(type) is not null
                     ? null
                     : throw new InvalidOperationException(
-                        $"The query has no values, so {name} has none. Ask for a type with null, 'x => (int?)x.Member', where there "
-                            + "may be none.");
+                        $"The query has no values, so {name} has none. Ask for a type with null, 'x => (int?)x.Member', where "
+                            + "there may be none.");
             if (name is "Min" or "Max")
                 return _extreme;
             bool sums = name == "Sum";

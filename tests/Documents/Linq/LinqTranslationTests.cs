@@ -185,7 +185,8 @@ public sealed class LinqTranslationTests : IDisposable
             _session.Query<Order>().Where(o => o.SeenAt.Year == 2024).ToRql().Text);
         Assert.Equal(
             "from Orders where Marks > $p0 filter count(Marks as _e0, _e0 > $p1) >= $p2",
-            _session.Query<Order>().Where(o => o.Marks.Count(m => m > 3) >= 2).ToRql().Text.Replace("Marks[]", "Marks", StringComparison.Ordinal));
+            _session.Query<Order>().Where(o => o.Marks.Count(m => m > 3) >= 2).ToRql().Text
+                .Replace("Marks[]", "Marks", StringComparison.Ordinal));
         Assert.Equal(
             "from Orders where exists(Lines[63]) filter count(Lines) > $p0",
             _session.Query<Order>().Where(o => o.Lines.Count > 100).ToRql().Text);
@@ -285,6 +286,10 @@ public sealed class LinqTranslationTests : IDisposable
         error = Assert.Throws<NotSupportedException>(
             () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Average(o => o.Rating)).ToRql());
         Assert.Contains("cannot be null", error.Message, StringComparison.Ordinal);
+        error = Assert.Throws<NotSupportedException>(
+            () => _session.Query<Order>().GroupBy(o => o.OrderedAt.Year).Select(g => new { g.Key, Count = g.Count() }).ToRql());
+        Assert.Contains("Groups are by members as they are stored", error.Message, StringComparison.Ordinal);
+        Assert.Contains("OrderedAt.Year", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

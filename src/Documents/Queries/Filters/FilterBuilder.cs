@@ -97,8 +97,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         if (method.Arguments is not [{ Value: PathExpression path, Alias: { } name }, { Value: { } condition }])
             throw RqlErrors.At(
                 query.Text, method.Position,
-                $"'{method.Name}()' takes an array with a name for its element, and what one element meets: {method.Name}(Lines as "
-                    + "l, l.Product = 'x' and l.Amount > 3).");
+                $"'{method.Name}()' takes an array with a name for its element, and what one element meets: "
+                    + $"{method.Name}(Lines as l, l.Product = 'x' and l.Amount > 3).");
         FilterPath array = Path(path, isExact);
         int slot = _names.Count;
         _names.Add(name);
