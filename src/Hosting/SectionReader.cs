@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Globalization;
 using Microsoft.Extensions.Configuration;
 using Treepie.Encryption;
@@ -7,8 +8,8 @@ namespace Treepie.Extensions.Hosting;
 /// <summary>Reads the options of a database from a section of the configuration, without reflection.</summary>
 internal static class SectionReader
 {
-    private static readonly Dictionary<string, Action<TreepieHostingOptions, IConfigurationSection>> _settings =
-        new(StringComparer.OrdinalIgnoreCase)
+    private static readonly FrozenDictionary<string, Action<TreepieHostingOptions, IConfigurationSection>> _settings =
+        new Dictionary<string, Action<TreepieHostingOptions, IConfigurationSection>>
         {
             ["Path"] = static (options, given) => options.Path = given.Value,
             ["InMemory"] = static (options, given) => options.InMemory = Flag(given),
@@ -26,7 +27,7 @@ internal static class SectionReader
                 options.Database = options.Database with { MaxDocumentBytes = checked((int)Number(given, int.MaxValue)) },
             ["MaxAttachmentBytes"] = static (options, given) =>
                 options.Database = options.Database with { MaxAttachmentBytes = Number(given, long.MaxValue) },
-        };
+        }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Sets what a section has.</summary>
     /// <exception cref="InvalidOperationException">A setting is unknown, or its value cannot be read.</exception>
@@ -38,7 +39,7 @@ internal static class SectionReader
             else
                 throw new InvalidOperationException(
                     $"'{given.Path}' of the configuration is no setting of a database. There are "
-                        + $"{string.Join(", ", _settings.Keys)}.");
+                        + $"{string.Join(", ", _settings.Keys.Order(StringComparer.Ordinal))}.");
     }
 
     private static bool Flag(IConfigurationSection given) =>

@@ -1,7 +1,6 @@
 using Microsoft.Extensions.Configuration;
 using Treepie.Encryption;
 using Treepie.Sessions;
-using Treepie.Storage;
 
 namespace Treepie.Extensions.Hosting;
 
@@ -19,7 +18,7 @@ public sealed class TreepieHostingOptions
     public bool InMemory { get; set; }
 
     /// <summary>
-    /// Where the key of an encrypted database is read from each time it is opened. Null:
+    /// Where the key of an encrypted database is read from each time it is opened; not used in memory. Null:
     /// <see cref="DatabaseOptions.EncryptionKey"/>.
     /// </summary>
     public KeySource? Key { get; set; }
@@ -62,15 +61,14 @@ public sealed class TreepieHostingOptions
     /// <param name="executed">Called after each query.</param>
     internal Database Open(string? name, Action<QueryExecution>? executed)
     {
-        using EncryptionKey? key = Key?.Read();
         DatabaseOptions database = Database with
         {
-            EncryptionKey = key ?? Database.EncryptionKey,
             Name = Database.Name ?? (InMemory ? name : null),
             QueryExecuted = Database.QueryExecuted + executed,
         };
-        return InMemory
-            ? Treepie.Database.OpenInMemory(database)
-            : Treepie.Database.Open(Path!, database); // not null: validated
+        if (InMemory)
+            return Treepie.Database.OpenInMemory(database);
+        string path = Path ?? throw new InvalidOperationException("The options have not been validated.");
+        return Key is null ? Treepie.Database.Open(path, database) : Treepie.Database.Open(path, database, Key);
     }
 }

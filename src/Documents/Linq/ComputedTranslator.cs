@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Linq.Expressions;
 
 namespace Treepie.Linq;
@@ -9,7 +10,7 @@ namespace Treepie.Linq;
 internal sealed class ComputedTranslator(ConditionTranslator conditions, ElementTranslator elements)
 {
     /// <summary>The parts of times, by the names of .NET, as functions of RQL.</summary>
-    private static readonly Dictionary<string, string> _parts = new()
+    private static readonly FrozenDictionary<string, string> _parts = new Dictionary<string, string>
     {
         ["Year"] = "year",
         ["Month"] = "month",
@@ -21,7 +22,7 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
         ["Second"] = "second",
         ["Millisecond"] = "millisecond",
         ["Date"] = "date",
-    };
+    }.ToFrozenDictionary();
 
     /// <summary>Returns the value in RQL, for <c>filter</c>; null if the expression is none.</summary>
     public string? TryFind(Expression expression)

@@ -84,8 +84,12 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     }
 
     /// <summary>Adds the opposite of a condition.</summary>
-    public QueryModel WhereNot(LambdaExpression predicate) =>
-        Where(Expression.Lambda(Expression.Not(predicate.Body), predicate.Parameters));
+    public QueryModel WhereNot(LambdaExpression predicate)
+    {
+        DocumentLambda condition = OnDocument(predicate);
+        DocumentLambda opposite = condition with { Body = Expression.Not(condition.Body) };
+        return Where(t => t.Conditions.Of(opposite));
+    }
 
     public QueryModel Filter(LambdaExpression predicate, int limit)
     {

@@ -5,7 +5,7 @@ namespace Treepie.Computing.Tests.Pages;
 /// <summary>What docs/howto/many-documents.md changes and follows.</summary>
 public sealed class StorePage : DatabasePage
 {
-    private static readonly CancellationTokenSource _seen = new();
+    private static CancellationTokenSource _seen = new();
     private static long _last;
 
 #pragma warning disable CA2211, IDE1006, SA1307, SA1300, SA1304, CA1051 // as blocks name them
@@ -35,7 +35,11 @@ public sealed class StorePage : DatabasePage
         session.Store(new Account { Id = "accounts/2" });
     }
 
-    protected override void Give(Database database, DocumentSession session) => store = database;
+    protected override void Give(Database database, DocumentSession session)
+    {
+        (store, _last) = (database, 0);
+        cancellationToken = (_seen = new CancellationTokenSource()).Token;
+    }
 
     public sealed class Order
     {

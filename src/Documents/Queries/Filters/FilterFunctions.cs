@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using Treepie.Indexes.Fields;
 
 namespace Treepie.Queries.Filters;
@@ -11,22 +12,23 @@ internal static class FilterFunctions
     /// <summary>The function that counts elements.</summary>
     public const string Count = "count";
 
-    private static readonly Dictionary<string, Func<string, FilterValue?>> _functions = new(StringComparer.OrdinalIgnoreCase)
-    {
-        ["length"] = static text => FilterValue.Of(text.Length),
-        ["date"] = static text => UtcTime.LocalOf(text) is { } time
-            ? FilterValue.Of(time.ToString("yyyy-MM-dd", System.Globalization.CultureInfo.InvariantCulture), isExact: true)
-            : null,
-        ["year"] = Part(static time => time.Year),
-        ["month"] = Part(static time => time.Month),
-        ["day"] = Part(static time => time.Day),
-        ["dayOfYear"] = Part(static time => time.DayOfYear),
-        ["dayOfWeek"] = Part(static time => (int)time.DayOfWeek),
-        ["hour"] = Part(static time => time.Hour),
-        ["minute"] = Part(static time => time.Minute),
-        ["second"] = Part(static time => time.Second),
-        ["millisecond"] = Part(static time => time.Millisecond),
-    };
+    private static readonly FrozenDictionary<string, Func<string, FilterValue?>> _functions =
+        new Dictionary<string, Func<string, FilterValue?>>
+        {
+            ["length"] = static text => FilterValue.Of(text.Length),
+            ["date"] = static text => UtcTime.LocalOf(text) is { } time
+                ? FilterValue.Of(time.ToString("yyyy-MM-dd", System.Globalization.CultureInfo.InvariantCulture), isExact: true)
+                : null,
+            ["year"] = Part(static time => time.Year),
+            ["month"] = Part(static time => time.Month),
+            ["day"] = Part(static time => time.Day),
+            ["dayOfYear"] = Part(static time => time.DayOfYear),
+            ["dayOfWeek"] = Part(static time => (int)time.DayOfWeek),
+            ["hour"] = Part(static time => time.Hour),
+            ["minute"] = Part(static time => time.Minute),
+            ["second"] = Part(static time => time.Second),
+            ["millisecond"] = Part(static time => time.Millisecond),
+        }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Returns whether <c>filter</c> computes a function.</summary>
     public static bool Knows(string name) =>
