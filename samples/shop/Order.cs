@@ -1,6 +1,6 @@
 namespace Shop;
 
-/// <summary>What somebody bought: a document of the collection Orders, in the database of orders.</summary>
+/// <summary>What somebody bought: a document of the collection Orders.</summary>
 public sealed record Order(int ProductId, int Amount, decimal Total, DateTimeOffset OrderedAt)
 {
     public string? Id { get; init; }

@@ -19,12 +19,26 @@ public static class ShopApi
         routes.MapGet("/categories", CategoriesAsync);
         routes.MapPost("/products", AddAsync);
         routes.MapPost("/orders", BuyAsync);
+        routes.MapGet(
+            "/orders/{id}",
+            (string id, IDocumentSession session) => session.Load<Order>("orders/" + id) is { } order
+                ? Results.Ok(order)
+                : Results.NotFound());
         routes.MapHealthChecks("/healthz");
     }
 
-    /// <summary>Full-text search, or all by name.</summary>
+    /// <summary>
+    /// Full-text search, or all by name. What was looked for is kept in the log, a database of its own that the shop can do
+    /// without.
+    /// </summary>
     private static async Task<IReadOnlyList<Product>> FindAsync(
-        IAsyncDocumentSession session, string? search, decimal? atMost, int page, CancellationToken cancellationToken)
+        IAsyncDocumentSession session,
+        [FromKeyedServices("log")] IAsyncDocumentSession log,
+        TimeProvider clock,
+        string? search,
+        decimal? atMost,
+        int page = 0,
+        CancellationToken cancellationToken = default)
     {
         IDocumentQueryable<Product> products = session.Query<Product>();
         if (!string.IsNullOrWhiteSpace(search))
@@ -35,7 +49,14 @@ public static class ShopApi
             products = products.Where(product => product.Price <= limit);
         if (string.IsNullOrWhiteSpace(search))
             products = products.OrderBy(product => product.Name);
-        return await products.Skip(page * PageSize).Take(PageSize).ToListAsync(cancellationToken);
+        List<Product> found = await products.Skip(page * PageSize).Take(PageSize).ToListAsync(cancellationToken);
+        if (!string.IsNullOrWhiteSpace(search))
+        {
+            await log.StoreAsync(new SearchEntry(search, found.Count, clock.GetUtcNow()), cancellationToken: cancellationToken);
+            await log.SaveChangesAsync(cancellationToken);
+        }
+
+        return found;
     }
 
     /// <summary>How many products each category has.</summary>
@@ -57,35 +78,31 @@ public static class ShopApi
     }
 
     /// <summary>
-    /// Takes what is bought from the stock; somebody who bought the last one in between is noticed by the save.
+    /// Takes what is bought from the stock and stores the order, both or neither. If somebody else buys the same at that moment,
+    /// it is done again with what is left then.
     /// </summary>
     private static async Task<IResult> BuyAsync(
-        PurchaseRequest request,
-        IDocumentSession products,
-        [FromKeyedServices("orders")] IAsyncDocumentSession orders,
-        TimeProvider clock,
-        CancellationToken cancellationToken)
+        PurchaseRequest request, IDocumentStore store, TimeProvider clock, CancellationToken cancellationToken)
     {
         if (request.Amount < 1)
             return Results.BadRequest("Buy at least one.");
-        if (products.Load<Product>(request.ProductId) is not { } product)
-            return Results.NotFound();
-        if (product.Stock < request.Amount)
-            return Results.Conflict($"There are {product.Stock} left.");
-        product.Stock -= request.Amount;
-        try
-        {
-            products.Store(product, changeVector: products.Advanced.GetChangeVectorFor(product));
-            products.SaveChanges();
-        }
-        catch (ConcurrencyException)
-        {
-            return Results.Conflict("Somebody else bought at the same moment. Try again.");
-        }
+        IResult answer = Results.NotFound();
+        await store.RunAsync(
+            async session =>
+            {
+                Product? product = await session.LoadAsync<Product>(request.ProductId, cancellationToken);
+                if (product is null || product.Stock < request.Amount)
+                {
+                    answer = product is null ? Results.NotFound() : Results.Conflict($"There are {product.Stock} left.");
+                    return;
+                }
 
-        var order = new Order(request.ProductId, request.Amount, request.Amount * product.Price, clock.GetUtcNow());
-        await orders.StoreAsync(order, cancellationToken: cancellationToken);
-        await orders.SaveChangesAsync(cancellationToken);
-        return Results.Created($"/orders/{orders.Advanced.GetDocumentId(order)}", order);
+                product.Stock -= request.Amount;
+                var order = new Order(request.ProductId, request.Amount, request.Amount * product.Price, clock.GetUtcNow());
+                await session.StoreAsync(order, cancellationToken: cancellationToken);
+                answer = Results.Created($"/{session.Advanced.GetDocumentId(order)}", order);
+            },
+            cancellationToken);
+        return answer;
     }
 }

@@ -1,8 +1,13 @@
+using OpenTelemetry;
+using OpenTelemetry.Metrics;
+using OpenTelemetry.Trace;
 using Treepie.Extensions.Hosting;
 
 namespace Shop;
 
-/// <summary>A shop as a minimal API: two databases, sessions by dependency injection, search, health.</summary>
+/// <summary>
+/// A shop as a minimal API: two databases, sessions by dependency injection, transactions, search, health, telemetry.
+/// </summary>
 public static class ShopProgram
 {
     public static async Task Main(string[] arguments)
@@ -19,11 +24,17 @@ public static class ShopProgram
         bool inMemory = settings.GetValue<bool>("InMemory");
         string data = settings["Data"] ?? "data";
         builder.Services.AddTreepieDatabase(options => Configure(options, "shop"));
-        builder.Services.AddKeyedTreepieDatabase("orders", options => Configure(options, "orders"));
-        builder.Services.AddHealthChecks().AddTreepie().AddTreepie("orders", "orders");
+        builder.Services.AddKeyedTreepieDatabase("log", options => Configure(options, "log"));
+        builder.Services.AddHealthChecks().AddTreepie().AddTreepie("log", "log");
         builder.Services.AddSingleton(TimeProvider.System);
 
-        // Traces and metrics of the engine: whoever uses OpenTelemetry adds the source and the meter "Treepie".
+        // Traces and metrics of requests and, by the name "Treepie", of what the databases do for them.
+        OpenTelemetryBuilder telemetry = builder.Services.AddOpenTelemetry()
+            .WithTracing(static traces => traces.AddAspNetCoreInstrumentation().AddSource("Treepie"))
+            .WithMetrics(static metrics => metrics.AddAspNetCoreInstrumentation().AddMeter("Treepie"));
+        if (!string.IsNullOrEmpty(builder.Configuration["OTEL_EXPORTER_OTLP_ENDPOINT"]))
+            telemetry.UseOtlpExporter();
+
         WebApplication shop = builder.Build();
         shop.MapShop();
         return shop;

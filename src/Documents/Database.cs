@@ -177,6 +177,20 @@ public sealed partial class Database : IDocumentStore, ISessionHost
     /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
     public static Database Open(string path, DatabaseOptions? options = null) => Open(path, options, shared: null);
 
+    /// <summary>
+    /// Opens an encrypted database with a key that is read for it. <see cref="DatabaseOptions.EncryptionKey"/> is not used.
+    /// </summary>
+    /// <param name="path">The directory, created if it does not exist.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="key">Where the key is read from.</param>
+    /// <exception cref="KeySourceException">The key cannot be read.</exception>
+    public static Database Open(string path, DatabaseOptions? options, KeySource key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        using EncryptionKey read = key.Read();
+        return Open(path, (options ?? new DatabaseOptions()) with { EncryptionKey = read });
+    }
+
     /// <summary>Opens a database that shares definitions with others.</summary>
     internal static Database Open(string path, DatabaseOptions? options, SharedDefinitions? shared)
     {

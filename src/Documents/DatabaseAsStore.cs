@@ -92,4 +92,16 @@ public sealed partial class Database
 
     ObjectInsert IDocumentStore.BulkInsert(SessionOptions session, BulkInsertOptions? options) =>
         this.BulkInsert(session, options);
+
+    Task<long> IDocumentStore.DeleteByQueryAsync(
+        RqlStatement query, OperationOptions? options, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(query, options, cancellationToken);
+
+    Task<long> IDocumentStore.PatchByQueryAsync(
+        RqlStatement query, OperationOptions? options, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(query, options, cancellationToken);
+
+    Task<long> IDocumentStore.PatchByQueryAsync<T>(
+        IDocumentQueryable<T> query, Action<DocumentPatch<T>> change, OperationOptions? options,
+        CancellationToken cancellationToken) => this.PatchByQueryAsync(query, change, options, cancellationToken);
 }

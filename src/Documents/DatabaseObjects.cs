@@ -309,6 +309,61 @@ public static class DatabaseObjects
             rql.Rql.Text, QueryParameterJson.With(rql.Rql, parameters, database.DefaultSession.Json), cancellationToken);
     }
 
+    /// <summary>
+    /// Deletes the documents that match a query, such as <c>session.Query&lt;Order&gt;().Where(…).ToRql()</c>, and reports
+    /// progress. What was deleted before a cancellation or an error stays deleted.
+    /// </summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, RqlStatement query, OperationOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        ArgumentNullException.ThrowIfNull(query);
+        return QueryChange.DeleteAsync(database, Query(query.Text, query.Parameters), cancellationToken, options);
+    }
+
+    /// <summary>
+    /// Runs a script over the documents that match a query with an <c>update</c> clause, and reports progress. What was changed
+    /// before a cancellation or an error stays changed.
+    /// </summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    public static Task<long> PatchByQueryAsync(
+        this Database database, RqlStatement query, OperationOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        ArgumentNullException.ThrowIfNull(query);
+        PatchQuery compiled = PatchQuery.Compile(Query(query.Text, query.Parameters), database.Options);
+        return QueryChange.PatchAsync(
+            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
+            cancellationToken, options);
+    }
+
+    /// <summary>
+    /// Patches the documents that a query finds, such as that of a session, and reports progress. What was changed before a
+    /// cancellation or an error stays changed.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The query has no equivalent in RQL; nothing was changed.</exception>
+    public static async Task<long> PatchByQueryAsync<T>(
+        this Database database, IDocumentQueryable<T> query, Action<DocumentPatch<T>> change, OperationOptions? options = null,
+        CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        ArgumentNullException.ThrowIfNull(query);
+        ArgumentNullException.ThrowIfNull(change);
+        var patch = new DocumentPatch<T>(((IModelQueryable)query).Model.Session);
+        change(patch);
+        RqlStatement rql = query.ToRql();
+        return patch.Edits.Count == 0
+            ? 0
+            : await QueryChange.PatchAsync(
+                database, Query(rql.Text, rql.Parameters), Patch.Of(patch.Edits), new PatchOptions(), cancellationToken, options)
+                .ConfigureAwait(false);
+    }
+
     private static QueryRequest Query<T>(Database database, Expression<Func<T, bool>> where, SessionOptions options)
         where T : class
     {

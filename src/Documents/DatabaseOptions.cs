@@ -111,6 +111,12 @@ public sealed record DatabaseOptions
     /// </summary>
     public ComputingEngine? Computing { get; init; }
 
+    /// <summary>
+    /// Called after each query, when its results have been read, on the thread that ends reading: for a log of slow queries. It
+    /// must be fast and must not throw. Null: nothing is called.
+    /// </summary>
+    public Action<QueryExecution>? QueryExecuted { get; init; }
+
     /// <summary>The clock of the database.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 

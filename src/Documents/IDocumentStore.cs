@@ -68,8 +68,9 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     /// <summary>
     /// Executes a function in a session and saves the changes. All its reads are of one point in time. If someone has changed
     /// what it read, it is executed again, so that it takes effect as if nobody else were writing. Documents read by id are
-    /// verified individually, queries of one collection by the last change in it, and all other reads by the last change of the
-    /// database. Since the function can run several times, anything else it does must be repeatable.
+    /// verified individually, queries of one collection by the last change in it, prefixes of ids by changes under them, and all
+    /// other reads by the last change of the database. Since the function can run several times, anything else it does must be
+    /// repeatable.
     /// </summary>
     /// <exception cref="ConcurrencyException">There were conflicts in 256 attempts, or one after the function itself had
     /// saved.</exception>
@@ -194,6 +195,27 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     [RequiresDynamicCode(ReflectionUse.Message)]
     Task<long> PatchByQueryAsync(
         RqlInterpolatedStringHandler rql, object? parameters, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Deletes the documents that a query finds, such as <c>session.Query&lt;Order&gt;().Where(…).ToRql()</c>, and reports
+    /// progress.
+    /// </summary>
+    /// <exception cref="InvalidQueryException">The query is not valid; nothing was deleted.</exception>
+    Task<long> DeleteByQueryAsync(
+        RqlStatement query, OperationOptions? options = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Runs a script over the documents that a query finds, and reports progress.</summary>
+    /// <exception cref="InvalidQueryException">The query is not valid or has no <c>update</c> clause; nothing was
+    /// changed.</exception>
+    Task<long> PatchByQueryAsync(
+        RqlStatement query, OperationOptions? options = null, CancellationToken cancellationToken = default);
+
+    /// <summary>Patches the documents that a query finds, and reports progress.</summary>
+    /// <exception cref="NotSupportedException">The query has no equivalent in RQL; nothing was changed.</exception>
+    Task<long> PatchByQueryAsync<T>(
+        IDocumentQueryable<T> query, Action<DocumentPatch<T>> change, OperationOptions? options = null,
+        CancellationToken cancellationToken = default)
+        where T : class;
 
     /// <summary>Starts a bulk insert of entities, which stores them in durable batches. Must be disposed.</summary>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

@@ -1,3 +1,5 @@
+using Microsoft.Extensions.Configuration;
+using Treepie.Encryption;
 using Treepie.Sessions;
 
 namespace Treepie.Extensions.Hosting;
@@ -15,6 +17,24 @@ public sealed class TreepieHostingOptions
     /// </summary>
     public bool InMemory { get; set; }
 
+    /// <summary>
+    /// Where the key of an encrypted database is read from each time it is opened; not used in memory. Null:
+    /// <see cref="DatabaseOptions.EncryptionKey"/>.
+    /// </summary>
+    public KeySource? Key { get; set; }
+
+    /// <summary>
+    /// The duration from which queries are logged as slow, from their call until their results have been read. Default: one
+    /// second. Null: none are.
+    /// </summary>
+    public TimeSpan? SlowQueries { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>
+    /// How often it is checked whether the database can be written and its indexes run, so that it is logged if not. Default: 30
+    /// seconds.
+    /// </summary>
+    public TimeSpan BackgroundChecks { get; set; } = TimeSpan.FromSeconds(30);
+
     /// <summary>The options and limits of the database.</summary>
     public DatabaseOptions Database { get; set; } = new();
 
@@ -23,12 +43,32 @@ public sealed class TreepieHostingOptions
     /// </summary>
     public SessionOptions? Session { get; set; }
 
-    internal Database Open() => InMemory
-        ? Treepie.Database.OpenInMemory(Database)
-        : Treepie.Database.Open(
-            Path
-                ?? throw new InvalidOperationException(
-                    "The database has no directory. Set TreepieHostingOptions.Path in AddTreepieDatabase, or InMemory for "
-                        + "tests."),
-            Database);
+    /// <summary>
+    /// Sets what a section of the configuration has: <c>Path</c>, <c>InMemory</c>, <c>Key</c> (such as
+    /// <c>file:/keys/shop.key</c>), <c>SlowQueries</c>, <c>BackgroundChecks</c>, and of the database <c>Name</c>,
+    /// <c>MaxQueryTime</c>, <c>DefaultStaleWait</c>, <c>TombstoneRetention</c>, <c>MaxDocumentBytes</c> and
+    /// <c>MaxAttachmentBytes</c>. Needs no reflection.
+    /// </summary>
+    /// <exception cref="InvalidOperationException">A setting is unknown, or its value cannot be read.</exception>
+    public void Read(IConfiguration section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        SectionReader.Read(section, this);
+    }
+
+    /// <summary>Opens the database.</summary>
+    /// <param name="name">The name of a database in memory that is not given one; null: the default.</param>
+    /// <param name="executed">Called after each query.</param>
+    internal Database Open(string? name, Action<QueryExecution>? executed)
+    {
+        DatabaseOptions database = Database with
+        {
+            Name = Database.Name ?? (InMemory ? name : null),
+            QueryExecuted = Database.QueryExecuted + executed,
+        };
+        if (InMemory)
+            return Treepie.Database.OpenInMemory(database);
+        string path = Path ?? throw new InvalidOperationException("The options have not been validated.");
+        return Key is null ? Treepie.Database.Open(path, database) : Treepie.Database.Open(path, database, Key);
+    }
 }

@@ -1,9 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
+using Microsoft.Extensions.Options;
 using Treepie.Sessions;
 
 namespace Treepie.Extensions.Hosting;
@@ -18,7 +20,8 @@ public static class TreepieServiceCollectionExtensions
     /// <summary>
     /// Adds a database: <see cref="Database"/> and <see cref="IDocumentStore"/> as singletons; <see cref="DocumentSession"/>,
     /// <see cref="IDocumentSession"/> and <see cref="IAsyncDocumentSession"/> as one scoped instance. The database is opened when
-    /// the host starts and closed when it stops.
+    /// the host starts and closed when it stops. Its options are <c>IOptions&lt;TreepieHostingOptions&gt;</c>, which are checked
+    /// when the host starts; those of a database with a key are named as the key.
     /// </summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
@@ -34,6 +37,41 @@ public static class TreepieServiceCollectionExtensions
     {
         ArgumentNullException.ThrowIfNull(session);
         return Add(services, null, configure, _ => database => database.OpenSession(session));
+    }
+
+    /// <summary>
+    /// Adds a database with options of a section of the configuration; see <see cref="TreepieHostingOptions.Read"/>.
+    /// </summary>
+    [RequiresUnreferencedCode(Reflection)]
+    [RequiresDynamicCode(Reflection)]
+    public static IServiceCollection AddTreepieDatabase(this IServiceCollection services, IConfiguration section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        return AddTreepieDatabase(services, options => options.Read(section));
+    }
+
+    /// <summary>
+    /// Adds one of several databases with options of a section of the configuration, with all services under a key.
+    /// </summary>
+    [RequiresUnreferencedCode(Reflection)]
+    [RequiresDynamicCode(Reflection)]
+    public static IServiceCollection AddKeyedTreepieDatabase(this IServiceCollection services, object key, IConfiguration section)
+    {
+        ArgumentNullException.ThrowIfNull(section);
+        return AddKeyedTreepieDatabase(services, key, options => options.Read(section));
+    }
+
+    /// <summary>
+    /// Adds a database for each section below one of the configuration, with all services under the name of its section.
+    /// </summary>
+    [RequiresUnreferencedCode(Reflection)]
+    [RequiresDynamicCode(Reflection)]
+    public static IServiceCollection AddKeyedTreepieDatabases(this IServiceCollection services, IConfiguration sections)
+    {
+        ArgumentNullException.ThrowIfNull(sections);
+        foreach (IConfigurationSection section in sections.GetChildren())
+            AddKeyedTreepieDatabase(services, section.Key, section);
+        return services;
     }
 
     /// <summary>
@@ -105,16 +143,15 @@ public static class TreepieServiceCollectionExtensions
                 $"A database is added twice{(key is null ? "" : $" under the key '{key}'")}. Give each a key of its own with "
                     + $"AddKeyedTreepieDatabase.");
 
+        string name = key?.ToString() ?? Options.DefaultName;
+        services.AddOptions<TreepieHostingOptions>(name).Configure(configure).ValidateOnStart();
+        services.AddSingleton<IValidateOptions<TreepieHostingOptions>>(new HostingOptionsValidator(name, key));
         services.AddKeyedSingleton(own, (provider, _) =>
         {
-            var options = new TreepieHostingOptions();
-            configure(options);
-            if (options.InMemory && key is string name)
-                options.Database = options.Database with { Name = options.Database.Name ?? name };
+            TreepieHostingOptions options = provider.GetRequiredService<IOptionsMonitor<TreepieHostingOptions>>().Get(name);
             return new DatabaseHolder(
-                options, openSession(options),
-                provider.GetService<ILogger<DatabaseHolder>>() ?? NullLogger<DatabaseHolder>.Instance,
-                options.Database.TimeProvider);
+                options, key as string, openSession(options),
+                provider.GetService<ILogger<DatabaseHolder>>() ?? NullLogger<DatabaseHolder>.Instance);
         });
         services.AddSingleton<IHostedService>(
             provider => new DatabaseStarter(provider.GetRequiredKeyedService<DatabaseHolder>(own)));

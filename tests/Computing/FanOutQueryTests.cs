@@ -1,4 +1,6 @@
+using Treepie.Linq;
 using Treepie.Queries;
+using Treepie.Sessions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Computing.Tests;
@@ -28,6 +30,21 @@ public sealed class FanOutQueryTests : IDisposable
         using QueryResults results = await _run.QueryAsync($"from index 'Lines' {query}");
         Assert.Equal(expected, string.Join(' ', Ids(results)));
         Assert.Equal((6, skipped), (results.TotalResults, results.SkippedResults));
+    }
+
+    [Fact]
+    public async Task LINQ_counts_documents_as_it_gives_them()
+    {
+        await FillAsync();
+        _run.Define("Lines", Lines);
+        using DocumentSession session = _run.Database.OpenSession();
+        IDocumentQueryable<Line> query = session.Query<Line>("Lines").Where(l => l.Product == "a");
+        Assert.Equal(3, await query.CountAsync(TestContext.Current.CancellationToken));
+        Assert.Equal(3L, query.LongCount());
+        Assert.Equal(2, query.Take(2).Count());
+        Assert.Equal(query.Skip(1).ToList().Count, query.Skip(1).Count());
+        Assert.Equal(query.Select(l => l.Price).ToList().Count, query.Select(l => l.Price).Count());
+        Assert.Equal(6, query.Statistics(out QueryStatistics statistics).Count() + statistics.TotalResults - 3);
     }
 
     [Theory]
@@ -120,5 +137,15 @@ public sealed class FanOutQueryTests : IDisposable
         while (results.MoveNext())
             ids.Add(results.Current.IdText());
         return ids;
+    }
+
+    /// <summary>An entry, for conditions.</summary>
+    private sealed class Line
+    {
+        public string? Id { get; set; }
+
+        public string? Product { get; set; }
+
+        public int Price { get; set; }
     }
 }

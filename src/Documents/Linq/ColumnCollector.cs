@@ -44,7 +44,9 @@ internal sealed class ColumnCollector : ExpressionVisitor
             || (node is UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked } convert
                 && ChangesValue(convert.Operand.Type, node.Type))
             || _elements.Exists(element => PathTranslator.DependsOn(node, element));
-        if (!isComputedHere && _paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
+        // not in one case: the document has the text as it was written
+        if (!isComputedHere && _paths.DependsOnDocument(node)
+            && _paths.TryFind(node) is { IsRoot: false, IgnoresCase: false } path)
         {
             Add(node, path);
             return node;

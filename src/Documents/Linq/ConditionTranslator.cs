@@ -10,13 +10,21 @@ internal sealed class ConditionTranslator
     /// <summary>The maximum array length in comparisons: each length needs a field of the index.</summary>
     private const int MaxCompared = 64;
 
+    /// <summary>The greatest distance of a local time from UTC.</summary>
+    private static readonly TimeSpan _mostOffset = TimeSpan.FromHours(14);
+
     private readonly MethodTranslator _methods;
+    private readonly ComputedTranslator _computed;
+    private readonly FlagsTranslator _flags;
 
     public ConditionTranslator(PathTranslator paths, ParameterBag parameters)
     {
         Paths = paths;
         Parameters = parameters;
-        _methods = new MethodTranslator(this);
+        var elements = new ElementTranslator(this);
+        _computed = new ComputedTranslator(this, elements);
+        _flags = new FlagsTranslator(this);
+        _methods = new MethodTranslator(this, elements, _computed, _flags);
     }
 
     public PathTranslator Paths { get; }
@@ -24,7 +32,7 @@ internal sealed class ConditionTranslator
     public ParameterBag Parameters { get; }
 
     /// <summary>Whether conditions are for <c>filter</c>, which evaluates documents and their elements one by one.</summary>
-    public bool IsFilter { get; set; }
+    public bool IsFilter { get; private set; }
 
     /// <summary>Translates a condition on the document.</summary>
     public Clause Of(DocumentLambda lambda)
@@ -43,17 +51,31 @@ internal sealed class ConditionTranslator
             : clause;
 
     /// <summary>Translates a condition on the document for <c>filter</c>.</summary>
-    public Clause OfFilter(DocumentLambda lambda)
+    public Clause OfFilter(DocumentLambda lambda) => OnDocuments(() => Of(lambda));
+
+    /// <summary>Translates something for <c>filter</c>.</summary>
+    public T OnDocuments<T>(Func<T> translate)
     {
+        bool was = IsFilter;
         IsFilter = true;
         try
         {
-            return Of(lambda);
+            return translate();
         }
         finally
         {
-            IsFilter = false;
+            IsFilter = was;
         }
+    }
+
+    /// <summary>Returns a condition that documents are looked at for.</summary>
+    /// <param name="most">What an index can tell, which matches all documents that match the condition.</param>
+    /// <param name="whole">Translates the condition for <c>filter</c>.</param>
+    /// <param name="quoted">The condition, for error messages.</param>
+    public Clause Looked(Clause most, Func<Clause> whole, Expression quoted)
+    {
+        Clause looked = OnDocuments(whole);
+        return IsFilter ? looked : most with { Check = new ElementCheck(Clause.Never, looked, looked, quoted) };
     }
 
     public Clause Of(Expression expression)
@@ -178,7 +200,7 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>Returns the path of the array if an expression is the length of an array of the document.</summary>
-    private DocumentPath? LengthOf(Expression expression)
+    public DocumentPath? LengthOf(Expression expression)
     {
         Expression? source = expression switch
         {
@@ -236,25 +258,41 @@ internal sealed class ConditionTranslator
         if (DefaultedMember.Of(left) is { } defaulted)
             return Of(defaulted.With(operand => Expression.MakeBinary(type, operand, right)));
         if (LengthOf(left) is { } array && value is not null)
-            return OfLength(array, Convert.ToInt64(value, CultureInfo.InvariantCulture), type, node);
+            return Convert.ToInt64(value, CultureInfo.InvariantCulture) >= MaxCompared
+                ? Looked(
+                    HasAtLeast(array, IsUpwards(type) ? MaxCompared : 0, node),
+                    () => new Clause($"count({array.Text}) {SignOf(type)} {Parameters.Add(value)}"), node)
+                : OfLength(array, Convert.ToInt64(value, CultureInfo.InvariantCulture), type, node);
+        if (left is MemberExpression { Member.Name: "UtcDateTime", Expression: { } moment } && value is DateTime time
+            && DocumentPath.IsOffset(moment.Type))
+            (left, value) = (moment, new DateTimeOffset(DateTime.SpecifyKind(time, DateTimeKind.Utc)));
         if (Paths.TryFind(left) is { IsRoot: false } path)
             return isEquality ? Equality(path, value, type == ExpressionType.Equal, node) : Range(path, type, value, node);
         if (OfYear(left, type, value, node) is { } year)
             return year;
         if (isEquality && value is bool truth && (Nullable.GetUnderlyingType(left.Type) ?? left.Type) == typeof(bool))
             return (type == ExpressionType.Equal) == truth ? Of(left) : Clause.Not(Of(left));
-        throw Refusal.Of(
-            node,
-            Unconverted(left) is MemberExpression { Expression.Type: var moment } && IsTime(moment)
-                ? "Of a time, conditions know the year and the day ('x.At.Year == 2024', 'x.At.Date == day'). Write a range of "
-                    + "times, 'x.At >= from && x.At < to', or store the month, weekday or hour as a member of its own."
-                : "An index has the members as they are stored, not what is computed of them. Store the result as a member "
-                    + "of its own, or compare the members themselves.");
+        return _computed.TryCompareCount(left, type, value, SignOf(type), node)
+            ?? _computed.TryCompare(left, SignOf(type), value, node)
+            ?? (isEquality ? _flags.TryOf(node) : null)
+            ?? throw Refusal.Of(
+                node,
+                Unconverted(left) is MemberExpression { Expression.Type: var of }
+                    && (ComputedTranslator.IsTime(of) || of == typeof(TimeSpan))
+                    ? "Of a time, conditions know Year, Month, Day, DayOfWeek, Hour, Minute, Second and Date. Write a range of "
+                        + "times, 'x.At >= from && x.At < to', or store what else is to be asked as a member of its own."
+                    : "An index has the members as they are stored, not what is computed of them. Store the result as a member "
+                        + "of its own, or compare the members themselves.");
     }
+
+    private static bool IsUpwards(ExpressionType type) =>
+        type is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual or ExpressionType.Equal;
 
     /// <summary>Translates the comparison of two members of one document.</summary>
     private Clause OfMembers(Expression left, Expression right, BinaryExpression node)
     {
+        if ((_computed.TryFind(left), _computed.TryFind(right)) is var (one, other) && (one ?? other) is not null)
+            return new Clause($"{one ?? Paths.Of(left).Compared} {SignOf(node.NodeType)} {other ?? Paths.Of(right).Compared}");
         (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
         Type type = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
         bool isEquality = node.NodeType is ExpressionType.Equal or ExpressionType.NotEqual;
@@ -278,11 +316,6 @@ internal sealed class ConditionTranslator
 
     private static Expression Unconverted(Expression expression) =>
         expression is UnaryExpression { NodeType: ExpressionType.Convert } convert ? convert.Operand : expression;
-
-    private static bool IsTime(Type type) =>
-        (Nullable.GetUnderlyingType(type) ?? type) is var time
-        && (time == typeof(DateTime) || time == typeof(DateTimeOffset) || time == typeof(DateOnly) || time == typeof(TimeOnly)
-            || time == typeof(TimeSpan));
 
     private Clause OfCompareTo(Expression subject, Expression with, ExpressionType type, BinaryExpression node)
     {
@@ -420,7 +453,7 @@ internal sealed class ConditionTranslator
     private Clause? OfYear(Expression left, ExpressionType type, object? value, Expression node)
     {
         if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part
-            || (moment.Type != typeof(DateTime) && moment.Type != typeof(DateOnly))
+            || (moment.Type != typeof(DateTime) && moment.Type != typeof(DateOnly) && !DocumentPath.IsOffset(moment.Type))
             || Paths.TryFind(moment) is not { IsRoot: false } path)
             return null;
         (DateTime from, DateTime to) = (part.Member.Name, value) switch
@@ -432,6 +465,9 @@ internal sealed class ConditionTranslator
                     DateTime.SpecifyKind(day.AddDays(1), DateTimeKind.Unspecified)),
             _ => throw Refusal.Of(node, "Compare with a year from 1 to 9998, or with a day without a time."),
         };
+        if (DocumentPath.IsOffset(moment.Type))
+            return Looked(IsFilter ? Clause.Always : Near(path, type, from, to, node), () => _computed.TryCompare(
+                left, SignOf(type), value, node) ?? Clause.Never, node); // never null: a part of a time
         bool isDay = moment.Type == typeof(DateOnly);
         Clause Stands(ExpressionType sign, DateTime time) =>
             Range(path, sign, isDay ? DateOnly.FromDateTime(time) : time, node);
@@ -447,6 +483,28 @@ internal sealed class ConditionTranslator
             ExpressionType.LessThanOrEqual => Stands(ExpressionType.LessThan, to),
             ExpressionType.GreaterThan => Stands(ExpressionType.GreaterThanOrEqual, to),
             _ => throw Refusal.Of(node, ElementTranslator.OneConditionEach),
+        };
+    }
+
+    /// <summary>
+    /// Translates that a moment is in a range of local times in some offset: what an index of moments can tell of them.
+    /// </summary>
+    private Clause Near(DocumentPath path, ExpressionType type, DateTime from, DateTime to, Expression node)
+    {
+        if (from - DateTime.MinValue < _mostOffset || DateTime.MaxValue - to < _mostOffset)
+            return Clause.Always;
+        Clause After(DateTime time) => Range(
+            path, ExpressionType.GreaterThanOrEqual, new DateTimeOffset(time - _mostOffset, TimeSpan.Zero), node);
+        Clause Before(DateTime time) => Range(
+            path, ExpressionType.LessThan, new DateTimeOffset(time + _mostOffset, TimeSpan.Zero), node);
+        return type switch
+        {
+            ExpressionType.Equal => Clause.And(After(from), Before(to)),
+            ExpressionType.LessThan => Before(from),
+            ExpressionType.LessThanOrEqual => Before(to),
+            ExpressionType.GreaterThan => After(to),
+            ExpressionType.GreaterThanOrEqual => After(from),
+            _ => Clause.Always,
         };
     }
 }

@@ -28,6 +28,7 @@ internal sealed class DocumentQueryProvider : IQueryProvider
             "ThenByDescending" when call.Arguments.Count == 2 => model.OrderBy(Lambda(call), descending: true, isFirst: false),
             "Select" when Lambda(call) is { Parameters.Count: 1 } selector => model.Select(selector),
             "Distinct" when call.Arguments.Count == 1 => model.Distinct(),
+            "DistinctBy" when call.Arguments.Count == 2 => model.DistinctBy(Lambda(call)),
             "Skip" => model.Page(Math.Max(0, Count(call)), long.MaxValue),
             "Take" when Interpreter.ValueOf(call.Arguments[1]) is int count => model.Page(0, Math.Max(0, count)),
             _ => throw new NotSupportedException(AdviceFor(name)),
@@ -38,12 +39,25 @@ internal sealed class DocumentQueryProvider : IQueryProvider
     public object? Execute(Expression expression)
     {
         (IModelQueryable source, MethodCallExpression call) = Parts(expression);
+        string name = call.Method.Name;
+        if (name is "Sum" or "Min" or "Max" or "Average")
+            return call.Arguments.Count switch
+            {
+                1 => QueryRun.Aggregate(source.Model, name, source.ElementType),
+                2 when Unquoted(call.Arguments[1]) is LambdaExpression member =>
+                    QueryRun.Aggregate(source.Model.Select(member), name, member.ReturnType),
+                _ => throw new NotSupportedException(AdviceFor(name)),
+            };
         return call.Arguments.Count switch
         {
-            1 => source.Execute(call.Method.Name),
-            2 when call.Method.Name is not ("All" or "Contains" or "ElementAt" or "ElementAtOrDefault")
-                && Unquoted(call.Arguments[1]) is LambdaExpression predicate =>
-                source.Changed(source.Model.Where(predicate)).Execute(call.Method.Name),
+            1 => source.Execute(name),
+            2 when name is "ElementAt" or "ElementAtOrDefault" && Interpreter.ValueOf(call.Arguments[1]) is int place =>
+                source.Changed(source.Model.Page(ResultRows.Place(place, name), long.MaxValue))
+                    .Execute(name == "ElementAt" ? "First" : "FirstOrDefault"),
+            2 when name == "All" && Unquoted(call.Arguments[1]) is LambdaExpression all =>
+                source.Changed(source.Model.WhereNot(all)).Execute("Any") is false,
+            2 when name is not "Contains" && Unquoted(call.Arguments[1]) is LambdaExpression predicate =>
+                source.Changed(source.Model.Where(predicate)).Execute(name),
             _ => throw new NotSupportedException(AdviceFor(call.Method.Name)),
         };
     }
@@ -59,10 +73,10 @@ internal sealed class DocumentQueryProvider : IQueryProvider
                 + "AggregateBy.",
         "Join" or "GroupJoin" => "Load what documents refer to with Include, and Load in the same session.",
         "SelectMany" => "Select the list, and take it apart after ToListAsync().",
-        "Sum" or "Min" or "Max" or "Average" =>
-            "Write AggregateBy(x => x.Group).SumOn(x => x.Member), or compute it of what ToListAsync() gives.",
-        "Last" or "LastOrDefault" or "Reverse" => "Turn the order around, with OrderByDescending, and take the first.",
-        "All" => "Write !await query.AnyAsync(x => !condition).",
+        "Sum" or "Min" or "Max" or "Average" => "Give it the member, 'query.Sum(x => x.Member)', or compute it of what "
+            + "ToListAsync() gives.",
+        "Reverse" => "Turn the order around, with OrderByDescending.",
+        "Contains" => "Ask for the member: 'query.Any(x => x.Id == id)'.",
         _ => "Call it after ToListAsync().",
     };
 

@@ -134,6 +134,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public IDocumentQueryable<T> Distinct() => With(Model.Distinct());
 
+    public IDocumentQueryable<T> DistinctBy<TKey>(Expression<Func<T, TKey>> key) => With(Model.DistinctBy(Checked(key)));
+
     public IDocumentQueryable<T> Skip(int count) => With(Model.Page(Math.Max(0, count), long.MaxValue));
 
     public IDocumentQueryable<T> Take(int count) => With(Model.Page(0, Math.Max(0, count)));
@@ -254,11 +256,38 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) =>
         ResultRows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
 
+    public async Task<T> LastAsync(CancellationToken cancellationToken = default) =>
+        ResultRows.First(await LastPageAsync(cancellationToken).ConfigureAwait(false));
+
+    public async Task<T?> LastOrDefaultAsync(CancellationToken cancellationToken = default) =>
+        (await LastPageAsync(cancellationToken).ConfigureAwait(false)).FirstOrDefault();
+
     public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) =>
         (await PageAsync(1, cancellationToken).ConfigureAwait(false)).Count > 0;
 
     public Task<bool> AnyAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
         Where(predicate).AnyAsync(cancellationToken);
+
+    public async Task<bool> AllAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        !await With(Model.WhereNot(Checked(predicate))).AnyAsync(cancellationToken).ConfigureAwait(false);
+
+    public async Task<TValue> SumAsync<TValue>(
+        Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default) =>
+        (TValue)(await AggregateAsync("Sum", member, cancellationToken).ConfigureAwait(false))!; // a sum is never null
+
+    public async Task<TValue> MinAsync<TValue>(
+        Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default) =>
+        (TValue)(await AggregateAsync("Min", member, cancellationToken).ConfigureAwait(false))!; // null only if TValue allows it
+
+    public async Task<TValue> MaxAsync<TValue>(
+        Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default) =>
+        (TValue)(await AggregateAsync("Max", member, cancellationToken).ConfigureAwait(false))!; // null only if TValue allows it
+
+    public async Task<double?> AverageAsync<TValue>(
+        Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default) =>
+        await AggregateAsync("Average", member, cancellationToken).ConfigureAwait(false) is { } average
+            ? Convert.ToDouble(average, System.Globalization.CultureInfo.InvariantCulture)
+            : null;
 
     public async Task<int> CountAsync(CancellationToken cancellationToken = default) =>
         checked((int)await LongCountAsync(cancellationToken).ConfigureAwait(false));
@@ -298,6 +327,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     {
         "First" => FirstAsync().GetAwaiter().GetResult(),
         "FirstOrDefault" => FirstOrDefaultAsync().GetAwaiter().GetResult(),
+        "Last" => LastAsync().GetAwaiter().GetResult(),
+        "LastOrDefault" => LastOrDefaultAsync().GetAwaiter().GetResult(),
         "Single" => SingleAsync().GetAwaiter().GetResult(),
         "SingleOrDefault" => SingleOrDefaultAsync().GetAwaiter().GetResult(),
         "Any" => AnyAsync().GetAwaiter().GetResult(),
@@ -334,6 +365,16 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
             Includes = [.. Model.Includes, include],
             Observers = observer is null ? Model.Observers : [.. Model.Observers, observer],
         });
+
+    /// <summary>Returns the last result, as the only one of a list, or none.</summary>
+    private async Task<List<T>> LastPageAsync(CancellationToken cancellationToken) =>
+        Model.IsPaged || Model.ComparesRows
+            ? [.. (await ToListAsync(cancellationToken).ConfigureAwait(false)).TakeLast(1)]
+            : await With(Model.Reversed()).PageAsync(1, cancellationToken).ConfigureAwait(false);
+
+    private Task<object?> AggregateAsync<TValue>(
+        string name, Expression<Func<T, TValue>> member, CancellationToken cancellationToken) =>
+        QueryRun.AggregateAsync(Model.Select(Checked(member)), name, typeof(TValue), cancellationToken);
 
     private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) =>
         QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);

@@ -50,20 +50,21 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         if (most is { Check: null } && most != Clause.Always)
             return most;
 
-        conditions.IsFilter = true;
-        Clause whole = OfFilter(array, element, condition);
-        conditions.IsFilter = false;
-        return most with { Check = new ElementCheck(Clause.Never, whole, whole, quoted) };
+        return conditions.Looked(most, () => OfFilter(array, element, condition), quoted);
     }
 
-    private Clause OfFilter(DocumentPath array, ParameterExpression element, Expression condition)
+    /// <summary>Translates the number of elements that match a condition, for <c>filter</c>.</summary>
+    public string Count(DocumentPath array, ParameterExpression element, Expression condition) =>
+        conditions.OnDocuments(() => OfFilter(array, element, condition, "count")).Text;
+
+    private Clause OfFilter(DocumentPath array, ParameterExpression element, Expression condition, string function = "any")
     {
         string name = string.Create(CultureInfo.InvariantCulture, $"_e{_depth}");
         conditions.Paths.Enter(element, new DocumentPath(name, element.Type));
         _depth++;
         Clause meets = conditions.Of(condition);
         _depth--;
-        return new Clause($"any({array.Text} as {name}, {meets.Whole})") { IsOfIndex = meets.IsOfIndex };
+        return new Clause($"{function}({array.Text} as {name}, {meets.Whole})") { IsOfIndex = meets.IsOfIndex };
     }
 
     /// <summary>Returns what the index can evaluate; null if nothing.</summary>

@@ -131,6 +131,11 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>Waits until the index has processed every commit made before the query.</summary>
     IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null);
 
+    /// <summary>
+    /// Leaves out results with the same value as an earlier one. Pages are of those that remain; all results are read.
+    /// </summary>
+    IDocumentQueryable<T> DistinctBy<TKey>(Expression<Func<T, TKey>> key);
+
     /// <summary>Groups documents by a key.</summary>
     GroupQuery<TKey, T> GroupBy<TKey>(Expression<Func<T, TKey>> key);
 
@@ -182,11 +187,40 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <exception cref="InvalidOperationException">There is more than one result.</exception>
     Task<T?> SingleOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
 
+    /// <summary>Returns the last result in the order of the query.</summary>
+    /// <exception cref="InvalidOperationException">There are no results.</exception>
+    /// <exception cref="NotSupportedException">The query has no order, or one that is not by members.</exception>
+    Task<T> LastAsync(CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the last result in the order of the query, or the default value if there is none.</summary>
+    /// <exception cref="NotSupportedException">The query has no order, or one that is not by members.</exception>
+    Task<T?> LastOrDefaultAsync(CancellationToken cancellationToken = default);
+
     /// <summary>Returns whether there is any result.</summary>
     Task<bool> AnyAsync(CancellationToken cancellationToken = default);
 
     /// <summary>Returns whether any result matches a condition.</summary>
     Task<bool> AnyAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
+
+    /// <summary>Returns whether all results match a condition.</summary>
+    Task<bool> AllAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default);
+
+    /// <summary>
+    /// Returns the sum of a number over all results, computed exactly as LINQ does from the results one by one;
+    /// <see cref="AggregateBy"/> sums from the index instead, in <see cref="double"/>.
+    /// </summary>
+    Task<TValue> SumAsync<TValue>(Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the least value over all results; null if there is none and the type allows it.</summary>
+    /// <exception cref="InvalidOperationException">There is no value, and the type has no null.</exception>
+    Task<TValue> MinAsync<TValue>(Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the greatest value over all results; null if there is none and the type allows it.</summary>
+    /// <exception cref="InvalidOperationException">There is no value, and the type has no null.</exception>
+    Task<TValue> MaxAsync<TValue>(Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default);
+
+    /// <summary>Returns the average of a number over all results; null if there is none.</summary>
+    Task<double?> AverageAsync<TValue>(Expression<Func<T, TValue>> member, CancellationToken cancellationToken = default);
 
     /// <summary>Returns the number of results.</summary>
     Task<int> CountAsync(CancellationToken cancellationToken = default);

@@ -10,14 +10,19 @@ internal sealed class MethodTranslator
 {
     private readonly ConditionTranslator _conditions;
     private readonly ElementTranslator _elements;
+    private readonly ComputedTranslator _computed;
+    private readonly FlagsTranslator _flags;
     private readonly RqlMethodTranslator _rqlMethods;
 
-    public MethodTranslator(ConditionTranslator conditions)
+    public MethodTranslator(
+        ConditionTranslator conditions, ElementTranslator elements, ComputedTranslator computed, FlagsTranslator flags)
     {
-        _conditions = conditions;
-        _elements = new ElementTranslator(conditions);
+        (_conditions, _elements, _computed, _flags) = (conditions, elements, computed, flags);
         _rqlMethods = new RqlMethodTranslator(conditions);
     }
+
+    /// <summary>The maximum number of values of a list whose conditions are joined.</summary>
+    private const int MaxJoined = 256;
 
     private PathTranslator Paths => _conditions.Paths;
 
@@ -66,7 +71,9 @@ internal sealed class MethodTranslator
         if (name is "ContainsKey" && call.Object is { } dictionary && Paths.TryFind(dictionary) is { IsRoot: false })
             return HasKey(dictionary, call.Arguments[0], call);
         if (name == "Contains" && SourceAndItem(call) is { } contains)
-            return Contains(contains.Source, contains.Item, call);
+            return contains.IsExact
+                ? Exact(Contains(contains.Source, contains.Item, call))
+                : Contains(contains.Source, contains.Item, call);
         if (owner == typeof(Enumerable)
             && name is "Any" or "All"
             && Paths.TryFind(call.Arguments[0]) is { IsRoot: false } array
@@ -81,9 +88,17 @@ internal sealed class MethodTranslator
                 : ConditionTranslator.HasAtLeast(array, 1, call);
         }
 
+        if (owner == typeof(Enumerable)
+            && name is "Any" or "All"
+            && call.Arguments is [{ } given, LambdaExpression { Parameters.Count: 1 } each]
+            && !Paths.DependsOnDocument(given))
+            return OfEach(given, each, name == "Any", call);
+        if (name == "HasFlag" && _flags.TryOf(call) is { } flags)
+            return flags;
+
         throw Refusal.Of(call, name switch
         {
-            "HasFlag" => "Flags are stored as one text or number. Store each as a boolean.",
+            "HasFlag" => "The flag is a value, not another member of the document.",
             "Count" or "Any" or "All" => "Write 'x.List.Any(e => condition)' directly on a member that is a list or an array.",
             _ =>
                 "Conditions call methods of strings (Contains, StartsWith, EndsWith, Equals, IsNullOrEmpty), of collections "
@@ -91,6 +106,20 @@ internal sealed class MethodTranslator
                     + "ContainsAll and those of RqlMethods. Compute values before the query, and filter the rest after "
                     + "ToListAsync().",
         });
+    }
+
+    /// <summary>Translates that a condition on the document holds for some or all of a list of values.</summary>
+    private Clause OfEach(Expression list, LambdaExpression condition, bool isAny, Expression quoted)
+    {
+        object?[] values = [.. Values(list, quoted).Cast<object?>()];
+        if (values.Length > MaxJoined)
+            throw Refusal.Of(
+                quoted,
+                $"The condition is written for each value of the list, of which there are more than {MaxJoined}. Write "
+                    + "'values.Contains(x.Member)', or ask for fewer at a time.");
+        IEnumerable<Clause> each = values.Select(value => _conditions.Of(
+            Inliner.Inline(condition, Expression.Constant(value, condition.Parameters[0].Type))));
+        return isAny ? Clause.Or(each) : Clause.And(each);
     }
 
     /// <summary>Returns a text that does not depend on the document.</summary>
@@ -238,19 +267,23 @@ internal sealed class MethodTranslator
         return _conditions.Equality(Paths.Of(left), Interpreter.ValueOf(right), isEqual: true, quoted);
     }
 
-    /// <summary>Returns the collection and the item of any method named Contains.</summary>
-    private static (Expression Source, Expression Item)? SourceAndItem(MethodCallExpression call)
+    /// <summary>
+    /// Returns the collection and the item of any method named Contains, and whether its comparer compares texts with case.
+    /// </summary>
+    private (Expression Source, Expression Item, bool IsExact)? SourceAndItem(MethodCallExpression call) => call switch
     {
-        (Expression? source, Expression? item) = call switch
-        {
-            { Object: { } list, Arguments: [{ } own] } => (list, own),
-            { Object: null, Arguments: [{ } list, { } own] } => (list, own),
-            { Object: null, Arguments: [{ } list, { } own, { } comparer] }
-                when comparer is ConstantExpression { Value: null } or DefaultExpression => (list, own),
-            _ => ((Expression?)null, (Expression?)null),
-        };
-        return source is null || item is null ? null : (Unspanned(source), item);
-    }
+        { Object: { } list, Arguments: [{ } own] } => (Unspanned(list), own, false),
+        { Object: null, Arguments: [{ } list, { } own] } => (Unspanned(list), own, false),
+        { Object: null, Arguments: [{ } list, { } own, { } comparer] } when !Paths.DependsOnDocument(comparer) =>
+            Interpreter.ValueOf(comparer) switch
+            {
+                null => (Unspanned(list), own, false),
+                StringComparer ignoring when ignoring.Equals("a", "A") => (Unspanned(list), own, false),
+                StringComparer => (Unspanned(list), own, true),
+                _ => null,
+            },
+        _ => null,
+    };
 
     /// <summary>Returns the array that the compiler has converted to a span.</summary>
     private static Expression Unspanned(Expression expression) => expression switch
@@ -282,7 +315,9 @@ internal sealed class MethodTranslator
                 : HasNull(array, quoted);
         }
 
-        return _conditions.In(Paths.Of(item), Values(source, quoted), quoted);
+        IEnumerable values = Values(source, quoted);
+        return (Paths.TryFind(item) is null ? _computed.TryIn(item, values, quoted) : null)
+            ?? _conditions.In(Paths.Of(item), values, quoted);
     }
 
     private Clause HasKey(Expression dictionary, Expression key, Expression quoted) =>

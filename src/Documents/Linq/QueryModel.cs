@@ -13,7 +13,11 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 {
     public IReadOnlyList<Func<Translation, Clause>> Conditions { get; init; } = [];
 
-    public IReadOnlyList<Func<Translation, string>> Orders { get; init; } = [];
+    /// <summary>The orders; the argument says whether they are turned around.</summary>
+    public IReadOnlyList<Func<Translation, bool, string>> Orders { get; init; } = [];
+
+    /// <summary>Whether the results are wanted from the last to the first.</summary>
+    public bool IsReversed { get; init; }
 
     /// <summary>Conditions evaluated on documents.</summary>
     public IReadOnlyList<DocumentLambda> Filters { get; init; } = [];
@@ -40,6 +44,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     public bool IsDistinct { get; init; }
 
+    /// <summary>The function of which rows with the same value are left out after the first; null: none.</summary>
+    public LambdaExpression? DistinctKey { get; init; }
+
     public long Skip { get; init; }
 
     public long Take { get; init; } = long.MaxValue;
@@ -55,7 +62,10 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     /// <summary>Called with the results after they have been read.</summary>
     public IReadOnlyList<Action<QueryResults>> Observers { get; init; } = [];
 
-    private bool IsPaged => Skip > 0 || Take != long.MaxValue;
+    /// <summary>Whether rows are left out by comparing them with others, so that pages are of those that remain.</summary>
+    public bool ComparesRows => IsDistinct || DistinctKey is not null;
+
+    public bool IsPaged => Skip > 0 || Take != long.MaxValue;
 
     public QueryModel Where(LambdaExpression predicate, bool exact = false)
     {
@@ -71,6 +81,14 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
                     : t.Conditions.Of(condition)
             ]
         };
+    }
+
+    /// <summary>Adds the opposite of a condition.</summary>
+    public QueryModel WhereNot(LambdaExpression predicate)
+    {
+        DocumentLambda condition = OnDocument(predicate);
+        DocumentLambda opposite = condition with { Body = Expression.Not(condition.Body) };
+        return Where(t => t.Conditions.Of(opposite));
     }
 
     public QueryModel Filter(LambdaExpression predicate, int limit)
@@ -92,10 +110,18 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public QueryModel OrderBy(LambdaExpression key, bool descending, bool isFirst)
     {
         DocumentLambda member = OnDocument(key);
-        return OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst);
+        return OrderBy(
+            (t, isReversed) => OrderTranslator.Of(t.Paths, member, descending != isReversed), isFirst);
     }
 
-    public QueryModel OrderBy(Func<Translation, string> order, bool isFirst)
+    public QueryModel OrderBy(Func<Translation, string> order, bool isFirst) => OrderBy(
+        (t, isReversed) => isReversed
+            ? throw new NotSupportedException(
+                "Only an order by members can be turned around. Turn it around with OrderByDescending and take the first.")
+            : order(t),
+        isFirst);
+
+    private QueryModel OrderBy(Func<Translation, bool, string> order, bool isFirst)
     {
         RequireUnpaged("OrderBy");
         return this with { Orders = isFirst ? [order] : [.. Orders, order] };
@@ -103,7 +129,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     public QueryModel Select(LambdaExpression selector)
     {
-        if (IsDistinct)
+        if (ComparesRows)
             throw new NotSupportedException("Distinct is the last thing that changes rows: call Select before it.");
         if (Into is not null)
             throw new NotSupportedException("Select stands in place of ProjectInto, not behind it.");
@@ -125,7 +151,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     }
 
     public QueryModel ProjectInto(Type type) =>
-        Projection is null && !IsDistinct
+        Projection is null && !ComparesRows
             ? this with { Into = type }
             : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
 
@@ -146,6 +172,19 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return this with { IsDistinct = Projection is not null || Into is not null }; // documents are distinct
     }
 
+    public QueryModel DistinctBy(LambdaExpression key)
+    {
+        RequireUnpaged("DistinctBy");
+        return this with { DistinctKey = key };
+    }
+
+    /// <summary>Returns the query for its last results: those of the opposite order, from its beginning.</summary>
+    public QueryModel Reversed() =>
+        Orders.Count > 0
+            ? this with { IsReversed = true }
+            : throw new NotSupportedException(
+                "Without an order no result is the last. Call OrderBy before Last, or First if any result will do.");
+
     /// <summary>Converts a lambda on rows to one on documents.</summary>
     public DocumentLambda OnDocument(LambdaExpression lambda)
     {
@@ -158,6 +197,34 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };
     }
 
+    /// <summary>
+    /// Returns the query for the first row in the order of its projection, which has the least or greatest value; null if an
+    /// index does not sort as LINQ compares.
+    /// </summary>
+    /// <param name="descending">Whether the greatest value is wanted.</param>
+    public QueryModel? Extreme(bool descending)
+    {
+        if (Projection is not { } member || IsPaged || ComparesRows || GroupKey is not null || IndexName is not null)
+            return null;
+        var paths = new PathTranslator(Session, DocumentType);
+        paths.EnterDocument(member);
+        Type type = Nullable.GetUnderlyingType(member.Body.Type) ?? member.Body.Type;
+        bool sortsAsLinq = type == typeof(byte) || type == typeof(short) || type == typeof(int) || type == typeof(long)
+            || type == typeof(double) || type == typeof(DateTime) || type == typeof(DateTimeOffset) || type == typeof(DateOnly);
+        if (!sortsAsLinq
+            || paths.TryFind(member.Body) is not { IsRoot: false, IsId: false, IsOfElements: false } path
+            || (Nullable.GetUnderlyingType(path.Type) ?? path.Type) != type)
+            return null;
+        return (this with { Projection = null })
+            .Where(t =>
+            {
+                t.Paths.EnterDocument(member);
+                return t.Conditions.Equality(t.Paths.Of(member.Body), null, isEqual: false, member.Body);
+            })
+            .OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst: true)
+            .Page(0, 1) with { Projection = member };
+    }
+
     /// <summary>Translates the query.</summary>
     public TranslatedQuery Translate()
     {
@@ -165,7 +232,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         RowReader rows = RowReader.Of(this, translation.Paths);
         StringBuilder text = Beginning(translation);
         if (Orders.Count > 0)
-            text.Append(" order by ").AppendJoin(", ", Orders.Select(order => order(translation)));
+            text.Append(" order by ").AppendJoin(", ", Orders.Select(order => order(translation, IsReversed)));
         AppendFilter(text, translation);
         if (rows.Select is { } select)
             text.Append(IsDistinct && !rows.IsComputed ? " select distinct " : " select ").Append(select);
@@ -173,8 +240,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             text.Append(" include ").AppendJoin(", ", Includes.Select(include => include(translation)));
 
         // Skip and take of distinct rows, and of rows computed in this process, are applied here.
-        long skip = IsDistinct ? 0 : Skip;
-        long take = !IsDistinct ? Take : rows.IsComputed || Take == long.MaxValue ? long.MaxValue : Skip + Take;
+        bool isComparedHere = DistinctKey is not null || (IsDistinct && rows.IsComputed);
+        long skip = ComparesRows ? 0 : Skip;
+        long take = !ComparesRows ? Take : isComparedHere || Take == long.MaxValue ? long.MaxValue : Skip + Take;
         if (skip > 0 || take != long.MaxValue)
             text.Append(" limit ")
                 .Append(translation.Parameters.Add("skip", skip))
@@ -272,7 +340,11 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         IEnumerable<Expression> members = key.Body is NewExpression made ? made.Arguments : [key.Body];
         return members.Select(member =>
         {
-            DocumentPath path = translation.Paths.Of(member);
+            if (translation.Paths.TryFind(member) is not { IsRoot: false } path)
+                throw Refusal.Of(
+                    member,
+                    "Groups are by members as they are stored. Store what is to be grouped by as a member of its own, or "
+                        + "select what the groups are made of and group what ToListAsync() gives.");
             return DocumentPath.IsOffset(path.Type) ? throw Refusal.Of(member, OrderTranslator.Offsets) : path.Text;
         });
     }
@@ -283,7 +355,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         if (IsPaged)
             throw new NotSupportedException($"{what} stands before Skip and Take: a query takes its page at the end.");
-        if (IsDistinct)
+        if (ComparesRows)
             throw new NotSupportedException($"{what} stands before Distinct.");
     }
 }

@@ -13,15 +13,15 @@ internal static class QueryRun
         QueryModel model, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         TranslatedQuery query = model.Translate();
-        HashSet<object>? seen = model.IsDistinct && query.Rows.IsComputed ? [] : null;
-        long skip = model.IsDistinct ? model.Skip : 0, take = model.IsDistinct ? model.Take : long.MaxValue;
+        HashSet<object>? seen = model.DistinctKey is not null || (model.IsDistinct && query.Rows.IsComputed) ? [] : null;
+        long skip = model.ComparesRows ? model.Skip : 0, take = model.ComparesRows ? model.Take : long.MaxValue;
         using QueryResults results = await model.Session.QueryAsync(model.Request(query.Statement), cancellationToken)
             .ConfigureAwait(false);
         while (take > 0 && results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
             object? row = query.Rows.Read(results, out bool isLeftOut);
-            if (isLeftOut || (seen is not null && !seen.Add(row ?? DBNull.Value)))
+            if (isLeftOut || (seen is not null && !seen.Add(Compared(model, row) ?? DBNull.Value)))
                 continue;
             if (skip > 0)
             {
@@ -48,7 +48,7 @@ internal static class QueryRun
 
     public static async Task<long> CountAsync<T>(QueryModel model, CancellationToken cancellationToken)
     {
-        if (model.IsDistinct)
+        if (model.ComparesRows)
         {
             long count = 0;
             await foreach (T _ in RowsAsync<T>(model, cancellationToken).ConfigureAwait(false))
@@ -62,8 +62,41 @@ internal static class QueryRun
         results.MoveNext(); // reaches the end at once, and counts the documents that pass filter
         foreach (Action<QueryResults> observer in model.Observers)
             observer(results);
-        return Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);
+        return results.HasSeveralOfDocument
+            ? await CountRowsAsync(model, cancellationToken).ConfigureAwait(false)
+            : Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);
     }
+
+    /// <summary>Counts the results of an index that has several entries of a document, each of which is given once.</summary>
+    private static async Task<long> CountRowsAsync(QueryModel model, CancellationToken cancellationToken)
+    {
+        using QueryResults results = await model.Session
+            .QueryAsync(model.Request(model.Translate().Statement), cancellationToken)
+            .ConfigureAwait(false);
+        long count = 0;
+        while (results.MoveNext())
+            count++;
+        return count;
+    }
+
+    /// <summary>Returns the sum, average, least or greatest value of the rows, which are not kept.</summary>
+    public static async Task<object?> AggregateAsync(
+        QueryModel model, string name, Type type, CancellationToken cancellationToken)
+    {
+        if (name is "Min" or "Max")
+            model = model.Extreme(descending: name == "Max") ?? model;
+        var aggregate = new RowAggregate(name, type);
+        await foreach (object? row in RowsAsync<object?>(model, cancellationToken).ConfigureAwait(false))
+            aggregate.Add(row);
+        return aggregate.Result;
+    }
+
+    /// <summary>Same as <see cref="AggregateAsync"/>; blocks the thread.</summary>
+    public static object? Aggregate(QueryModel model, string name, Type type) =>
+        AggregateAsync(model, name, type, CancellationToken.None).GetAwaiter().GetResult();
+
+    private static object? Compared(QueryModel model, object? row) =>
+        model.DistinctKey is { } key ? new Interpreter().Apply(key, row) : row;
 
     /// <summary>Returns additional output of a query as JSON.</summary>
     public static JsonElement Json(Action<IBufferWriter<byte>> write)

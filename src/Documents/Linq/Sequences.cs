@@ -49,7 +49,7 @@ internal sealed class Sequences(Interpreter interpreter)
             "SingleOrDefault" => source.SingleOrDefault(Holds, Interpreter.DefaultOf(call.Type)),
             "MinBy" => source.Any() || HasNull(call.Type) ? source.MinBy(Value) : throw Empty(),
             "MaxBy" => source.Any() || HasNull(call.Type) ? source.MaxBy(Value) : throw Empty(),
-            _ => Aggregate(call, [.. source.Select(Value).Where(static value => value is not null)], function.ReturnType),
+            _ => Aggregate(call.Method.Name, source.Select(Value), function.ReturnType),
         };
     }
 
@@ -57,24 +57,12 @@ internal sealed class Sequences(Interpreter interpreter)
 
     private static InvalidOperationException Empty() => new("Sequence contains no elements");
 
-    /// <summary>Aggregates values that are not null, like LINQ.</summary>
-    private static object? Aggregate(MethodCallExpression call, object?[] values, Type type)
+    private static object? Aggregate(string name, IEnumerable<object?> values, Type type)
     {
-        string name = call.Method.Name;
-        if (values.Length == 0 && name != "Sum")
-            return HasNull(call.Type) ? null : throw Empty();
-        if (name is "Min" or "Max")
-            return name == "Min" ? values.Min() : values.Max();
-        bool sums = name == "Sum";
-        return Type.GetTypeCode(Nullable.GetUnderlyingType(type) ?? type) switch
-        {
-            TypeCode.Int32 => sums ? (object)values.Cast<int>().Sum() : values.Cast<int>().Average(),
-            TypeCode.Int64 => sums ? (object)values.Cast<long>().Sum() : values.Cast<long>().Average(),
-            TypeCode.Single => sums ? (object)values.Cast<float>().Sum() : values.Cast<float>().Average(),
-            TypeCode.Double => sums ? (object)values.Cast<double>().Sum() : values.Cast<double>().Average(),
-            TypeCode.Decimal => sums ? (object)values.Cast<decimal>().Sum() : values.Cast<decimal>().Average(),
-            _ => throw Refusal.Of(call, "Sums and averages are of numbers."),
-        };
+        var aggregate = new RowAggregate(name, type);
+        foreach (object? value in values)
+            aggregate.Add(value);
+        return aggregate.Result;
     }
 
     private IOrderedEnumerable<object?> Ordered(MethodCallExpression call)

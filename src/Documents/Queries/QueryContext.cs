@@ -21,6 +21,9 @@ internal sealed record QueryContext(
     /// <summary>The maximum total time of its scripts.</summary>
     public TimeSpan MaxScriptTime { get; init; } = TimeSpan.MaxValue;
 
+    /// <summary>Called with the duration when the results have been read, and the index; null: nothing is called.</summary>
+    public Action<string, TimeSpan>? Executed { get; init; }
+
     /// <summary>The duration of each phase.</summary>
     public required QueryPhases Phases { get; init; }
 }

@@ -73,7 +73,10 @@ internal sealed class QueryExecutor(
             {
                 Phases = phases,
                 MaxDistinctResults = options.MaxDistinctResults,
-                MaxScriptTime = options.MaxQueryTime
+                MaxScriptTime = options.MaxQueryTime,
+                Executed = options.QueryExecuted is { } executed
+                    ? (index, elapsed) => executed(new QueryExecution(database, request.Text, index, elapsed))
+                    : null,
             };
             QueryResults results = query.Documents is null
                 ? await FindAsync(context, end).ConfigureAwait(false)

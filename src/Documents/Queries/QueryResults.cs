@@ -88,6 +88,9 @@ public sealed class QueryResults : IDisposable
     /// </summary>
     public long SkippedResults { get; private set; }
 
+    /// <summary>Whether several entries of the index may belong to one document, which is returned once.</summary>
+    internal bool HasSeveralOfDocument => _once is not null;
+
     /// <summary>The index that answered the query: its name, <c>collection/Users</c> or <c>AllDocs</c>.</summary>
     public string IndexName => _found.IndexName;
 
@@ -430,6 +433,8 @@ public sealed class QueryResults : IDisposable
     /// <summary>Ends the reading as <see cref="Dispose"/> does, but for the snapshot, which the caller must dispose.</summary>
     internal DatabaseSnapshot TakeSnapshot()
     {
+        if (!_isDisposed)
+            _context.Executed?.Invoke(IndexName, Duration);
         _isDisposed = true;
         _found.Notes?.Dispose();
         _source.Dispose();

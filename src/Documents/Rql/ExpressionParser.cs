@@ -245,10 +245,11 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         Enter();
         lexer.Next();
         var arguments = new List<MethodArgument>();
+        bool isNamed = RqlKeywords.Is(name.Segments[0].Name, "any") || RqlKeywords.Is(name.Segments[0].Name, "count");
         if (!lexer.Is(RqlTokenKind.CloseParenthesis))
         {
             do
-                arguments.Add(ParseArgument(isNamed: arguments.Count == 0 && RqlKeywords.Is(name.Segments[0].Name, "any")));
+                arguments.Add(ParseArgument(isNamed: isNamed && arguments.Count == 0));
             while (lexer.Take(RqlTokenKind.Comma));
         }
 

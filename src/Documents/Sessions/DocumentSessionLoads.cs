@@ -105,7 +105,7 @@ public sealed partial class DocumentSession
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-        using DatabaseSnapshot snapshot = BeginRead();
+        using DatabaseSnapshot snapshot = BeginDocumentRead();
         return SessionLoads.StartingWith<T>(this, prefix, start, pageSize, snapshot);
     }
 

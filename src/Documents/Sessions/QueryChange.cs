@@ -10,21 +10,24 @@ namespace Treepie.Sessions;
 internal static class QueryChange
 {
     /// <summary>The maximum number of documents in a batch.</summary>
-    private const int BatchDocuments = 1024;
+    private const int MostBatchDocuments = 65_536;
+
+    private static readonly OperationOptions _plain = new();
 
     /// <summary>
     /// Deletes the matching documents, except those changed in the meantime, and returns the number of deleted documents.
     /// </summary>
-    public static Task<long> DeleteAsync(ISessionHost database, QueryRequest query, CancellationToken cancellationToken) =>
-        RunAsync(database, query, (found, stop) => DeleteAsync(database, found, stop), cancellationToken);
+    public static Task<long> DeleteAsync(
+        ISessionHost database, QueryRequest query, CancellationToken cancellationToken, OperationOptions? operation = null) =>
+        RunAsync(database, query, (found, stop) => DeleteAsync(database, found, stop), operation ?? _plain, cancellationToken);
 
     /// <summary>
     /// Patches the matching documents in their then current state, except those deleted in the meantime, and returns the number
     /// of changed documents.
     /// </summary>
     public static Task<long> PatchAsync(
-        ISessionHost database, QueryRequest query, Patch patch, PatchOptions options,
-        CancellationToken cancellationToken) => RunAsync(
+        ISessionHost database, QueryRequest query, Patch patch, PatchOptions options, CancellationToken cancellationToken,
+        OperationOptions? operation = null) => RunAsync(
         database, query, async (found, stop) =>
         {
             using var batch = new WriteBatch(database.Options);
@@ -33,31 +36,42 @@ internal static class QueryChange
             return (await database.WriteAsync(batch, stop).ConfigureAwait(false))
                 .Count(static result => result.Patch?.Status == PatchStatus.Patched);
         },
-        cancellationToken);
+        operation ?? _plain, cancellationToken);
 
     private static async Task<long> RunAsync(
         ISessionHost database, QueryRequest query,
         Func<IReadOnlyList<(string Id, string ChangeVector)>, CancellationToken, Task<long>> change,
-        CancellationToken cancellationToken)
+        OperationOptions operation, CancellationToken cancellationToken)
     {
-        query = query with { CountsResults = false, NeverStale = true };
+        ArgumentOutOfRangeException.ThrowIfLessThan(operation.BatchDocuments, 1, nameof(operation));
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(operation.BatchDocuments, MostBatchDocuments, nameof(operation));
+        query = query with { CountsResults = operation.Progress is not null, NeverStale = true };
         using QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);
         if (results.IsProjection || results.IsComputed)
             throw new InvalidQueryException(
                 "The query selects fields; what is to be changed are whole documents. Nothing was changed. Leave 'select' out.");
-        long changed = 0;
+        long changed = 0, processed = 0;
         var found = new List<(string Id, string ChangeVector)>();
         while (results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
             found.Add((results.Current.IdText(), results.Current.ChangeVector));
-            if (found.Count < BatchDocuments)
-                continue;
-            changed += await change(found, cancellationToken).ConfigureAwait(false);
-            found.Clear();
+            if (found.Count == operation.BatchDocuments)
+                await ChangeAsync().ConfigureAwait(false);
         }
 
-        return found.Count > 0 ? changed + await change(found, cancellationToken).ConfigureAwait(false) : changed;
+        if (found.Count > 0)
+            await ChangeAsync().ConfigureAwait(false);
+        return changed;
+
+        async Task ChangeAsync()
+        {
+            changed += await change(found, cancellationToken).ConfigureAwait(false);
+            processed += found.Count;
+            found.Clear();
+            operation.Progress?.Report(
+                new QueryChangeProgress(processed, changed, results.IsTotalExact ? results.TotalResults : null));
+        }
     }
 
     private static async Task<long> DeleteAsync(

@@ -370,7 +370,8 @@ public sealed class SessionAdvanced
     {
         _session.RequireOpen();
         await Task.CompletedTask.ConfigureAwait(false); // reads complete synchronously
-        using DatabaseSnapshot snapshot = _session.BeginRead();
+        _session.Reads?.NotePrefix(prefix.StartsWith);
+        using DatabaseSnapshot snapshot = _session.BeginDocumentRead();
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         while (cursor.MoveNext())
         {

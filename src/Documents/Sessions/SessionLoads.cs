@@ -37,7 +37,7 @@ internal static class SessionLoads
         where T : class
     {
         var loaded = new List<T>();
-        session.Reads?.NoteEverything(); // a document that is added would be among them
+        session.Reads?.NotePrefix(prefix.StartsWith);
         using DocumentCursor cursor = snapshot.ByPrefix(prefix);
         for (int position = 0; loaded.Count < pageSize && cursor.MoveNext(); position++)
         {

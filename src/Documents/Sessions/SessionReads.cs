@@ -7,12 +7,17 @@ namespace Treepie.Sessions;
 /// <summary>
 /// What a session has read and its save verifies, besides the entities that it tracks. In a transaction, all reads are of one
 /// snapshot, so that the work never sees half of somebody's change, and everything that was read is verified: documents by their
-/// change vectors, queries over one collection by its last change, and all else by the last change of the database.
+/// change vectors, queries over one collection by its last change, prefixes of ids by changes of documents with them, and all
+/// else by the last change of the database.
 /// </summary>
 internal sealed class SessionReads(ISessionHost database, int most, bool isTransaction) : IDisposable
 {
+    /// <summary>The maximum number of prefixes, each of which is verified by itself: of more any change counts.</summary>
+    private const int MostPrefixes = 16;
+
     private readonly Dictionary<string, string> _documents = new(IdComparer.Instance);
     private readonly HashSet<string> _collections = new(StringComparer.OrdinalIgnoreCase);
+    private readonly HashSet<string> _prefixes = new(IdComparer.Instance);
     private bool _isEverything;
     private DatabaseSnapshot? _snapshot;
 
@@ -29,6 +34,17 @@ internal sealed class SessionReads(ISessionHost database, int most, bool isTrans
             return;
         _documents.Clear(); // there is no room for all: any change counts
         _isEverything = true;
+    }
+
+    /// <summary>Notes that documents were read by the start of their ids, one of which may be added.</summary>
+    public void NotePrefix(string prefix)
+    {
+        if (!isTransaction)
+            return;
+        if (prefix.Length == 0 || _prefixes.Count == MostPrefixes)
+            _isEverything = true;
+        else
+            _prefixes.Add(prefix);
     }
 
     /// <summary>Notes that something was read that no document or collection stands for.</summary>
@@ -66,6 +82,8 @@ internal sealed class SessionReads(ISessionHost database, int most, bool isTrans
     {
         if (_isEverything)
             batch.RequireUnchanged(null, Snapshot.LastEtag);
+        foreach (string prefix in _prefixes)
+            batch.RequireUnchangedPrefix(prefix, Snapshot.LastEtag);
         foreach (string collection in _collections)
             batch.RequireUnchanged(collection, Etag(Snapshot, collection));
         foreach ((string id, string changeVector) in _documents)
@@ -77,6 +95,7 @@ internal sealed class SessionReads(ISessionHost database, int most, bool isTrans
     {
         _documents.Clear();
         _collections.Clear();
+        _prefixes.Clear();
         _isEverything = false;
         _snapshot?.Dispose();
         _snapshot = null;

@@ -495,6 +495,10 @@ internal sealed class DocumentWriter : IKindHost
 
     private WriteResult Unchanged(in WriteCommand command)
     {
+        if (!command.FoldedId.IsEmpty)
+            return PrefixChange.After(command.ExpectedGuard, command.FoldedId.Span, _byEtag, _tombstones) is { } change
+                ? throw LastChange.ConflictOfPrefix(command.Id, command.ExpectedGuard, change)
+                : new WriteResult(command.Id, null, null, _now, false, 0);
         long actual = command.Collection is { } name ? _collections.LastEtagOf(name) : _lastEtag;
         return actual == command.ExpectedGuard
             ? new WriteResult(command.Id, null, null, _now, false, 0)

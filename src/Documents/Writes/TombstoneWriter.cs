@@ -136,6 +136,9 @@ internal sealed class TombstoneWriter
         return purged;
     }
 
+    /// <summary>The tombstones by etag.</summary>
+    public Tree ByEtag => _byEtag;
+
     /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
     public long PurgedUpTo => ReadMeta(TreeNames.MetaPurged);
 

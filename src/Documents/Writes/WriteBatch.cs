@@ -175,6 +175,22 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
+    /// Makes the batch fail if a document whose id starts with a prefix was written or deleted after an etag.
+    /// </summary>
+    /// <param name="prefix">The prefix, not empty.</param>
+    /// <param name="lastEtag">The etag of the last change of the database that is known.</param>
+    /// <exception cref="InvalidDocumentException">The prefix is not a valid start of an id.</exception>
+    internal void RequireUnchangedPrefix(string prefix, long lastEtag)
+    {
+        ObjectDisposedException.ThrowIf(_used, this);
+        (ReadOnlyMemory<byte> utf8, ReadOnlyMemory<byte> folded) = Encode(prefix);
+        _commands.Add(
+            new WriteCommand(
+                WriteKind.RequireUnchanged, prefix, IdKind.Given, utf8, folded, default, default, null, null,
+                ExpectedGuard: lastEtag));
+    }
+
+    /// <summary>
     /// Patches a document with a script, which runs in the transaction that writes the batch; see
     /// <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.
     /// </summary>

@@ -11,8 +11,6 @@ namespace Treepie.Documents.Tests.Linq;
 /// </summary>
 public sealed class LinqOracleTests : IDisposable
 {
-    private static readonly string[] _words = ["ash", "birch", "cedar", "elm", "fir", "oak", "a.b", "x y", ""];
-
     private readonly TemporaryDirectory _directory = new();
     private readonly Database _database;
 
@@ -33,7 +31,7 @@ public sealed class LinqOracleTests : IDisposable
         List<Order> all = await Fill(random, 300);
         for (int round = 0; round < 250; round++)
         {
-            Expression<Func<Order, bool>> condition = Condition(random, depth: random.Next(4));
+            Expression<Func<Order, bool>> condition = OrderConditions.Joined(random, depth: random.Next(4));
             Func<Order, bool> inMemory = condition.Compile();
             using DocumentSession session = _database.OpenSession();
             IDocumentQueryable<Order> query = session.Query<Order>().Where(condition);
@@ -55,8 +53,8 @@ public sealed class LinqOracleTests : IDisposable
         List<Order> all = await Fill(random, 150);
         for (int round = 0; round < 250; round++)
         {
-            Expression<Func<Order, bool>> condition = Condition(random, depth: random.Next(3)),
-                filter = Condition(random, depth: random.Next(3));
+            Expression<Func<Order, bool>> condition = OrderConditions.Joined(random, depth: random.Next(3)),
+                filter = OrderConditions.Joined(random, depth: random.Next(3));
             List<Order> expected = [.. all.Where(condition.Compile()).Where(filter.Compile()).OrderBy(o => o.Serial)];
             int skip = random.Next(4), take = random.Next(12);
             using DocumentSession session = _database.OpenSession();
@@ -112,6 +110,63 @@ public sealed class LinqOracleTests : IDisposable
         await Compare(all, o => string.Join(",", o.Lines.Select(l => l.Sku)));
         await Compare(all, o => o.Lines.Count);
         await Compare(all, o => new { o.Tags, o.Marks }.Tags.Length);
+        await Compare(all, o => Math.Round(o.Freight, 1) + Math.Abs(o.Number) + Math.Max(o.Number, 3));
+        await Compare(all, o => $"{o.City}: {o.Number:D3}, {o.Rating} {o.Id}, {o.IsPaid}");
+        await Compare(all, o => o.Rating.HasValue ? o.Rating.Value : o.City != null ? o.City.Length : -1);
+        await Compare(all, o => new { o.SeenAt.Year, o.SeenAt.Offset, o.OrderedAt.Hour, o.OrderedAt.Date });
+        await Compare(all, o => o.Flags.HasFlag(OrderFlags.Gift) || (o.Flags & OrderFlags.Express) != 0);
+        await Compare(all, o => string.IsNullOrWhiteSpace(o.City) ? "none" : o.City.ToUpperInvariant().Substring(0, 1));
+        await Compare(all, o => o.Marks.Sum() + o.Marks.Count(m => m > 2) + o.Marks.DefaultIfEmpty().Max());
+    }
+
+    [Fact]
+    public async Task Single_results_are_those_of_the_same_LINQ_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 200);
+        for (int round = 0; round < 40; round++)
+        {
+            Expression<Func<Order, bool>> condition = OrderConditions.Leaf(random), other = OrderConditions.Leaf(random);
+            using DocumentSession session = _database.OpenSession();
+            IDocumentQueryable<Order> query = session.Query<Order>().Where(condition).OrderBy(o => o.Serial);
+            List<Order> found = [.. all.Where(condition.Compile())];
+            string said = query.ToString()!;
+            Assert.True(found.All(other.Compile()) == await query.AllAsync(other, Token), $"{said}\n{other}");
+            Assert.True(found.All(other.Compile()) == query.All(other), said);
+            Assert.True(found.Count(other.Compile()) == query.Count(other), $"{said}\n{other}");
+            Assert.Equal(found.Sum(o => o.Number), await query.SumAsync(o => o.Number, Token));
+            Assert.Equal(found.Sum(o => o.Price), query.Sum(o => o.Price));
+            Assert.Equal(found.Sum(o => o.Rating), await query.SumAsync(o => o.Rating, Token));
+            Assert.Equal(found.Sum(o => o.Number * 2L), query.Select(o => o.Number * 2L).Sum());
+            Assert.Equal(found.Min(o => o.Rating), await query.MinAsync(o => o.Rating, Token));
+            Assert.Equal(found.Max(o => (int?)o.Number), query.Max(o => (int?)o.Number));
+            Assert.Equal(found.Min(o => (double?)o.Freight), await query.MinAsync(o => (double?)o.Freight, Token));
+            Assert.Equal(found.Min(o => (DateTime?)o.OrderedAt), query.Min(o => (DateTime?)o.OrderedAt));
+            Assert.Equal(found.Max(o => (decimal?)o.Price), query.Select(o => (decimal?)o.Price).Max());
+            Assert.Equal(found.Max(o => (int?)o.Number * 2), query.Max(o => (int?)o.Number * 2));
+            Assert.Equal(found.Max(o => o.City), await query.MaxAsync(o => o.City, Token));
+            Assert.Equal(found.Max(o => (DateTimeOffset?)o.SeenAt), query.Max(o => (DateTimeOffset?)o.SeenAt));
+            Assert.Equal(found.Average(o => o.Rating), await query.AverageAsync(o => o.Rating, Token));
+            Assert.Equal(found.Average(o => (decimal?)o.Price), query.Average(o => (decimal?)o.Price));
+            Assert.Equal(found.Skip(3).Take(5).Sum(o => o.Number), query.Skip(3).Take(5).Sum(o => o.Number));
+            Assert.Equal(found.Take(5).Skip(3).Select(o => o.Id), query.Take(5).Skip(3).Select(o => o.Id).ToList());
+            Assert.Equal(found.LastOrDefault()?.Id, query.LastOrDefault()?.Id);
+            Assert.Equal(found.LastOrDefault()?.Id, (await query.LastOrDefaultAsync(Token))?.Id);
+            Assert.Equal(found.LastOrDefault(other.Compile())?.Id, query.LastOrDefault(other)?.Id);
+            Assert.Equal(found.Take(7).LastOrDefault()?.Id, query.Take(7).LastOrDefault()?.Id);
+            Assert.Equal(found.ElementAtOrDefault(3)?.Id, query.ElementAtOrDefault(3)?.Id);
+            Assert.Equal(
+                found.DistinctBy(o => o.City).Skip(1).Take(3).Select(o => o.Id),
+                (await query.DistinctBy(o => o.City).Skip(1).Take(3).ToListAsync(Token)).Select(o => o.Id));
+            Assert.Equal(
+                found.DistinctBy(o => o.Number % 3).Count(), query.AsQueryable().DistinctBy(o => o.Number % 3).Count());
+        }
+
+        using DocumentSession asking = _database.OpenSession();
+        IDocumentQueryable<Order> none = asking.Query<Order>().Where(o => o.Number > 1000);
+        Assert.Throws<InvalidOperationException>(() => none.Max(o => o.Number));
+        Assert.Throws<InvalidOperationException>(() => none.OrderBy(o => o.Serial).Last());
+        Assert.Equal(0, await none.SumAsync(o => o.Number, Token));
     }
 
     [Fact]
@@ -124,7 +179,7 @@ public sealed class LinqOracleTests : IDisposable
         for (int i = 0; i < 4; i++)
         {
             string? parent = i == 0 ? null : $"companies/{i - 1}";
-            var company = new Company { Id = $"companies/{i}", Name = Word(random), Parent = parent };
+            var company = new Company { Id = $"companies/{i}", Name = OrderConditions.Word(random), Parent = parent };
             companies[company.Id] = company;
             session.Store(company);
         }
@@ -331,7 +386,7 @@ public sealed class LinqOracleTests : IDisposable
             var order = new Order
             {
                 Id = $"orders/{i}",
-                City = random.Next(5) == 0 ? null : Word(random),
+                City = random.Next(5) == 0 ? null : OrderConditions.Word(random),
                 Number = random.Next(-5, 20),
                 Rating = random.Next(3) == 0 ? null : random.Next(6),
                 Freight = Math.Round(random.NextDouble() * 20, random.Next(3)),
@@ -342,22 +397,30 @@ public sealed class LinqOracleTests : IDisposable
                 OrderedAt = new DateTime(2022, 1, 1)
                     .AddHours(random.Next(3 * 365 * 24))
                     .AddMilliseconds(random.Next(3) == 0 ? random.Next(1000) : 0),
-                Comment = random.Next(3) == 0 ? null : $"{Word(random)} {Word(random)}",
+                Flags = (OrderFlags)random.Next(8),
+                Wishes = random.Next(3) == 0 ? null : (OrderFlags)random.Next(8),
+                SeenAt = new DateTimeOffset(
+                    new DateTime(2022, 1, 1).AddHours(random.Next(3 * 365 * 24)).AddMinutes(random.Next(60)),
+                    TimeSpan.FromMinutes(random.Next(-14 * 4, 14 * 4 + 1) * 15)),
+                Comment = random.Next(3) == 0 ? null : $"{OrderConditions.Word(random)} {OrderConditions.Word(random)}",
                 ShipTo = random.Next(4) == 0
                     ? null
-                    : new Address { City = Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170) },
-                Tags = [.. Enumerable.Range(0, random.Next(4)).Select(_ => Word(random))],
+                    : new Address
+                    {
+                        City = OrderConditions.Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170),
+                    },
+                Tags = [.. Enumerable.Range(0, random.Next(4)).Select(_ => OrderConditions.Word(random))],
                 Marks = [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(10))],
             };
             for (int line = random.Next(4); line > 0; line--)
                 order.Lines.Add(
                     new OrderLine
                     {
-                        Sku = Word(random),
+                        Sku = OrderConditions.Word(random),
                         Amount = random.Next(10),
-                        Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Word(random))]
+                        Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => OrderConditions.Word(random))]
                     });
-            foreach (string word in _words.Where(
+            foreach (string word in OrderConditions.Words.Where(
                 word => word.Length == 3 && random.Next(3) == 0 && !word.Contains('.') && !word.Contains(' ')))
                 order.Counts[word] = random.Next(5);
             all.Add(order);
@@ -366,122 +429,6 @@ public sealed class LinqOracleTests : IDisposable
 
         await session.SaveChangesAsync(Token);
         return all;
-    }
-
-    private static string Word(Random random) => _words[random.Next(_words.Length)];
-
-    /// <summary>A random condition: one of the kinds there are, or several joined.</summary>
-    private static Expression<Func<Order, bool>> Condition(Random random, int depth)
-    {
-        if (depth == 0)
-            return Leaf(random);
-        Expression<Func<Order, bool>> left = Condition(random, depth - 1), right = Condition(random, random.Next(depth));
-        Expression other = new Parameter(right.Parameters[0], left.Parameters[0]).Visit(right.Body);
-        Expression joined = random.Next(5) switch
-        {
-            0 or 1 => Expression.AndAlso(left.Body, other),
-            2 or 3 => Expression.OrElse(left.Body, other),
-            _ => Expression.Not(left.Body),
-        };
-        return Expression.Lambda<Func<Order, bool>>(joined, left.Parameters);
-    }
-
-    private static Expression<Func<Order, bool>> Leaf(Random random)
-    {
-        string word = Word(random);
-        string[] words = [word, Word(random)];
-        int number = random.Next(-3, 12), other = number + random.Next(4);
-        int[] numbers = [number, other];
-        double real = Math.Round(random.NextDouble() * 20, 1);
-        DateTime day = new DateTime(2022, 1, 1).AddDays(random.Next(3 * 365));
-        OrderStatus status = (OrderStatus)random.Next(4);
-        Expression<Func<Order, bool>>[] leaves =
-        [
-            o => o.City == word,
-            o => o.City != word,
-            o => o.City == null,
-            o => o.Number > number,
-            o => number >= o.Number,
-            o => o.Number != number,
-            o => o.Rating < number,
-            o => o.Rating == null || o.Rating >= number,
-            o => o.Rating.HasValue && o.Rating.Value == number,
-            o => o.Freight < real,
-            o => o.Price >= (decimal)real,
-            o => o.Serial > number * 10 || o.Number == 1,
-            o => o.IsPaid,
-            o => !o.IsPaid,
-            o => o.IsPaid == (number > 3),
-            o => o.Status == status,
-            o => o.Status != status,
-            o => o.Status >= status,
-            o => o.OrderedAt < day,
-            o => o.OrderedAt >= day && o.OrderedAt <= day.AddDays(200),
-            o => o.OrderedAt.Year == 2023,
-            o => o.OrderedAt.Date == day,
-            o => o.Id == "orders/" + number,
-            o => o.Id!.StartsWith("orders/1"),
-            o => words.Contains(o.City),
-            o => o.City.In(words),
-            o => numbers.Contains(o.Number),
-            o => o.ShipTo == null,
-            o => o.ShipTo != null && o.ShipTo.City == word,
-            o => o.ShipTo != null && o.ShipTo.Lat > number * 5,
-            o => o.Tags.Contains(word),
-            o => !o.Tags.Contains(word),
-            o => o.Tags.ContainsAny(words),
-            o => o.Tags.ContainsAll(words),
-            o => o.Tags.Any(),
-            o => o.Tags.Length == 2,
-            o => o.Marks.Count > number,
-            o => o.Marks.Count < 2,
-            o => o.Marks.Any(m => m > number),
-            o => o.Marks.Any(m => m != number),
-            o => o.Marks.Any(m => m > number && m < other),
-            o => o.Marks.All(m => m >= number),
-            o => o.Marks.All(m => m != number),
-            o => o.Lines.Any(l => l.Sku == word),
-            o => o.Lines.Any(l => l.Amount >= number && l.Amount <= other),
-            o => o.Lines.Any(l => l.Sku == word || l.Amount == number),
-            o => o.Lines.All(l => l.Amount < number),
-            o => o.Lines.Any(l => l.Colors.Contains(word)),
-            o => o.Lines.Any(l => l.Sku == word && l.Amount > number),
-            o => o.Lines.Any(l => l.Sku != word && l.Amount <= other),
-            o => o.Lines.Any(l => (l.Sku == word || l.Colors.Contains(word)) && l.Amount != number),
-            o => o.Lines.Any(l => l.Sku == word && l.Amount > number && o.IsPaid),
-            o => o.Lines.Any(l => l.Amount == number || (o.IsPaid && l.Sku == word)),
-            o => o.Lines.Any(l => o.IsPaid || l.Amount > 20),
-            o => o.Lines.All(l => o.IsPaid),
-            o => o.Lines.Any(l => !l.Colors.Contains(word)),
-            o => o.Lines.Any(l => l.Colors.Count == 1 && l.Amount < other),
-            o => o.Lines.All(l => l.Sku != word || l.Amount > number),
-            o => o.Lines.All(l => l.Colors.Any(c => c == word || c == "elm")),
-            o => o.Lines.Any(
-                l => l.Amount > number && l.Colors.Any(c => c != word && c.StartsWith("bi", StringComparison.Ordinal))),
-            o => o.Lines.Any(l => l.Amount > number && words.Contains(l.Sku)) || o.Number == number,
-            o => o.Lines.Select(l => l.Sku).Any(s => s == word),
-            o => o.Lines.SelectMany(l => l.Colors).Any(c => c == word),
-            o => o.Lines.SelectMany(l => l.Colors).Any(c => c != word && c.StartsWith("el", StringComparison.Ordinal)),
-            o => o.Lines.Select(l => l.Amount).All(a => a > number && a != other),
-            o => o.Tags.Any(t => t != word && t.EndsWith("ch", StringComparison.Ordinal)),
-            o => o.Marks.Any(m => m > number && m != other),
-            o => !o.Marks.Any(m => m > number && m != other) || o.IsPaid,
-            o => o.Lines.Any(l => l.Colors.Any(c => c == word)),
-            o => o.Lines.SelectMany(l => l.Colors).Contains(word),
-            o => o.Lines.Count > 0 && o.Lines[0].Sku == word,
-            o => o.City != null && o.City.StartsWith("as"),
-            o => o.City != null && o.City.EndsWith("ir"),
-            o => o.Comment != null && o.Comment.Contains("r "),
-            o => o.Comment != null && o.Comment.Contains("a.b"),
-            o => string.IsNullOrEmpty(o.City),
-            o => string.IsNullOrWhiteSpace(o.Comment),
-            o => o.City != null && string.CompareOrdinal(o.City, word) > 0,
-            o => o.City != null && System.Text.RegularExpressions.Regex.IsMatch(o.City, "^[a-c].*h?$"),
-            o => o.Counts.ContainsKey("elm"),
-            o => o.Counts.ContainsKey("oak") && o.Counts["oak"] > number,
-            o => number > 4,
-        ];
-        return leaves[random.Next(leaves.Length)];
     }
 
     private static EqualityComparer<string?> Same(string said) =>
@@ -494,10 +441,5 @@ public sealed class LinqOracleTests : IDisposable
         public string? Name { get; set; }
 
         public string? Parent { get; set; }
-    }
-
-    private sealed class Parameter(ParameterExpression from, ParameterExpression to) : ExpressionVisitor
-    {
-        protected override Expression VisitParameter(ParameterExpression node) => node == from ? to : node;
     }
 }

@@ -39,4 +39,10 @@ public sealed class Order
     public Dictionary<string, int> Counts { get; set; } = [];
 
     public string? CompanyId { get; set; }
+
+    public OrderFlags Flags { get; set; }
+
+    public OrderFlags? Wishes { get; set; }
+
+    public DateTimeOffset SeenAt { get; set; }
 }

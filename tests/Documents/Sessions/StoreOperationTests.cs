@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Treepie.Linq;
 using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Tests.Support;
@@ -60,6 +61,33 @@ public sealed class StoreOperationTests : IDisposable
         await Assert.ThrowsAsync<InvalidQueryException>(
             () => Store.DeleteByQueryAsync("from Accounts select Owner", null, Token));
         await Assert.ThrowsAsync<InvalidQueryException>(() => Store.PatchByQueryAsync("from Accounts", null, Token));
+    }
+
+    [Fact]
+    public async Task Operations_tell_how_far_they_are_and_end_between_batches_when_cancelled()
+    {
+        await FillAsync(250);
+        using DocumentSession session = _database.OpenSession();
+        IDocumentQueryable<Account> even = session.Query<Account>().Where(account => account.Owner == "even");
+        var told = new Told();
+        var options = new OperationOptions { Progress = told, BatchDocuments = 50 };
+        Assert.Equal(125, await Store.PatchByQueryAsync(even, patch => patch.Set(a => a.State, "seen"), options, Token));
+        Assert.Equal([new(50, 50, 125), new(100, 100, 125), new(125, 125, 125)], told.Steps);
+
+        told.Steps.Clear();
+        Assert.Equal(0, await Store.PatchByQueryAsync(even, patch => patch.Set(a => a.State, "seen"), options, Token));
+        Assert.Equal(new QueryChangeProgress(125, 0, 125), told.Steps[^1]);
+
+        using var stop = new CancellationTokenSource();
+        var cancelling = new Told(stop);
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => Store.DeleteByQueryAsync(
+            even.ToRql(), options with { Progress = cancelling }, stop.Token));
+        Assert.Equal([new(50, 50, 125)], cancelling.Steps);
+        Assert.Equal(75, await even.CountAsync(Token));
+
+        Assert.Equal(75, await Store.DeleteByQueryAsync(even.ToRql(), cancellationToken: Token));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            () => Store.DeleteByQueryAsync(even.ToRql(), new OperationOptions { BatchDocuments = 0 }, Token));
     }
 
     [Fact]
@@ -325,5 +353,17 @@ public sealed class StoreOperationTests : IDisposable
         public string? State { get; set; }
 
         public decimal Balance { get; set; }
+    }
+
+    /// <summary>Keeps what an operation tells, at once, and cancels it after the first time if it is given the means.</summary>
+    private sealed class Told(CancellationTokenSource? stop = null) : IProgress<QueryChangeProgress>
+    {
+        public List<QueryChangeProgress> Steps { get; } = [];
+
+        public void Report(QueryChangeProgress value)
+        {
+            Steps.Add(value);
+            stop?.Cancel();
+        }
     }
 }

@@ -3,6 +3,7 @@ using Treepie.Linq;
 using Treepie.Sessions;
 using Treepie.Store;
 using Treepie.Tests.Support;
+using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Sessions;
 
@@ -68,6 +69,58 @@ public sealed class TransactionTests : IDisposable
             },
             Token);
         Assert.Equal(1, runs);
+    }
+
+    [Theory]
+    [InlineData("ACCOUNTS/", "results/2", 1)]
+    [InlineData("accounts/", "accountant/1", 1)]
+    [InlineData("accounts/", "accounts/7", 2)]
+    [InlineData("results/", "Results/2", 2)]
+    [InlineData("accounts/", "-accounts/2", 2)]
+    [InlineData("accounts/", "-results/9", 1)]
+    public async Task A_prefix_bears_changes_of_other_ids(string prefix, string changed, int expected)
+    {
+        await FillAsync();
+        await SaveAsync(new Result { Text = "is deleted" }, "results/9");
+        int runs = 0;
+        await _database.RunAsync(
+            async session =>
+            {
+                int found = 0;
+                await foreach (StreamResult<object> _ in ((DocumentSession)session).Advanced.StreamAsync<object>(
+                    new DocumentPrefix { StartsWith = prefix }, Token))
+                    found++;
+                if (++runs == 1 && changed[0] == '-')
+                    await _database.WriteAsync(new WriteBatch().Delete(changed[1..]), Token);
+                else if (runs == 1)
+                    await SaveAsync(new Result { Text = "another" }, changed);
+                await session.StoreAsync(new Result { Text = $"{found}" }, "sums/1", cancellationToken: Token);
+            },
+            Token);
+        Assert.Equal(expected, runs);
+    }
+
+    [Fact]
+    public async Task A_prefix_conflicts_after_more_changes_than_are_looked_at()
+    {
+        await FillAsync();
+        int runs = 0;
+        await _database.RunAsync(
+            async session =>
+            {
+                await session.LoadStartingWithAsync<Account>("accounts/", cancellationToken: Token);
+                if (++runs == 1)
+                {
+                    using var batch = new WriteBatch();
+                    for (int i = 0; i < 5_000; i++)
+                        batch.Put($"others/{i}", "{}"u8);
+                    await _database.WriteAsync(batch, Token);
+                }
+
+                await session.StoreAsync(new Result { Text = "done" }, "sums/1", cancellationToken: Token);
+            },
+            Token);
+        Assert.Equal(2, runs);
     }
 
     [Fact]

@@ -31,6 +31,13 @@ internal static class UtcTime
             && time.UtcDateTime.TryFormat(moment, out _, Form, CultureInfo.InvariantCulture);
     }
 
+    /// <summary>Returns a time, or a time of the day, as its text has it, without its offset; null if the text is none.</summary>
+    public static DateTime? LocalOf(string text) =>
+        TryParse(text, out DateTimeOffset time) ? time.DateTime
+        : TimeOnly.TryParseExact(text, "HH:mm:ss.FFFFFFF", CultureInfo.InvariantCulture, DateTimeStyles.None, out TimeOnly ofDay)
+            ? DateTime.MinValue.Add(ofDay.ToTimeSpan())
+            : null;
+
     private static bool TryParse(ReadOnlySpan<char> text, out DateTimeOffset time) => DateTimeOffset.TryParseExact(
         text, _forms, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal, out time);
 }

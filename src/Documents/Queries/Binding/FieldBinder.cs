@@ -83,6 +83,10 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             PathExpression expression => Path(expression),
             LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
             MethodExpression method when IsBeside(method) => throw NoFieldBeside(method),
+            MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' is computed of documents, and an index has only what they store. Write it behind 'filter', "
+                    + "which looks at each document."),
             MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };

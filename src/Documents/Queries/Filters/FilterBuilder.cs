@@ -87,18 +87,25 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     private Func<FilterScope, bool> AnyElement(MethodExpression method, bool isExact)
     {
+        (FilterPath array, Func<FilterScope, JsonElement, bool> meets) = Elements(method, isExact);
+        return scope => array.AnyElement(scope, element => meets(scope, element));
+    }
+
+    /// <summary>Compiles an array with a condition on its elements.</summary>
+    private (FilterPath Array, Func<FilterScope, JsonElement, bool> Meets) Elements(MethodExpression method, bool isExact)
+    {
         if (method.Arguments is not [{ Value: PathExpression path, Alias: { } name }, { Value: { } condition }])
             throw RqlErrors.At(
                 query.Text, method.Position,
-                "'any()' takes an array with a name for its element, and what one element meets: any(Lines as l, l.Product = 'x' "
-                    + "and l.Amount > 3).");
+                $"'{method.Name}()' takes an array with a name for its element, and what one element meets: "
+                    + $"{method.Name}(Lines as l, l.Product = 'x' and l.Amount > 3).");
         FilterPath array = Path(path, isExact);
         int slot = _names.Count;
         _names.Add(name);
         MostNames = Math.Max(MostNames, _names.Count);
         Func<FilterScope, bool> meets = Condition(condition, isExact);
         _names.RemoveAt(slot);
-        return scope => array.AnyElement(scope, element =>
+        return (array, (scope, element) =>
         {
             scope.Elements[slot] = element;
             return meets(scope);
@@ -152,16 +159,28 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     private FilterOperand Operand(Expression expression, bool isExact, bool isMoment = false)
     {
         if (UtcTexts.TimeOf(expression) is PathExpression time)
-            return new FilterMoment(Path(time, isExact: true));
+            return new FilterMapped(Path(time, isExact: true), static value => value.ToMoment(isGiven: false));
         if (isMoment)
-            return new FilterMoment(
-                Operand(expression, isExact: true), isGiven: expression is LiteralExpression or ParameterExpression);
+        {
+            bool isGiven = expression is LiteralExpression or ParameterExpression;
+            return new FilterMapped(Operand(expression, isExact: true), value => value.ToMoment(isGiven));
+        }
+
         switch (expression)
         {
             case PathExpression path:
                 return Path(path, isExact);
             case MethodExpression method when method.Is("id") && IsOfDocument(method.Arguments):
                 return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
+            case MethodExpression { Arguments: [{ Value: PathExpression { } array, Alias: null }] } method
+                when method.Is(FilterFunctions.Count):
+                return new FilterCount(Path(array, isExact), static (_, _) => true);
+            case MethodExpression method when method.Is(FilterFunctions.Count):
+                (FilterPath counted, Func<FilterScope, JsonElement, bool> test) = Elements(method, isExact);
+                return new FilterCount(counted, test);
+            case MethodExpression { Arguments: [{ Value: PathExpression { } of }] } method
+                when FilterFunctions.Of(method.Name) is { } function:
+                return new FilterMapped(Path(of, isExact: true), function);
             case LiteralExpression or ParameterExpression:
                 FilterValue value = Single(expression, isExact);
                 return new FilterConstant(_ => value);

@@ -53,14 +53,25 @@ internal readonly struct FilterValue
         return new FilterValue(JsonValueKind.String, text: moment.ToUpperInvariant().ToLowerInvariant());
     }
 
+    /// <summary>Converts a number that was computed.</summary>
+    public static FilterValue Of(long number) => new(JsonValueKind.Number, number, number);
+
+    /// <summary>
+    /// Returns what a function makes of a text that was taken as it stands; null stays null. All else, and a text of which the
+    /// function makes nothing, equals nothing.
+    /// </summary>
+    public FilterValue Map(Func<string, FilterValue?> function) =>
+        _kind == JsonValueKind.Null ? this : (Text is { } text ? function(text) : null) ?? new FilterValue(JsonValueKind.Object);
+
     /// <summary>
     /// Returns the moment of a time that was taken as it stands; null stays null, and so does a given text, with which moments
     /// are compared as texts. All else equals nothing.
     /// </summary>
     public FilterValue ToMoment(bool isGiven) =>
-        _kind == JsonValueKind.Null || (isGiven && Text is not null && UtcTime.Of(Text) is null) ? this
-        : Text is not null && UtcTime.Of(Text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment)
-        : new FilterValue(JsonValueKind.Object);
+        isGiven && Text is not null && UtcTime.Of(Text) is null
+            ? this
+            : Map(static text =>
+                UtcTime.Of(text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment) : null);
 
     public bool IsEqualTo(FilterValue other) =>
         _kind == JsonValueKind.Null ? other._kind == JsonValueKind.Null : CompareTo(other) == 0;

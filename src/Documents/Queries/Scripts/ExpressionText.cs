@@ -108,9 +108,9 @@ internal sealed class ExpressionText(RqlQuery query)
             Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
-        MethodExpression method when UtcTexts.Is(method) => throw RqlErrors.At(
+        MethodExpression method when UtcTexts.Is(method) || FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
             query.Text, method.Position,
-            "'utc()' is compared without a script: join what has it and what needs one by 'and', not by 'or'."),
+            $"'{method.Name}()' is compared without a script: join what has it and what needs one by 'and', not by 'or'."),
         _ => throw RqlErrors.At(
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };

@@ -1,9 +1,6 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
-using Microsoft.CodeAnalysis;
-using Microsoft.CodeAnalysis.CSharp;
-using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Treepie.Indexes;
 using Treepie.Kinds;
 using Treepie.Queries;
@@ -11,7 +8,7 @@ using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 
-namespace Treepie.Computing.Tests;
+namespace Treepie.Computing.Tests.Pages;
 
 /// <summary>
 /// Every fenced block of the pages about queries, indexes and scripts is run over a database of samples: queries give results,
@@ -36,7 +33,7 @@ public sealed class PageBlocksTests : IDisposable
     public async Task Every_block_of_the_page_does_what_it_is_for(string page)
     {
         await FillAsync();
-        IReadOnlyList<PageBlock> blocks = PageBlock.Read(page);
+        IReadOnlyList<PageBlock> blocks = PageBlock.Read("docs/reference/" + page);
         Assert.NotEmpty(blocks);
         var wrong = new List<string>();
         foreach (PageBlock block in blocks)
@@ -74,7 +71,7 @@ public sealed class PageBlocksTests : IDisposable
                 await PatchAsync(block);
                 break;
             case "csharp":
-                Compile(block.Text);
+                CSharpProgram.Compile(block.Text, typeof(ReferencePage));
                 break;
             case "sh":
                 Assert.All(
@@ -127,7 +124,7 @@ public sealed class PageBlocksTests : IDisposable
     {
         // What stands behind a comment is for readers.
         string map = block.Language == "csharp" ? line.Split("   //")[0].Split("  //")[0].TrimEnd() : line;
-        string name = $"{block.Page}/{line.GetHashCode(StringComparison.Ordinal)}";
+        string name = $"{Path.GetFileName(block.Page)}/{line.GetHashCode(StringComparison.Ordinal)}";
         using JsonDocument json = JsonDocument.Parse(
             JsonSerializer.Serialize(new { Name = name, Maps = new[] { map } }, JsonSerializerOptions.Default));
         await EntriesAsync(IndexDefinition.FromJson(json.RootElement), name);
@@ -161,45 +158,6 @@ public sealed class PageBlocksTests : IDisposable
             Assert.True(snapshot.TryGet("products/1", out Document document));
             return Encoding.UTF8.GetString(document.Body);
         }
-    }
-
-    /// <summary>Compiles a program, which may leave out what any program has that uses the page.</summary>
-    private static void Compile(string text)
-    {
-        CompilationUnitSyntax unit = SyntaxFactory.ParseCompilationUnit(text);
-        string usings = string.Concat(unit.Usings.Select(static one => one.ToFullString()));
-        string statements = string.Concat(unit.Members.OfType<GlobalStatementSyntax>().Select(static one => one.ToFullString()));
-        string types = string.Concat(
-            unit.Members.Where(static one => one is not GlobalStatementSyntax).Select(static one => one.ToFullString()));
-        string around = text.Contains("database = ", StringComparison.Ordinal)
-            ? ""
-            : "using Database database = Database.OpenInMemory(); using DocumentSession session = database.OpenSession();";
-        const string Usings = """
-            using System; using System.Collections.Generic; using System.IO; using System.Linq; using System.Threading;
-            using System.Threading.Tasks; using Treepie; using Treepie.Indexes; using Treepie.Indexing; using Treepie.Linq;
-            using Treepie.Sessions;
-            """;
-        const string Types = """
-            public sealed class Order { public string Id { get; set; } public List<Line> Lines { get; set; } }
-            public sealed class Line
-            {
-                public string Product { get; set; } public int Price { get; set; } public int Quantity { get; set; }
-            }
-            """;
-        SyntaxTree tree = CSharpSyntaxTree.ParseText(
-            $"{Usings}{usings}{around}{statements}{types}{Types}", cancellationToken: Cancel);
-        string platform = (string?)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES") ?? "";
-        string[] errors =
-        [
-            .. CSharpCompilation.Create(
-                    "Page", [tree],
-                    platform.Split(Path.PathSeparator).Select(static path => MetadataReference.CreateFromFile(path)),
-                    new CSharpCompilationOptions(OutputKind.ConsoleApplication))
-                .GetDiagnostics(Cancel)
-                .Where(static one => one.Severity == DiagnosticSeverity.Error)
-                .Select(static one => one.ToString()),
-        ];
-        Assert.True(errors.Length == 0, $"the program does not compile: {string.Join("; ", errors)}");
     }
 
     private async Task FillAsync()

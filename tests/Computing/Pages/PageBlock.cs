@@ -1,10 +1,10 @@
 using System.Text.RegularExpressions;
 using Treepie.Tests.Support;
 
-namespace Treepie.Computing.Tests;
+namespace Treepie.Computing.Tests.Pages;
 
 /// <summary>A fenced block of a page.</summary>
-/// <param name="Page">The name of the page, below docs/reference.</param>
+/// <param name="Page">The path of the page in the repository.</param>
 /// <param name="Line">The line of the page on which it begins.</param>
 /// <param name="Language">What stands behind the fence.</param>
 /// <param name="Text">What is between the fences.</param>
@@ -13,7 +13,7 @@ internal sealed partial record PageBlock(string Page, int Line, string Language,
     /// <summary>Reads the blocks of a page.</summary>
     public static IReadOnlyList<PageBlock> Read(string page)
     {
-        string text = File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, "docs", "reference", page));
+        string text = File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, page));
         return
         [
             .. Fenced().Matches(text).Select(match => new PageBlock(
