@@ -76,7 +76,9 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
-    /// <summary>Writes where a task stores backups: the first folder as clients know it, other places by their addresses.</summary>
+    /// <summary>
+    /// Writes where a task stores backups: the first folder as clients know it, other places by their addresses.
+    /// </summary>
     private static void WritePlaces(Utf8JsonWriter json, IReadOnlyList<Destinations.DestinationSettings> places)
     {
         Destinations.DestinationSettings? local = places.FirstOrDefault(static place => IsFolder(place.Address));

@@ -278,7 +278,8 @@ internal static class DatabasesEndpoints
     private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) =>
         request.JsonAsync(
             // read before the values, so that no change is missed
-            (name, isEncrypted, database, etag: database?.GetRecord().Etag ?? 0, request.Server.Backups.Scheduler), static (json, state) =>
+            (name, isEncrypted, database, etag: database?.GetRecord().Etag ?? 0, request.Server.Backups.Scheduler),
+            static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteString("DatabaseName", state.name);

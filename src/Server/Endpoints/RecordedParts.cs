@@ -49,8 +49,8 @@ internal sealed class RecordedParts
     }
 
     /// <summary>
-    /// Throws if the record that replaces the one of a database adds an index or a backup task. Those it has or lacks stay as they
-    /// are: clients send back what they read, with other spellings.
+    /// Throws if the record that replaces the one of a database adds an index or a backup task. Those it has or lacks stay as
+    /// they are: clients send back what they read, with other spellings.
     /// </summary>
     /// <exception cref="WireException">The record has an index or a task that the database does not have.</exception>
     public void RequireNothingNew(HttpServerRequest request, Database database)
@@ -60,8 +60,8 @@ internal sealed class RecordedParts
             .Concat(_autoIndexes.Select(static index => index.Name)))
             if (!known.Contains(name))
                 throw WireException.BadRequest(
-                    $"The record has an index '{name}', which the database does not have, and a record that replaces another adds "
-                        + "none. Nothing was changed. Put the index by itself (PUT indexes).");
+                    $"The record has an index '{name}', which the database does not have, and a record that replaces another "
+                        + "adds none. Nothing was changed. Put the index by itself (PUT indexes).");
         if (_backups.Length == 0)
             return;
         var tasks = request.Server.Backups.Scheduler.List(database).Select(static info => info.Task.Id).ToHashSet();

@@ -123,7 +123,8 @@ internal static class RevisionsEndpoints
         Base64Url.IsValid(token)
             ? Encoding.UTF8.GetString(Base64Url.DecodeFromChars(token))
             : throw WireException.BadRequest(
-                $"'{token}' is no 'continuationToken' of an answer of 'revisions/bin'. Leave it out to begin with the first page.");
+                $"'{token}' is no 'continuationToken' of an answer of 'revisions/bin'. Leave it out to begin with the first "
+                    + "page.");
 
     private static Task GetConfiguration(HttpServerRequest request, Database database) =>
         database.Revisions.Configuration is { } configuration

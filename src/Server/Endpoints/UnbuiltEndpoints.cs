@@ -63,11 +63,12 @@ internal static class UnbuiltEndpoints
         ["Other ongoing tasks than backups"] = "There is no replication, ETL or queue sink; there are backup tasks "
             + "(admin/periodic-backup).",
         ["Clusters"] = $"This server is one node alone ('{TopologyEndpoints.NodeTag}').",
-        ["Tasks of all databases"] = "Put a backup task into each database (POST admin/periodic-backup); configurations of clients, "
-            + "analyzers and sorters can be shared by all.",
-        ["Settings of the log"] = "The server writes warnings, errors and what operators did to standard error: choose what is kept "
-            + "where it is started.",
-        ["Recording of transactions"] = "A backup of the log (admin/backup/database?kind=log) has every commit since the last one.",
+        ["Tasks of all databases"] = "Put a backup task into each database (POST admin/periodic-backup); configurations of "
+            + "clients, analyzers and sorters can be shared by all.",
+        ["Settings of the log"] = "The server writes warnings, errors and what operators did to standard error: choose what is "
+            + "kept where it is started.",
+        ["Recording of transactions"] = "A backup of the log (admin/backup/database?kind=log) has every commit since the last "
+            + "one.",
         ["PostgreSQL's protocol"] = "Query by HTTP (POST queries).",
         ["Scripts of operators"] = "Change documents by a patch.",
         ["Attachments kept elsewhere"] = "Attachments are kept in the database.",

@@ -3,7 +3,9 @@ using Treepie.Backups;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>Writes progress and results of operations as the classes of RavenDB's clients, which they name in <c>$type</c>.</summary>
+/// <summary>
+/// Writes progress and results of operations as the classes of RavenDB's clients, which they name in <c>$type</c>.
+/// </summary>
 internal static class WireOperation
 {
     private const string Operations = "Raven.Client.Documents.Operations.", Assembly = ", Raven.Client";
@@ -16,7 +18,9 @@ internal static class WireOperation
         ("TreepieTimeSeries", "TimeSeries"),
     ];
 
-    /// <summary>Writes <c>$type</c>, which comes first in an object; nothing for operations that clients have no class for.</summary>
+    /// <summary>
+    /// Writes <c>$type</c>, which comes first in an object; nothing for operations that clients have no class for.
+    /// </summary>
     public static void WriteType(Utf8JsonWriter json, OperationKind kind, bool isResult)
     {
         string? type = (kind, isResult) switch

@@ -104,8 +104,8 @@ internal sealed class SmugglerOptions : IDisposable
                 | LeftOutBy(root, "IncludeArchived", LeftOutDocuments.Archived)
                 | LeftOutBy(root, "IncludeArtificial", LeftOutDocuments.Artificial),
             SkipsRevisions = WireJson.Flag(root, "SkipRevisionCreation"),
-            Transform = WireJson.Text(root, "TransformScript", required: false) is { } script && !string.IsNullOrWhiteSpace(script)
-                ? DocumentTransform.Compile(script, database)
+            Transform = WireJson.Text(root, "TransformScript", required: false) is { } text && !string.IsNullOrWhiteSpace(text)
+                ? DocumentTransform.Compile(text, database)
                 : null,
             LeftOutSettings = ReadLeftOutSettings(root),
         };

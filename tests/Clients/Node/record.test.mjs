@@ -181,7 +181,9 @@ test("a database is created with all that its record holds", () => withDatabase(
             assert.equal(await server.send(new GetDatabaseRecordOperation(other)) ?? null, null);
         }
 
-        await server.send(new CreateDatabaseOperation(whole));
+        await server.send(new CreateDatabaseOperation({ ...whole, disabled: true }));
+        const off = await server.send(new GetDatabaseRecordOperation(other));
+        assert.deepEqual([off.disabled, Object.keys(off.indexes), off.periodicBackups.length], [true, ["Users/ByName"], 1]);
     } finally {
         await server.send(new DeleteDatabasesOperation({ databaseNames: [other], hardDelete: true })).catch(() => { });
         rmSync(folder, { recursive: true });

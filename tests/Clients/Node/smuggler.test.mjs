@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import {
-    ConfigureExpirationOperation, ConfigureRefreshOperation, DatabaseSmugglerExportOptions, DatabaseSmugglerImportOptions, GetDatabaseRecordOperation, GetStatisticsOperation,
+    ConfigureExpirationOperation, ConfigureRefreshOperation, DatabaseSmugglerExportOptions, DatabaseSmugglerImportOptions, DeleteDatabasesOperation, GetDatabaseRecordOperation, GetStatisticsOperation,
     NextIdentityForCommand, PutDatabaseSettingsOperation,
 } from "ravendb";
 import { Company, seed, url, User, withDatabase } from "./support.mjs";
@@ -131,6 +132,15 @@ test("a script changes and drops the documents of an export, with what lies besi
         assert.ok(await read.advanced.attachments.exists("users/1", "note.txt"));
         assert.equal(await read.countersFor("users/2").get("likes"), null);
     });
+
+    // Counts and content hash of the dump are those of what it holds, which a restore compares.
+    const form = new FormData(), restored = `restored-${randomUUID()}`;
+    form.append("importOptions", "{}");
+    form.append("file", new Blob([readFileSync(file)]), "dump");
+    const answer = await fetch(`${url}/admin/restore/upload?name=${restored}`, { method: "POST", body: form });
+    assert.equal(answer.status, 201, await answer.clone().text());
+    assert.equal((await answer.json()).Documents, 2);
+    await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [restored], hardDelete: true }));
 })));
 
 test("a script changes and drops the documents of an import", () => withFolder(folder => withDatabase(async store => {

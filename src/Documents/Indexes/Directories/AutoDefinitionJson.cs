@@ -6,9 +6,9 @@ using Treepie.Indexes.Grouping;
 namespace Treepie.Indexes.Directories;
 
 /// <summary>
-/// The definition of an index made by queries in RavenDB's form: its collection, <c>MapFields</c> and <c>GroupByFields</c>. A dump
-/// has fields as an array of objects with names, a database record as an object by name; both are read. Fields that RavenDB has no
-/// name for (geometries, vectors, moments, least and greatest values of groups) are left out.
+/// The definition of an index made by queries in RavenDB's form: its collection, <c>MapFields</c> and <c>GroupByFields</c>. A
+/// dump has fields as an array of objects with names, a database record as an object by name; both are read. Fields that RavenDB
+/// has no name for (geometries, vectors, moments, least and greatest values of groups) are left out.
 /// </summary>
 internal static class AutoDefinitionJson
 {
