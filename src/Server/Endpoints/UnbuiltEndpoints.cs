@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
@@ -48,7 +49,7 @@ internal static class UnbuiltEndpoints
     ];
 
     /// <summary>What to do instead, by feature.</summary>
-    private static readonly Dictionary<string, string> _instead = new()
+    private static readonly FrozenDictionary<string, string> _instead = new Dictionary<string, string>
     {
         ["ETL"] = "Export what is wanted (smuggler/export with 'Collections' and 'TransformScript'), or let a program of yours "
             + "read documents and write them where they belong.",
@@ -72,7 +73,7 @@ internal static class UnbuiltEndpoints
         ["PostgreSQL's protocol"] = "Query by HTTP (POST queries).",
         ["Scripts of operators"] = "Change documents by a patch.",
         ["Attachments kept elsewhere"] = "Attachments are kept in the database.",
-    };
+    }.ToFrozenDictionary();
 
     public static void Map(Routes routes)
     {
