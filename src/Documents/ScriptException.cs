@@ -33,4 +33,7 @@ public sealed class ScriptException : TreepieException
 
     /// <summary>Whether the script failed to compile and so was never run.</summary>
     public bool IsSyntax { get; }
+
+    /// <summary>The text that the script threw: <c>throw 'skip'</c>; null if it threw something else, or nothing.</summary>
+    internal string? Thrown { get; init; }
 }

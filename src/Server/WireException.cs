@@ -37,10 +37,12 @@ internal sealed class WireException(int statusCode, string wireType, string mess
     public static WireException TooMany(string message) =>
         new(StatusCodes.Status429TooManyRequests, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 
-    public static WireException NotBuilt(string what) =>
+    /// <param name="what">What is not here.</param>
+    /// <param name="instead">What to do instead, as sentences; null if there is nothing to say.</param>
+    public static WireException NotBuilt(string what, string? instead = null) =>
         new(
             StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
-            $"{what}: not built yet in Treepie. Nothing was changed.");
+            $"{what}: not built yet in Treepie. Nothing was changed.{(instead is null ? "" : " ")}{instead}");
 
     public static WireException Timeout(string message) => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, message);
 

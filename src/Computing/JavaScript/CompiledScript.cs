@@ -57,7 +57,7 @@ internal sealed class CompiledScript : Script
         }
         catch (JavaScriptException error)
         {
-            throw Failed(error.Message, error.Location, error);
+            throw Failed(error.Message, error.Location, error, error.Error.IsString() ? error.Error.AsString() : null);
         }
         catch (Exception error) when (ScriptSandbox.LimitOf(error, _limits) is { } limit)
         {
@@ -133,12 +133,15 @@ internal sealed class CompiledScript : Script
         return (functions.Count == 0 ? 1 : functions[^1].Line, 1);
     }
 
-    private ScriptException Failed(string message, in SourceLocation location, Exception error)
+    private ScriptException Failed(string message, in SourceLocation location, Exception error, string? thrown)
     {
         if (location.Start.Line <= 0)
-            return new ScriptException($"The script failed: {message}", error);
+            return new ScriptException($"The script failed: {message}", error) { Thrown = thrown };
         (int line, int column) = PlaceOf(_functions, location.Start.Line, location.Start.Column);
         return new ScriptException(
-            $"The script failed at line {line}, column {column}: {message}", line, column, isSyntax: false, error);
+            $"The script failed at line {line}, column {column}: {message}", line, column, isSyntax: false, error)
+        {
+            Thrown = thrown,
+        };
     }
 }

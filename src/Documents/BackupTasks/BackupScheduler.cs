@@ -92,7 +92,14 @@ public sealed class BackupScheduler : IAsyncDisposable
     public IReadOnlyList<BackupTaskInfo> List(string database)
     {
         using IBackupLease lease = _source.Enter(database);
-        return [.. BackupTaskStore.Of(lease.Database).List().Select(record => Describe(lease.Database, record))];
+        return List(lease.Database);
+    }
+
+    /// <summary>Returns the tasks of an open database.</summary>
+    public IReadOnlyList<BackupTaskInfo> List(Database database)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return [.. BackupTaskStore.Of(database).List().Select(record => Describe(database, record))];
     }
 
     /// <summary>Returns a task; null if it does not exist.</summary>

@@ -61,12 +61,26 @@ public sealed record BackupOptions
     /// </summary>
     public LeftOutDocuments LeftOut { get; init; }
 
-    /// <summary>Whether nothing is left out.</summary>
+    /// <summary>
+    /// A script that changes or drops documents as they are written; revisions stay as they are. Null: documents are written as
+    /// they are.
+    /// </summary>
+    public DocumentTransform? Transform { get; init; }
+
+    /// <summary>
+    /// The members of the database record that are left out, by their names in it, such as <c>Expiration</c>, or those of
+    /// settings of programs (<see cref="Database.Settings"/>). Default: none.
+    /// </summary>
+    public IReadOnlyList<string> LeftOutSettings { get; init; } = [];
+
+    /// <summary>Whether nothing is left out or changed.</summary>
     internal bool HoldsAll => this is
     {
         Content: BackupContent.All,
         Collections: null or { Count: 0 },
-        LeftOut: LeftOutDocuments.None
+        LeftOut: LeftOutDocuments.None,
+        Transform: null,
+        LeftOutSettings.Count: 0,
     };
 
     /// <summary>

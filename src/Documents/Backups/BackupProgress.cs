@@ -18,6 +18,9 @@ public sealed record BackupProgress(
 
     /// <summary>For snapshots: the number of pages of this step; 0 if unknown.</summary>
     public long PagesTotal { get; init; }
+
+    /// <summary>For logical backups: the number of items taken and skipped so far in each non-empty section.</summary>
+    public IReadOnlyList<BackupSection> Sections { get; init; } = [];
 }
 
 /// <summary>The steps of a backup, restore, import or verification.</summary>

@@ -1,3 +1,4 @@
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -7,13 +8,18 @@ namespace Treepie.Backups;
 /// meanwhile; the only cost to them is that the pages of the snapshot cannot be reused until the backup ends.
 /// </summary>
 internal sealed class BackupRun(
-    DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options)
+    DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options,
+    DatabaseOptions limits)
 {
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
     private readonly HashSet<string> _contents = new(StringComparer.Ordinal);
     private readonly DateTimeOffset _now = new(DateTime.SpecifyKind(header.TakenAt, DateTimeKind.Utc));
+    private readonly LeftOutSettings _leftOut = new(options.LeftOutSettings);
+    private readonly TransformedDocuments? _transformed = options.Transform is { } transform
+        ? new TransformedDocuments(transform, snapshot, limits)
+        : null;
     private string? _lastId;
 
     /// <summary>Writes the backup; leaves the destination open.</summary>
@@ -23,7 +29,7 @@ internal sealed class BackupRun(
         using var dump = new DumpWriter(target.Json);
         dump.Begin(header);
         if (options.Content.HasFlag(BackupContent.Settings))
-            dump.Record(header.DatabaseName, snapshot);
+            dump.Record(header.DatabaseName, snapshot, _leftOut);
         await WriteDocumentsAsync(dump, target, progress, cancellationToken).ConfigureAwait(false);
         await WriteTombstonesAsync(dump, cancellationToken).ConfigureAwait(false);
         await WriteBesideAsync(dump, cancellationToken).ConfigureAwait(false);
@@ -55,7 +61,11 @@ internal sealed class BackupRun(
         DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         dump.BeginSection(DumpJson.Documents);
-        if (options.Content.HasFlag(BackupContent.Documents))
+        if (options.Content.HasFlag(BackupContent.Documents) && _transformed is not null)
+        {
+            await WriteTransformedAsync(dump, target, _transformed, progress, cancellationToken).ConfigureAwait(false);
+        }
+        else if (options.Content.HasFlag(BackupContent.Documents))
         {
             if (options.Content.HasFlag(BackupContent.Attachments))
                 await WriteContentsAsync(dump, cancellationToken).ConfigureAwait(false);
@@ -86,6 +96,47 @@ internal sealed class BackupRun(
 
             _lastId = document.IdText();
             return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>
+    /// Writes documents as the script leaves them, each after the contents of its attachments: whether it is written is not known
+    /// before.
+    /// </summary>
+    private async Task WriteTransformedAsync(
+        DumpWriter dump, BackupTarget target, TransformedDocuments transformed, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        using DocumentCursor cursor = snapshot.ByEtag(0);
+        while (Next(cursor, transformed, cancellationToken))
+        {
+            _lastId = transformed.Current.Id;
+            if (options.Content.HasFlag(BackupContent.Attachments))
+                foreach (AttachmentValue attachment in snapshot.Attachments(_lastId).ToArray())
+                    await WriteContentAsync(
+                        dump, Convert.FromBase64String(attachment.Hash), attachment.SizeBytes, cancellationToken)
+                        .ConfigureAwait(false);
+            dump.Document(transformed.Current, transformed.Etag, transformed.Ticks);
+            if (!dump.IsPieceFull)
+                continue;
+            await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+            snapshot.ReleasePages();
+            Report(dump, target, progress);
+        }
+
+        await dump.HandOnAsync(cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Moves to the next document that the script does not drop; returns false after the last one.</summary>
+    private bool Next(DocumentCursor cursor, TransformedDocuments transformed, CancellationToken cancellationToken)
+    {
+        while (cursor.MoveNext())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (IsWanted(cursor.Current) && transformed.Take(cursor.Current, cancellationToken))
+                return true;
         }
 
         return false;
@@ -209,7 +260,9 @@ internal sealed class BackupRun(
     }
 
     private bool IsWanted(Document document) =>
-        _collections?.Contains(document.CollectionName) != false && !options.LeftOut.Has(document.Metadata, _now);
+        _collections?.Contains(document.CollectionName) != false
+        && !options.LeftOut.Has(document.Metadata, _now)
+        && _transformed?.IsDropped(document.Etag) != true;
 
     private async Task WriteBesideAsync(DumpWriter dump, CancellationToken cancellationToken)
     {
@@ -252,7 +305,9 @@ internal sealed class BackupRun(
         while (log.MoveNext())
         {
             ReadOnlySpan<byte> key = log.Value;
-            if (KindKey.KindOf(key) != kind || !IsWanted(key, out ReadOnlySpan<byte> id))
+            if (KindKey.KindOf(key) != kind
+                || !IsWanted(key, out ReadOnlySpan<byte> id)
+                || (kind == Kind.Setting && _leftOut.Has(snapshot.Kinds.RecordOf(key).Name)))
                 continue;
             if (kind == Kind.Revision)
                 dump.Revision(key, snapshot, withAttachments: options.Content.HasFlag(BackupContent.Attachments));
@@ -282,7 +337,7 @@ internal sealed class BackupRun(
         dump.BeginSection(DumpJson.Indexes);
         if (options.Content.HasFlag(BackupContent.Indexes) && header.Since is not { HoldsIndexes: false })
             foreach (DumpedIndex index in indexes)
-                dump.Index(index);
+                dump.Index(_leftOut.HasHistories ? index with { History = [] } : index);
         dump.EndSection();
         dump.BeginSection(DumpJson.Identities);
         if (options.Content.HasFlag(BackupContent.Identities) && header.Since is not { HoldsIdentities: false })
@@ -299,5 +354,8 @@ internal sealed class BackupRun(
     private void Report(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress) => progress?.Report(
         new BackupProgress(
             BackupStep.Writing, dump.Counts.Documents, _collections is null && header.Since is null ? snapshot.DocumentCount : 0,
-            dump.Bytes, target.StoredBytes, 0, _lastId));
+            dump.Bytes, target.StoredBytes, 0, _lastId)
+        {
+            Sections = dump.Counts.AsSections(),
+        });
 }

@@ -92,6 +92,10 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         Bytes(body);
     }
 
+    public void Document(long etag, long ticks, DumpDocument document) => Document(
+        etag, ticks, document.IdUtf8, document.Collection.Utf8, document.Metadata.IsEmpty ? "{}"u8 : document.Metadata,
+        document.Body);
+
     public void Tombstone(long etag, long ticks, bool isSuperseded, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection)
     {
         _tombstones++;

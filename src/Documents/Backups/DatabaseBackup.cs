@@ -25,7 +25,7 @@ internal static class DatabaseBackup
         if (options.Since is not null && !options.HoldsAll)
             throw new ArgumentException(
                 "An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out "
-                    + "of it.",
+                    + "of it or transformed.",
                 nameof(options));
 
         var target = new BackupTarget(
@@ -241,15 +241,15 @@ internal static class DatabaseBackup
             {
                 Since = options.Since is null ? null : DumpIncrement.Since(database, snapshot, point, options.Since),
             };
-            return await new BackupRun(snapshot, header, point, indexes, options)
+            return await new BackupRun(snapshot, header, point, indexes, options, database.Options)
                 .RunAsync(target, progress, cancellationToken)
                 .ConfigureAwait(false);
         }
 
         if (!options.HoldsAll)
             throw new ArgumentException(
-                "A snapshot and a log hold the whole database: nothing can be left out of them. Take a logical backup for a part "
-                    + "of it.",
+                "A snapshot and a log hold the whole database: nothing can be left out of them or transformed. Take a logical "
+                    + "backup for a part of it.",
                 nameof(options));
         try
         {

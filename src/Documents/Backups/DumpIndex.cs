@@ -17,8 +17,6 @@ namespace Treepie.Backups;
 /// </summary>
 internal static class DumpIndex
 {
-    private const string AutoMap = "AutoMap";
-    private const string AutoMapReduce = "AutoMapReduce";
     private const string Disabled = "Disabled";
 
     public static void Write(Utf8JsonWriter json, DumpedIndex index)
@@ -51,15 +49,9 @@ internal static class DumpIndex
     private static void WriteGroups(Utf8JsonWriter json, GroupDefinition definition, IndexSettings settings)
     {
         json.WriteStartObject();
-        json.WriteString("Type"u8, AutoMapReduce);
-        json.WriteStartObject("IndexDefinition"u8);
-        json.WriteString("Name"u8, definition.Name);
-        json.WriteString("Type"u8, AutoMapReduce);
-        json.WriteStartArray("Collections"u8);
-        json.WriteStringValue(definition.Collection);
-        json.WriteEndArray();
-        RavenDefinition.WriteSettings(json, settings);
-        json.WriteEndObject();
+        json.WriteString("Type"u8, AutoDefinitionJson.AutoMapReduce);
+        json.WritePropertyName("IndexDefinition"u8);
+        AutoDefinitionJson.Write(json, definition, settings, isRecord: false);
         json.WritePropertyName("TreepieGroups"u8);
         json.WriteRawValue(DefinitionJson.Write(definition));
         json.WriteEndObject();
@@ -68,29 +60,9 @@ internal static class DumpIndex
     private static void WriteAuto(Utf8JsonWriter json, AutoIndexDefinition definition, IndexSettings settings)
     {
         json.WriteStartObject();
-        json.WriteString("Type"u8, AutoMap);
-        json.WriteStartObject("IndexDefinition"u8);
-        json.WriteString("Name"u8, definition.Name);
-        json.WriteString("Type"u8, AutoMap);
-        json.WriteStartArray("Collections"u8);
-        json.WriteStringValue(definition.Collection);
-        json.WriteEndArray();
-        json.WriteStartArray("MapFields"u8);
-        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.Where(field => field.HasTerms)
-            .GroupBy(field => field.Path, StringComparer.Ordinal))
-        {
-            json.WriteStartObject();
-            json.WriteString("Name"u8, field.Key);
-            json.WriteString("Indexing"u8, string.Join(", ", field.Select(IndexingOf)));
-            json.WriteString("Storage"u8, "No"u8);
-            json.WriteEndObject();
-        }
-
-        json.WriteEndArray();
-        json.WriteStartArray("GroupByFields"u8);
-        json.WriteEndArray();
-        RavenDefinition.WriteSettings(json, settings);
-        json.WriteEndObject();
+        json.WriteString("Type"u8, AutoDefinitionJson.AutoMap);
+        json.WritePropertyName("IndexDefinition"u8);
+        AutoDefinitionJson.Write(json, definition, settings, isRecord: false);
         json.WriteStartArray("TreepieFields"u8);
         foreach (AutoIndexField field in definition.Fields)
         {
@@ -176,76 +148,29 @@ internal static class DumpIndex
             || !json.TryGetProperty("Type"u8, out JsonElement type)
             || type.ValueKind != JsonValueKind.String)
             return null;
-        if (!type.ValueEquals(AutoMap))
-            return definition.TryGetProperty("Maps"u8, out _)
-                ? ByHand(() => Compiled(definition, computing))
-                : null;
+        if (definition.TryGetProperty("Maps"u8, out _))
+            return ByHand(() => Compiled(definition, computing));
+        if (!json.TryGetProperty("TreepieFields"u8, out JsonElement exact))
+            return AutoDefinitionJson.Read(definition, type.GetString() ?? "");
 
         var fields = new List<AutoIndexField>();
-        if (json.TryGetProperty("TreepieFields"u8, out JsonElement exact))
+        foreach (JsonElement field in exact.EnumerateArray())
         {
-            foreach (JsonElement field in exact.EnumerateArray())
-            {
-                string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement path) ? path.GetString() : null;
-                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind)
-                    || kind == AutoIndexFieldKind.Point != longitude is not null)
-                    return null;
-                fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind, longitude));
-            }
-        }
-        else if (definition.TryGetProperty("MapFields"u8, out JsonElement named))
-        {
-            if (!TryFields(named, fields))
+            string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement path) ? path.GetString() : null;
+            if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind)
+                || kind == AutoIndexFieldKind.Point != longitude is not null)
                 return null;
+            fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind, longitude));
         }
 
-        bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields
-            && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
-        return isKnown && fields.Count > 0 && CollectionOf(definition) is { } collection
-            ? new AutoIndexDefinition(collection, fields)
+        return AutoDefinitionJson.CollectionOf(definition) is { } collection
+            ? AutoDefinitionJson.Of(collection, fields)
             : null;
     }
 
     private static bool TryDefinition(JsonElement json, out JsonElement definition) =>
         (json.TryGetProperty("IndexDefinition"u8, out definition) || json.TryGetProperty("Definition"u8, out definition))
             && definition.ValueKind == JsonValueKind.Object;
-
-    /// <summary>Returns the collection of an auto-index; null if there are several.</summary>
-    private static string? CollectionOf(JsonElement definition)
-    {
-        if (!definition.TryGetProperty("Collections"u8, out JsonElement collections))
-            return DumpJson.Text(definition, "Collection");
-        if (collections.ValueKind != JsonValueKind.Array || collections.GetArrayLength() != 1)
-            return null;
-        return collections[0].GetString();
-    }
-
-    /// <summary>
-    /// Reads fields from an array, or from an object with one member per field; returns false if a field is of a kind that
-    /// cannot be built from this information.
-    /// </summary>
-    private static bool TryFields(JsonElement named, List<AutoIndexField> fields)
-    {
-        IEnumerable<(string Name, JsonElement Field)> all = named.ValueKind switch
-        {
-            JsonValueKind.Array => named.EnumerateArray().Select(static field => (DumpJson.Text(field, "Name"), field)),
-            JsonValueKind.Object => named.EnumerateObject().Select(static field => (field.Name, field.Value)),
-            _ => [],
-        };
-        foreach ((string name, JsonElement field) in all)
-        {
-            if (Computes(field, "Spatial") || Computes(field, "Vector"))
-                return false;
-            fields.AddRange(KindsOf(field).Select(kind => new AutoIndexField(name, kind)));
-        }
-
-        return true;
-    }
-
-    private static bool Computes(JsonElement field, string member) =>
-        field.ValueKind == JsonValueKind.Object
-            && field.TryGetProperty(member, out JsonElement value)
-            && value.ValueKind == JsonValueKind.Object;
 
     private static StaticIndexMapping? ByHand(Func<IndexDefinition> read)
     {
@@ -257,20 +182,5 @@ internal static class DumpIndex
         {
             return null; // it computes values, is from a later version, or was edited
         }
-    }
-
-    private static string IndexingOf(AutoIndexField field) =>
-        field.Kind == AutoIndexFieldKind.Value ? "Default" : field.Kind.ToString();
-
-    private static IEnumerable<AutoIndexFieldKind> KindsOf(JsonElement field)
-    {
-        string indexing = field.ValueKind == JsonValueKind.Object && field.TryGetProperty("Indexing"u8, out JsonElement text)
-            ? text.GetString() ?? ""
-            : "";
-        yield return AutoIndexFieldKind.Value;
-        if (indexing.Contains("Search", StringComparison.Ordinal))
-            yield return AutoIndexFieldKind.Search;
-        if (indexing.Contains("Exact", StringComparison.Ordinal))
-            yield return AutoIndexFieldKind.Exact;
     }
 }

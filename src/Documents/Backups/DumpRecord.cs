@@ -31,14 +31,35 @@ internal static class DumpRecord
     private static readonly string[] _passedOver =
         ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode", Histories];
 
-    public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot)
+    /// <summary>
+    /// Returns the name under which a member of the record is stored; the name of a setting of programs is its own member.
+    /// </summary>
+    public static string SettingOf(string member)
+    {
+        foreach ((LifecycleTask task, string name, _) in _tasks)
+            if (name == member)
+                return LifecycleSettings.NameOf(task);
+        return member switch
+        {
+            "Revisions" => RevisionsConfiguration.SettingName,
+            "TimeSeries" => TimeSeriesConfiguration.SettingName,
+            "DocumentsCompression" => DocumentCompressionConfiguration.SettingName,
+            "Analyzers" => CustomAnalyzers.SettingName,
+            "Sorters" => DatabaseSorters.SettingName,
+            _ => DatabaseSettings.Prefix + member,
+        };
+    }
+
+    public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot, LeftOutSettings leftOut)
     {
         json.WriteStartObject();
         json.WriteString("DatabaseName"u8, name);
         foreach ((LifecycleTask task, string member, string frequency) in _tasks)
         {
-            if (SettingReader.Read(
-                snapshot, LifecycleSettings.NameOf(task), stored => LifecycleSettings.FromJson(stored, task)) is not { } settings)
+            if (leftOut.Has(LifecycleSettings.NameOf(task))
+                || SettingReader.Read(
+                    snapshot, LifecycleSettings.NameOf(task), stored => LifecycleSettings.FromJson(stored, task))
+                    is not { } settings)
                 continue;
             json.WriteStartObject(member);
             json.WriteBoolean("Disabled"u8, settings.IsDisabled);
@@ -59,7 +80,7 @@ internal static class DumpRecord
 
         void Write(string member, string setting, Func<ReadOnlyMemory<byte>, byte[]> read)
         {
-            if (SettingReader.Read(snapshot, setting, read) is not { } current)
+            if (leftOut.Has(setting) || SettingReader.Read(snapshot, setting, read) is not { } current)
                 return;
             json.WritePropertyName(member);
             json.WriteRawValue(current);

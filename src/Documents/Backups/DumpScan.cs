@@ -159,6 +159,7 @@ internal sealed class DumpScan
         try
         {
             await ReadMembersAsync(section, hash, cancellationToken).ConfigureAwait(false);
+            Report(hash.Counts.Documents);
         }
         catch (Exception error)
             when (error is KeyNotFoundException or FormatException or JsonException
@@ -334,8 +335,7 @@ internal sealed class DumpScan
         else
             _sections.Take(SectionCounts.Documents);
         _lastEtag = etag;
-        ReadOnlySpan<byte> metadata = _document.Metadata.IsEmpty ? "{}"u8 : _document.Metadata;
-        hash.Document(etag, ticks, _document.IdUtf8, _document.Collection.Utf8, metadata, _document.Body);
+        hash.Document(etag, ticks, _document);
         if (_header is null && isTaken)
             await TakeListedAsync(ticks, hash, cancellationToken).ConfigureAwait(false);
     }
@@ -590,5 +590,8 @@ internal sealed class DumpScan
     private void Report(long documents) => _progress?.Report(
         new BackupProgress(
             BackupStep.Reading, documents, 0, _reader.Position, _source.StoredBytes, _storedBytesTotal,
-            _document.Id.Length == 0 ? null : _document.Id));
+            _document.Id.Length == 0 ? null : _document.Id)
+        {
+            Sections = _sections.All,
+        });
 }

@@ -58,10 +58,12 @@ internal sealed class DumpWriter : IDisposable
     }
 
     /// <summary>Writes the settings of the database, for tools of other programs.</summary>
-    public void Record(string name, DatabaseSnapshot snapshot)
+    public void Record(string name, DatabaseSnapshot snapshot, LeftOutSettings leftOut)
     {
         _buffer.Write(",\n\"DatabaseRecord\":"u8);
-        Item((name, snapshot), static (json, state) => DumpRecord.Write(json, state.name, state.snapshot), isFirst: true);
+        Item(
+            (name, snapshot, leftOut),
+            static (json, state) => DumpRecord.Write(json, state.name, state.snapshot, state.leftOut), isFirst: true);
     }
 
     public void BeginSection(string name)
@@ -80,6 +82,14 @@ internal sealed class DumpWriter : IDisposable
         document.WriteTo(_buffer);
         _hash.Document(
             document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+    }
+
+    /// <summary>Writes a document as a script left it.</summary>
+    public void Document(DumpDocument document, long etag, long ticks)
+    {
+        Separate();
+        _buffer.Write(document.Json.Span);
+        _hash.Document(etag, ticks, document);
     }
 
     public void Tombstone(long etag, TombstoneRecord record, CollectionName collection, ChangeVectors changeVectors)

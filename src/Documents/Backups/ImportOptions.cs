@@ -20,13 +20,20 @@ public sealed record ImportOptions
     /// <summary>The documents that are left out. Default: none.</summary>
     public LeftOutDocuments LeftOut { get; init; }
 
-    /// <summary>Whether imported documents get no revision, whatever the configuration says. Default: false.</summary>
-    public bool SkipRevisionCreation { get; init; }
+    /// <summary>
+    /// A script that changes or drops documents before they are stored; revisions stay as they are. Null: documents are stored as
+    /// the backup has them.
+    /// </summary>
+    public DocumentTransform? Transform { get; init; }
 
     /// <summary>
-    /// The names of settings of programs (<see cref="Database.Settings"/>) that stay as they are, whatever the backup has.
+    /// The members of the database record that are not imported, by their names in it, such as <c>Expiration</c>, or those of
+    /// settings of programs (<see cref="Database.Settings"/>). Default: none.
     /// </summary>
-    public IReadOnlyList<string> KeptSettings { get; init; } = [];
+    public IReadOnlyList<string> LeftOutSettings { get; init; } = [];
+
+    /// <summary>Whether imported documents get no revision, whatever the configuration says. Default: false.</summary>
+    public bool SkipRevisionCreation { get; init; }
 
     /// <summary>
     /// Skips documents that are invalid or exceed a limit, and lists them in the report, instead of failing. Default: false.

@@ -24,12 +24,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     private static readonly byte[] _timeSeries = Encoding.UTF8.GetBytes(TimeSeriesConfiguration.SettingName);
 
-    /// <summary>The keys of the settings of programs that stay as they are.</summary>
-    private readonly byte[][] _kept =
-    [
-        .. options.KeptSettings.Select(
-            static name => KindKey.OfName(Kind.Setting, default, Encoding.UTF8.GetBytes(DatabaseSettings.Prefix + name))),
-    ];
+    private readonly LeftOutSettings _leftOut = new(options.LeftOutSettings);
 
     private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
@@ -58,8 +53,18 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
                     + $"it.");
         bool isRevised = options.SkipRevisionCreation
             || (document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments));
-        await insert.StoreAsync(document.Id, document.Json, isRevised, cancellationToken).ConfigureAwait(false);
+        if (Transformed(document, cancellationToken) is not { } json)
+            return false;
+        await insert.StoreAsync(document.Id, json, isRevised, cancellationToken).ConfigureAwait(false);
         return true;
+    }
+
+    private ReadOnlyMemory<byte>? Transformed(DumpDocument document, CancellationToken cancellationToken)
+    {
+        if (options.Transform is not { } transform)
+            return document.Json;
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return transform.Apply(document.Id, document.Json, snapshot, cancellationToken);
     }
 
     public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
@@ -80,7 +85,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             database.Indexes.FindOrCreate(groups, out _);
         else
             database.Indexes.Ensure(index.Mapping);
-        if (isNew)
+        if (isNew && !_leftOut.HasHistories)
             database.Indexes.RestoreHistory(name, index.History);
         // An existing index keeps its settings, also if it has another name or covers more fields.
         if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
@@ -124,7 +129,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content))
             return false;
-        if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _kept.Any(kept => item.Key.Span.SequenceEqual(kept))))
+        if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _leftOut.Has(item.Name.Span)))
             return false;
 
         Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null

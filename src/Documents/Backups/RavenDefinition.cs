@@ -23,7 +23,7 @@ internal static class RavenDefinition
         json.WriteString("Type"u8, TypeOf(definition));
         if (mapping.AnyMap is not null || !definition.Computes)
             json.WriteString("SourceType"u8, mapping.Source.ToString());
-        WriteSettings(json, settings);
+        settings.WriteTo(json);
         json.WriteStartArray("Maps"u8);
         foreach (string map in MapsOf(definition))
             json.WriteStringValue(map);
@@ -45,14 +45,6 @@ internal static class RavenDefinition
         WriteText(json, "PatternReferencesCollectionName", definition.PatternReferencesCollectionName);
         json.WriteString("ArchivedDataProcessingBehavior"u8, definition.ArchivedDocuments.ToString());
         json.WriteEndObject();
-    }
-
-    /// <summary>Writes what is set of any index, into an open object.</summary>
-    public static void WriteSettings(Utf8JsonWriter json, IndexSettings settings)
-    {
-        json.WriteString("LockMode"u8, settings.LockMode.ToString());
-        json.WriteString("Priority"u8, settings.Priority.ToString());
-        json.WriteString("State"u8, settings.IsDisabled ? "Disabled"u8 : "Normal"u8);
     }
 
     private static IReadOnlyList<string> MapsOf(IndexDefinition definition) =>

@@ -1,3 +1,5 @@
+using System.Text.Json;
+
 namespace Treepie.Indexes;
 
 /// <summary>
@@ -15,6 +17,14 @@ public sealed record IndexSettings
     /// <summary>Whether indexing is disabled, persistently. A disabled index still answers queries, from what it has
     /// processed.</summary>
     public bool IsDisabled { get; init; }
+
+    /// <summary>Writes the settings as members of an open object, under RavenDB's names.</summary>
+    internal void WriteTo(Utf8JsonWriter json)
+    {
+        json.WriteString("LockMode"u8, LockMode.ToString());
+        json.WriteString("Priority"u8, Priority.ToString());
+        json.WriteString("State"u8, IsDisabled ? "Disabled"u8 : "Normal"u8);
+    }
 }
 
 /// <summary>What happens to a changed definition that is submitted for an existing static index.</summary>

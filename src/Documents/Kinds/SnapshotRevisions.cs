@@ -85,11 +85,18 @@ public static class SnapshotRevisions
             && new RevisionRecord(record.Value).Origin is { IsCreation: true } origin
             && origin.ForgottenTicks < time.Ticks;
 
-    /// <summary>Returns the deletion revisions of deleted documents that have revisions and so can be restored.</summary>
-    public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)
+    /// <summary>
+    /// Returns the deletion revisions of deleted documents that have revisions and so can be restored, in the order of their ids.
+    /// </summary>
+    /// <param name="snapshot">The snapshot.</param>
+    /// <param name="after">The id of the document after which to begin; null: at the first.</param>
+    public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot, string? after = null)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        foreach (byte[] folded in snapshot.Kinds.DocumentsWithRevisions())
+        byte[]? behind = after is null ? null : CollectionName.Fold(Encoding.UTF8.GetBytes(after));
+        if (behind?.Length > DocumentId.MaxFoldedBytes)
+            yield break;
+        foreach (byte[] folded in snapshot.Kinds.DocumentsWithRevisions(behind))
             if (!snapshot.TryGet(folded, out Document _)
                 && Read(snapshot, snapshot.Kinds.Revisions(folded)[^1], metadataOnly: true) is { IsDeletion: true } deletion)
                 yield return deletion;

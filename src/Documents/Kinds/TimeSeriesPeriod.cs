@@ -50,6 +50,12 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
     public static TimeSeriesPeriod Of(TimeSpan time) => new(0, time.Ticks);
 
     /// <summary>
+    /// Returns the time that lies this period before another, at the earliest the first of all. Months are those of the calendar:
+    /// a month before 31 March is the last day of February.
+    /// </summary>
+    public DateTime Before(DateTime time) => new(Before(time.Ticks), time.Kind);
+
+    /// <summary>
     /// Returns the start of the group that contains a time; fixed durations are counted from the year 1, a Monday.
     /// </summary>
     internal long Floor(long ticks)

@@ -1,4 +1,5 @@
 using Treepie.Indexes.Fields;
+using Treepie.Kinds;
 using Treepie.Queries.Projecting;
 
 namespace Treepie.Linq;
@@ -60,7 +61,7 @@ internal sealed record IncludePart(BesideIncludeKind? Kind, DocumentLambda? Owne
             From = From,
             To = To,
             LastCount = LastCount,
-            LastTime = LastTime,
+            LastTime = LastTime is { } time ? TimeSeriesPeriod.Of(time) : null,
         };
 
     private FieldPath? Path(PathTranslator paths) =>

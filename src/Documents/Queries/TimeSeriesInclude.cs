@@ -1,3 +1,5 @@
+using Treepie.Kinds;
+
 namespace Treepie.Queries;
 
 /// <summary>A range of a time series that results include.</summary>
@@ -8,7 +10,8 @@ namespace Treepie.Queries;
 /// <param name="LastCount">The number of last entries to include. Null: all.</param>
 /// <param name="LastTime">The period before the last entry to include. Null: all.</param>
 public sealed record TimeSeriesInclude(
-    string DocumentId, string Name, DateTime? From = null, DateTime? To = null, int? LastCount = null, TimeSpan? LastTime = null)
+    string DocumentId, string Name, DateTime? From = null, DateTime? To = null, int? LastCount = null,
+    TimeSeriesPeriod? LastTime = null)
 {
     /// <summary>Represents all time series of the document.</summary>
     public const string AllNames = "@all_timeseries";

@@ -126,7 +126,7 @@ internal sealed class IncludedBeside
     {
         (DateTime from, DateTime to) = (include.From ?? DateTime.MinValue, include.To ?? DateTime.MaxValue);
         if (known is not null && include.LastTime is { } time)
-            from = known.Last - DateTime.MinValue > time ? known.Last - time : DateTime.MinValue;
+            from = time.Before(known.Last);
         IEnumerable<TimeSeriesPoint> points = snapshot.TimeSeries(include.DocumentId, include.Name, from, to);
         long passed = known is not null && include.LastCount is { } last ? Math.Max(0, known.Count - last) : 0;
         TimeSeriesPoint[] kept =

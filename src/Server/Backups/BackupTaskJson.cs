@@ -41,6 +41,64 @@ internal static class BackupTaskJson
         json.WriteEndObject();
     }
 
+    /// <summary>
+    /// Writes a task as the configuration that makes it, without its keys and secrets: as a member of a database record.
+    /// </summary>
+    public static void WriteConfiguration(Utf8JsonWriter json, BackupTask task)
+    {
+        json.WriteStartObject();
+        json.WriteNumber("TaskId", task.Id);
+        json.WriteString("Name", task.Name);
+        json.WriteBoolean("Disabled", task.IsDisabled);
+        json.WriteString("BackupType", task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteString("FullBackupFrequency", task.FullSchedule);
+        json.WriteString("IncrementalBackupFrequency", task.IncrementalSchedule);
+        json.WriteString("LogInterval", task.LogInterval?.ToString("c", CultureInfo.InvariantCulture));
+        json.WriteNumber("LogBudgetBytes", task.LogBudgetBytes);
+        json.WriteString("TimeZone", task.TimeZone);
+        json.WriteString("BackupUploadMode", task.UploadsAfterDisk ? "Default" : "DirectUpload");
+        if (task.PercentWhileWriting is { } percent)
+            json.WriteNumber("PercentWhileWriting", percent);
+        json.WriteBoolean("Prove", task.Proves);
+        json.WriteString("AlertAfter", task.AlertAfter?.ToString("c", CultureInfo.InvariantCulture));
+        json.WriteStartObject("RetentionPolicy");
+        json.WriteBoolean("Disabled", task.KeepFor is null);
+        json.WriteString("MinimumBackupAgeToKeep", task.KeepFor?.ToString("c", CultureInfo.InvariantCulture));
+        json.WriteNumber("MinimumBackupsToKeep", task.KeepAtLeast);
+        json.WriteEndObject();
+        json.WriteStartObject("BackupEncryptionSettings");
+        json.WriteString(
+            "EncryptionMode",
+            task.AllowPlain ? "None" : task.Key is null && task.KeySource is null ? "UseDatabaseKey" : "UseProvidedKey");
+        json.WriteString("KeySource", task.KeySource);
+        json.WriteEndObject();
+        WritePlaces(json, task.Destinations);
+        json.WriteEndObject();
+    }
+
+    /// <summary>
+    /// Writes where a task stores backups: the first folder as clients know it, other places by their addresses.
+    /// </summary>
+    private static void WritePlaces(Utf8JsonWriter json, IReadOnlyList<Destinations.DestinationSettings> places)
+    {
+        Destinations.DestinationSettings? local = places.FirstOrDefault(static place => IsFolder(place.Address));
+        json.WriteStartObject("LocalSettings");
+        json.WriteBoolean("Disabled", local is null);
+        json.WriteString("FolderPath", local?.Address);
+        json.WriteEndObject();
+        json.WriteStartArray("Destinations");
+        foreach (Destinations.DestinationSettings place in places)
+        {
+            if (ReferenceEquals(place, local))
+                continue;
+            json.WriteStartObject();
+            json.WriteString("Address", place.Address);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+    }
+
     /// <summary>Writes a task for the list of ongoing tasks.</summary>
     public static void WriteTask(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag, string nodeUrl, DateTime now)
     {

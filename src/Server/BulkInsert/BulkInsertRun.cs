@@ -22,6 +22,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     private long _rawLeft;
     private (string Id, string Name, string? ContentType) _attached;
     private long _stored;
+    private (long Attachments, long Counters, long TimeSeries) _beside, _besideReported;
     private long _itemsSeen;
     private long _bytesSeen;
 
@@ -185,6 +186,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             await whole.CompleteAsync(cancellationToken).ConfigureAwait(false);
             await insert.AttachmentAsync(_attached.Id, _attached.Name, _attached.ContentType, whole, cancellationToken)
                 .ConfigureAwait(false);
+            _beside.Attachments++;
         }
     }
 
@@ -192,6 +194,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     {
         using var json = System.Text.Json.JsonDocument.Parse(Parser.Document);
         (string document, List<Kinds.CounterOperation> operations) = CounterReader.Read(json.RootElement, id);
+        _beside.Counters += operations.Count;
         return insert.CountersAsync(document, operations, cancellationToken);
     }
 
@@ -199,16 +202,24 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     {
         using var json = System.Text.Json.JsonDocument.Parse(Parser.Document);
         (string name, List<Kinds.TimeSeriesPoint> points, _) = TimeSeriesReader.Read(id, json.RootElement);
+        _beside.TimeSeries += points.Count;
         return insert.TimeSeriesAsync(id, name, points, cancellationToken);
     }
 
     private void Report(BulkInsertProgress progress)
     {
-        if (progress.Documents == _stored)
+        if (progress.Documents == _stored && _beside == _besideReported)
             return;
 
         request.Services.Telemetry.BulkInserted(progress.Documents - _stored);
         _stored = progress.Documents;
-        operation.Report(new OperationProgress(_stored, _stored, progress.Batches, progress.LastId));
+        _besideReported = _beside;
+        operation.Report(new OperationProgress(_stored, _stored, progress.Batches, progress.LastId)
+        {
+            Kind = OperationKind.BulkInsert,
+            Attachments = _beside.Attachments,
+            Counters = _beside.Counters,
+            TimeSeries = _beside.TimeSeries,
+        });
     }
 }

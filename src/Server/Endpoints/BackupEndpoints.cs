@@ -39,7 +39,8 @@ internal static class BackupEndpoints
         await WriteTaskIdAsync(request, id, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    private static BackupTask Read(HttpServerRequest request, JsonElement json, string defaultName)
+    /// <summary>Reads a task; what it holds of keys and secrets comes over TLS or loopback only.</summary>
+    public static BackupTask Read(HttpServerRequest request, JsonElement json, string defaultName)
     {
         BackupTask task = BackupTaskReader.Read(json, defaultName);
         if (task.Key is not null || task.Destinations.Any(static place => place.SecretKey is not null))
@@ -91,14 +92,13 @@ internal static class BackupEndpoints
     private static Task Status(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
-        BackupTaskInfo info = Require(
-            request.Server.Backups.Scheduler.Find(name, request.Number("taskId", 0)), request.Number("taskId", 0), name);
+        BackupTaskInfo? info = request.Server.Backups.Scheduler.Find(name, request.Number("taskId", 0));
         return request.JsonAsync(info, static (json, info) =>
         {
             json.WriteStartObject();
             json.WriteBoolean("IsSharded", false);
             json.WritePropertyName("Status");
-            if (info.State is { LastFullAttempt: null, LastIncrementalAttempt: null })
+            if (info is null or { State: { LastFullAttempt: null, LastIncrementalAttempt: null } })
                 json.WriteNullValue();
             else
                 BackupTaskJson.WriteStatus(json, info, TopologyEndpoints.NodeTag);
@@ -108,8 +108,7 @@ internal static class BackupEndpoints
 
     private static Task One(HttpServerRequest request, Database database)
     {
-        RequireBackup(request);
-        BackupTaskInfo? info = Find(request, database);
+        BackupTaskInfo? info = IsOfBackup(request) ? Find(request, database) : null; // there are no others
         return info is null
             ? request.EmptyAsync(StatusCodes.Status404NotFound)
             : request.JsonAsync(
@@ -161,10 +160,14 @@ internal static class BackupEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
+    private static bool IsOfBackup(HttpServerRequest request) =>
+        request.Parameter("type") is not { Length: > 0 } type || type.Equals("Backup", StringComparison.OrdinalIgnoreCase);
+
     private static void RequireBackup(HttpServerRequest request)
     {
-        if (request.Parameter("type") is { Length: > 0 } type && !type.Equals("Backup", StringComparison.OrdinalIgnoreCase))
-            throw WireException.NotBuilt($"Ongoing tasks of type '{type}'");
+        if (!IsOfBackup(request))
+            throw WireException.NotBuilt(
+                $"Ongoing tasks of type '{request.Parameter("type")}'", "There are backup tasks, type 'Backup'.");
     }
 
     /// <summary>Returns the task that a request is about, by name or id; null if there is none.</summary>

@@ -31,7 +31,7 @@ internal static class BackupPartEndpoints
     private static async Task Take(HttpServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
-        using SmugglerOptions options = SmugglerOptions.Read(body);
+        using SmugglerOptions options = SmugglerOptions.Read(body, database.Options);
         if (options.Key is not null)
             SecretTransport.Require(request.Http);
         BackupOptions wanted = ReadWanted(body, options);

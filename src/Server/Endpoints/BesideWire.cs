@@ -167,7 +167,7 @@ internal static class BesideWire
         if (known is null)
             return range;
         if (include.LastTime is { } time)
-            return range with { From = known.Last - DateTime.MinValue > time ? known.Last - time : DateTime.MinValue };
+            return range with { From = time.Before(known.Last) };
         if (include.LastCount is not { } count || count >= known.Count)
             return range;
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 
@@ -10,8 +11,8 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class ConfigurationEndpoints
 {
-    private const string Client = "client-configuration", Studio = "studio", Settings = "settings",
-        RevisionsForConflicts = "revisions-for-conflicts", Solver = "conflict-solver";
+    private const string Client = DatabaseState.ClientConfiguration, Studio = "studio", Settings = DatabaseState.KeyedSettings,
+        RevisionsForConflicts = "revisions-for-conflicts", Solver = DatabaseState.ConflictSolver;
 
     private static readonly (string Member, string Name)[] _members =
     [
@@ -170,7 +171,7 @@ internal static class ConfigurationEndpoints
     private static async Task PutSolver(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
-        using Databases.DatabaseLease lease = request.Server.Databases.Enter(name);
+        using DatabaseLease lease = request.Server.Databases.Enter(name);
         await SetAsync(request, lease.Database, Solver).ConfigureAwait(false);
         await request.JsonAsync((name, lease.Database), static (json, state) =>
         {

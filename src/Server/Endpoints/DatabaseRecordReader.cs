@@ -16,7 +16,8 @@ internal static class DatabaseRecordReader
         StringComparer.Ordinal,
         "DatabaseName", "Disabled", "LockMode", "Encrypted", "Etag", "Topology", "Settings", "Client", "Studio",
         "RevisionsForConflicts", "ConflictSolverConfig", "Analyzers", "Sorters", "Revisions", "TimeSeries", "Expiration",
-        "Refresh", "DataArchival", "DocumentsCompression", "IndexesHistory", "RollingIndexes", "UnusedDatabaseIds");
+        "Refresh", "DataArchival", "DocumentsCompression", "IndexesHistory", "RollingIndexes", "UnusedDatabaseIds",
+        RecordedParts.Indexes, RecordedParts.AutoIndexes, RecordedParts.Backups);
 
     /// <summary>Reads a record that replaces another; of that one only settings stay that no record has.</summary>
     public static DatabaseRecord Read(JsonElement json, string name, DatabaseRecord current)

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.Json;
-using Treepie.Indexes;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
@@ -12,6 +11,19 @@ internal static class DatabasesEndpoints
 {
     /// <summary>Much more than a list of names or a database record with its settings needs.</summary>
     private const int MaxBodyBytes = 1024 * 1024;
+
+    /// <summary>Members of a record that clients go through, and of which nothing is here.</summary>
+    private static readonly string[] _emptyObjects =
+    [
+        "RollingIndexes", "RavenConnectionStrings", "SqlConnectionStrings", "OlapConnectionStrings",
+        "ElasticSearchConnectionStrings", "QueueConnectionStrings", "AiConnectionStrings",
+    ];
+
+    private static readonly string[] _emptyArrays =
+    [
+        "ExternalReplications", "SinkPullReplications", "HubPullReplications", "RavenEtls", "SqlEtls", "OlapEtls",
+        "ElasticSearchEtls", "QueueEtls", "QueueSinks",
+    ];
 
     // Clients only require a number other than 0: without a cluster there is no log of commands.
     private const int CommandIndex = 1;
@@ -46,6 +58,7 @@ internal static class DatabasesEndpoints
             ? new DatabaseRecord()
             : DatabaseRecordReader.Read(given.RootElement, name, new DatabaseRecord());
         record.Check(request.Server.Options.Database);
+        RecordedParts? parts = given is null ? null : RecordedParts.Read(given.RootElement);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -55,15 +68,31 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (given is not null)
+        if (parts is not null)
+            await FillAsync(request, name, record, parts).ConfigureAwait(false);
+        await WriteChangedAsync(request, name).ConfigureAwait(false);
+    }
+
+    /// <summary>Gives a new database what its record holds; if it cannot have all of it, there is no such database.</summary>
+    private static async Task FillAsync(HttpServerRequest request, string name, DatabaseRecord record, RecordedParts parts)
+    {
+        try
         {
             using (DatabaseLease lease = request.Server.Databases.Enter(name))
+            {
                 await lease.Database.SetRecordAsync(record, lease.Database.GetRecord().Etag, request.Aborted)
                     .ConfigureAwait(false);
+                await parts.AddToAsync(request, lease.Database).ConfigureAwait(false); // indexes may use analyzers of the record
+            }
+
             request.Server.Databases.StateChanged(name);
         }
-
-        await WriteChangedAsync(request, name).ConfigureAwait(false);
+        catch
+        {
+            await request.Server.Databases.DeleteAsync(name, deleteFiles: true).ConfigureAwait(false);
+            request.Server.Operations.Forget(name);
+            throw;
+        }
     }
 
     /// <summary>
@@ -93,6 +122,7 @@ internal static class DatabasesEndpoints
                     $"The record says that database '{name}' is {(database.IsEncrypted ? "not " : "")}encrypted, which a record "
                         + "cannot change. Nothing was changed.");
             DatabaseRecord record = DatabaseRecordReader.Read(given.RootElement, name, database.GetRecord());
+            RecordedParts.Read(given.RootElement).RequireNothingNew(request, database);
             await database.SetRecordAsync(record, etag, request.Aborted).ConfigureAwait(false);
         }
         finally
@@ -248,7 +278,8 @@ internal static class DatabasesEndpoints
     private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) =>
         request.JsonAsync(
             // read before the values, so that no change is missed
-            (name, isEncrypted, database, etag: database?.GetRecord().Etag ?? 0), static (json, state) =>
+            (name, isEncrypted, database, etag: database?.GetRecord().Etag ?? 0, request.Server.Backups.Scheduler),
+            static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteString("DatabaseName", state.name);
@@ -259,23 +290,20 @@ internal static class DatabasesEndpoints
             json.WriteNumber("Etag", state.etag);
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
-            foreach (string empty in (ReadOnlySpan<string>)[
-                "Indexes", "AutoIndexes", "RollingIndexes",
-                "RavenConnectionStrings", "SqlConnectionStrings"])
+            json.WriteString("DatabaseState", "Normal");
+            foreach (string empty in _emptyObjects)
             {
                 json.WriteStartObject(empty);
                 json.WriteEndObject();
             }
 
-            json.WriteStartObject("IndexesHistory");
-            foreach (IndexStatistics index in state.database?.Indexes.List() ?? [])
-                if (index.Definition is not null && state.database?.Indexes.History(index.Name) is { Count: > 0 } versions)
-                {
-                    json.WritePropertyName(index.Name);
-                    IndexWire.WriteHistory(json, versions);
-                }
+            foreach (string empty in _emptyArrays)
+            {
+                json.WriteStartArray(empty);
+                json.WriteEndArray();
+            }
 
-            json.WriteEndObject();
+            RecordedParts.Write(json, state.database, state.Scheduler);
             AnalyzersEndpoints.WriteRecord(json, state.database);
             ConfigurationEndpoints.WriteRecord(json, state.database);
             if (state.database is not null)

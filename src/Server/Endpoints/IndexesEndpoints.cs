@@ -78,16 +78,7 @@ internal static class IndexesEndpoints
             throw WireException.BadRequest(
                 $"The request defines {given.GetArrayLength()} indexes; 1 to {MaxDefinitions} go in one.");
 
-        IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
-        IndexSettingsChange[] settings = [.. given.EnumerateArray().Select(IndexSettingsChange.Read)];
-        definitions = [.. definitions.Select(database.Indexes.Complete)];
-        database.Indexes.PutAll(definitions);
-        for (int i = 0; i < definitions.Length; i++)
-        {
-            if (database.Indexes.Definition(definitions[i].Name)?.IsSameAs(definitions[i]) == true)
-                database.Indexes.Control.Set(definitions[i].Name, settings[i].ApplyTo);
-        }
-
+        IndexDefinition[] definitions = PutAll(database, [.. given.EnumerateArray()]);
         await request.JsonAsync(
             (Definitions: definitions, Etag: database.LastEtag),
             static (json, state) =>
@@ -106,6 +97,22 @@ internal static class IndexesEndpoints
                 json.WriteEndObject();
             },
             StatusCodes.Status201Created).ConfigureAwait(false);
+    }
+
+    /// <summary>Defines indexes, all or none, and returns the complete definitions.</summary>
+    public static IndexDefinition[] PutAll(Database database, JsonElement[] given)
+    {
+        IndexDefinition[] definitions = [.. given.Select(IndexDefinition.FromJson)];
+        IndexSettingsChange[] settings = [.. given.Select(IndexSettingsChange.Read)];
+        definitions = [.. definitions.Select(database.Indexes.Complete)];
+        database.Indexes.PutAll(definitions);
+        for (int i = 0; i < definitions.Length; i++)
+        {
+            if (database.Indexes.Definition(definitions[i].Name)?.IsSameAs(definitions[i]) == true)
+                database.Indexes.Control.Set(definitions[i].Name, settings[i].ApplyTo);
+        }
+
+        return definitions;
     }
 
     private static async Task HasChanged(HttpServerRequest request, Database database)

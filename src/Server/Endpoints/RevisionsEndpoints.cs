@@ -1,4 +1,6 @@
+using System.Buffers.Text;
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
@@ -91,12 +93,38 @@ internal static class RevisionsEndpoints
 
     private static async Task Bin(HttpServerRequest request, Database database)
     {
-        (long start, long size) = (request.Number("start", 0), request.Number("pageSize", 1024));
+        // The npm client sends a page size that it does not have as text.
+        long start = request.Number("start", 0),
+            size = request.Parameter("pageSize") is "null" or "undefined" ? 1024 : request.Number("pageSize", 1024);
+        string? after = request.Parameter("continuationToken") is { Length: > 0 } token ? IdOf(token) : null, last = null;
         using DatabaseSnapshot snapshot = database.BeginRead();
-        await WriteAsync(
-            request, snapshot.RevisionsBin().Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue)),
-            null, metadataOnly: true).ConfigureAwait(false);
+        await WriteAsync(request, Page(), null, metadataOnly: true, () => last).ConfigureAwait(false);
+
+        IEnumerable<Revision> Page()
+        {
+            long left = size;
+            string? given = null;
+            foreach (Revision deletion in snapshot.RevisionsBin(after).Skip((int)Math.Min(start, int.MaxValue)))
+            {
+                if (left-- == 0)
+                {
+                    last = given;
+                    yield break;
+                }
+
+                given = deletion.Id;
+                yield return deletion;
+            }
+        }
     }
+
+    /// <summary>Returns the id in a token: the one of the last document of the page before.</summary>
+    private static string IdOf(string token) =>
+        Base64Url.IsValid(token)
+            ? Encoding.UTF8.GetString(Base64Url.DecodeFromChars(token))
+            : throw WireException.BadRequest(
+                $"'{token}' is no 'continuationToken' of an answer of 'revisions/bin'. Leave it out to begin with the first "
+                    + "page.");
 
     private static Task GetConfiguration(HttpServerRequest request, Database database) =>
         database.Revisions.Configuration is { } configuration
@@ -259,7 +287,13 @@ internal static class RevisionsEndpoints
         texts.AddRange(given.EnumerateArray().Select(text => WireJson.Text(text, name) ?? ""));
     }
 
-    private static async Task WriteAsync(ServerRequest request, IEnumerable<Revision?> revisions, long? total, bool metadataOnly)
+    /// <param name="request">The request.</param>
+    /// <param name="revisions">The revisions.</param>
+    /// <param name="total">The number of all revisions; null if it is not told.</param>
+    /// <param name="metadataOnly">Whether to leave bodies out.</param>
+    /// <param name="last">Returns, after all are written, the id of the last document if more follow; null: no paging.</param>
+    private static async Task WriteAsync(
+        ServerRequest request, IEnumerable<Revision?> revisions, long? total, bool metadataOnly, Func<string?>? last = null)
     {
         ResponseBody output = request.BeginJsonBody();
         output.Write("{\"Results\":["u8);
@@ -281,6 +315,12 @@ internal static class RevisionsEndpoints
         {
             output.Write(",\"TotalResults\":"u8);
             output.WriteNumber(count);
+        }
+
+        if (last?.Invoke() is { } id)
+        {
+            output.Write(",\"ContinuationToken\":"u8);
+            output.WriteString(Base64Url.EncodeToString(Encoding.UTF8.GetBytes(id)));
         }
 
         output.Write("}"u8);

@@ -24,7 +24,7 @@ internal static class SmugglerEndpoints
     private static async Task Export(HttpServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(DumpForm.MaxOptionsBytes).ConfigureAwait(false);
-        using SmugglerOptions options = SmugglerOptions.Read(body);
+        using SmugglerOptions options = SmugglerOptions.Read(body, database.Options);
         if (options.Key is not null)
             SecretTransport.Require(request.Http);
 
@@ -39,9 +39,12 @@ internal static class SmugglerEndpoints
                 response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database)
                     ? "true"
                     : "false";
-                await request.Server.Databases
-                    .BackupAsync(database, new AnswerStream(request.Output), wanted, new OperationReporter(operation), stop)
+                BackupReport report = await request.Server.Databases
+                    .BackupAsync(
+                        database, new AnswerStream(request.Output), wanted,
+                        new OperationReporter(operation, OperationKind.Smuggler), stop)
                     .ConfigureAwait(false);
+                operation.Complete(json => ReportJson.WriteExport(json, report));
             }).ConfigureAwait(false);
     }
 
@@ -52,11 +55,13 @@ internal static class SmugglerEndpoints
             request, request.Server.Operations.Of(database.Name), "import", request.Server.BulkInserts, async (operation, stop) =>
             {
                 await DumpForm.ReadAsync(
-                    request,
+                    request, database.Options,
                     async (options, dump) =>
                     {
                         BackupReport report = await request.Server.Databases
-                            .ImportAsync(database, dump, options.ForImport(maySet), new OperationReporter(operation), stop)
+                            .ImportAsync(
+                                database, dump, options.ForImport(maySet),
+                                new OperationReporter(operation, OperationKind.Smuggler), stop)
                             .ConfigureAwait(false);
                         operation.Complete(json => ReportJson.WriteImport(json, report));
                     },
@@ -72,7 +77,7 @@ internal static class SmugglerEndpoints
         return RunAsync(
             request, request.Server.Operations.OfServer, "restore", request.Server.BulkInserts,
             (operation, stop) => DumpForm.ReadAsync(
-                request,
+                request, request.Server.Options.Database,
                 async (options, dump) =>
                 {
                     BackupReport report = await request.Server.Databases

@@ -13,6 +13,9 @@ namespace Treepie.Server.Endpoints;
 /// <summary>Time series of documents: reading a range of one, ranges of several, or statistics, and changing one.</summary>
 internal static class TimeSeriesEndpoints
 {
+    /// <summary>The beginning of the names of incremental series.</summary>
+    private const string IncrementalPrefix = "INC:";
+
     private const int EntriesPerStep = 128;
 
     /// <summary>Answers with more entries count as streams.</summary>
@@ -29,9 +32,7 @@ internal static class TimeSeriesEndpoints
     private static async Task Get(HttpServerRequest request, Database database)
     {
         (string id, string name) = (request.RequiredParameter("docId"), request.RequiredParameter("name"));
-        TimeSeriesRange range = RangeOf(
-            request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0),
-            request.Number("pageSize", int.MaxValue));
+        TimeSeriesRange range = RangeOf(request, request.Parameter("from"), request.Parameter("to"), name);
         using DatabaseSnapshot snapshot = database.BeginRead();
         if (snapshot.TimeSeriesOf(id).FirstOrDefault(series => IsNamed(series, name)) is not { } known)
         {
@@ -51,10 +52,7 @@ internal static class TimeSeriesEndpoints
         if (names.Count != from.Count || names.Count != to.Count)
             throw WireException.BadRequest("Each 'name' needs a 'from' and a 'to', which may be empty.");
         List<TimeSeriesRange> ranges = [
-            .. Enumerable.Range(0, names.Count)
-                .Select(
-                    i => RangeOf(
-                        from[i], to[i], names[i] ?? "", request.Number("start", 0), request.Number("pageSize", int.MaxValue)))];
+            .. Enumerable.Range(0, names.Count).Select(i => RangeOf(request, from[i], to[i], names[i] ?? ""))];
         using DatabaseSnapshot snapshot = database.BeginRead();
         BecomeStreamIfLong(request, snapshot.TimeSeriesOf(id), ranges);
         ResponseBody output = request.BeginJsonBody();
@@ -120,12 +118,16 @@ internal static class TimeSeriesEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static TimeSeriesRange RangeOf(string? from, string? to, string name, long start, long size)
+    private static TimeSeriesRange RangeOf(HttpServerRequest request, string? from, string? to, string name)
     {
         var range = new TimeSeriesRange(
             name, string.IsNullOrEmpty(from) ? DateTime.MinValue : RevisionsEndpoints.TimeOf(from),
             string.IsNullOrEmpty(to) ? DateTime.MaxValue : RevisionsEndpoints.TimeOf(to),
-            (int)Math.Clamp(start, 0, int.MaxValue), (int)Math.Clamp(size, 0, int.MaxValue));
+            (int)Math.Clamp(request.Number("start", 0), 0, int.MaxValue),
+            (int)Math.Clamp(request.Number("pageSize", int.MaxValue), 0, int.MaxValue),
+            (request.Flag("includeDocument") ? TimeSeriesExtras.Document : TimeSeriesExtras.None)
+                | (request.Flag("includeTags") ? TimeSeriesExtras.Tags : TimeSeriesExtras.None)
+                | (request.Flag("full") ? TimeSeriesExtras.NodeValues : TimeSeriesExtras.None));
         return range.From <= range.To
             ? range
             : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
@@ -168,7 +170,12 @@ internal static class TimeSeriesEndpoints
         if (isWhole)
             json.WriteNumber(
                 "TotalResults", snapshot.TimeSeriesOf(id).FirstOrDefault(series => IsNamed(series, range.Name))?.Count ?? 0);
-        bool isRollUp = range.Name.Contains(TimeSeriesPolicy.Separator, StringComparison.Ordinal);
+        bool isRollUp = range.Name.Contains(TimeSeriesPolicy.Separator, StringComparison.Ordinal),
+            hasNodes = range.Extras.HasFlag(TimeSeriesExtras.NodeValues)
+                && range.Name.StartsWith(IncrementalPrefix, StringComparison.OrdinalIgnoreCase);
+        HashSet<string>? tags = range.Extras.HasFlag(TimeSeriesExtras.Tags)
+            ? new HashSet<string>(StringComparer.OrdinalIgnoreCase)
+            : null;
         json.WriteStartArray("Entries");
         int written = 0;
         foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To)
@@ -178,12 +185,18 @@ internal static class TimeSeriesEndpoints
             json.WriteStartObject();
             json.WriteString("Timestamp", WireTime.ToWire(point.Timestamp));
             json.WriteString("Tag", point.Tag);
-            json.WriteStartArray("Values");
-            foreach (double value in point.Values)
-                json.WriteNumberValue(value);
-            json.WriteEndArray();
+            WriteValues(json, "Values", point);
             json.WriteBoolean("IsRollup", isRollUp);
+            if (hasNodes)
+            {
+                json.WriteStartObject("NodeValues");
+                WriteValues(json, TopologyEndpoints.NodeTag, point); // the only node has added up all of them
+                json.WriteEndObject();
+            }
+
             json.WriteEndObject();
+            if (point.Tag is { Length: > 0 } tag && tags?.Count < request.Server.Limits.MaxCommandsPerRequest)
+                tags.Add(tag);
             if (++written % EntriesPerStep != 0)
                 continue;
             json.Flush(); // to the output, which flushes to the client
@@ -191,6 +204,40 @@ internal static class TimeSeriesEndpoints
         }
 
         json.WriteEndArray();
-        json.WriteEndObject();
+        json.Flush();
+        if (range.Extras.HasFlag(TimeSeriesExtras.Document) || tags is not null)
+            await WriteIncludesAsync(
+                request, snapshot, range.Extras.HasFlag(TimeSeriesExtras.Document) ? [id, .. tags ?? []] : tags ?? [])
+                .ConfigureAwait(false);
+        request.Output.Write("}"u8);
+    }
+
+    private static void WriteValues(Utf8JsonWriter json, string name, TimeSeriesPoint point)
+    {
+        json.WriteStartArray(name);
+        foreach (double value in point.Values)
+            json.WriteNumberValue(value);
+        json.WriteEndArray();
+    }
+
+    /// <summary>Writes those of the documents that exist: a tag need not be an id.</summary>
+    private static async Task WriteIncludesAsync(ServerRequest request, DatabaseSnapshot snapshot, IEnumerable<string> ids)
+    {
+        ResponseBody output = request.Output;
+        output.Write(",\"Includes\":{"u8);
+        bool isFirst = true;
+        foreach (string id in ids)
+        {
+            if (!snapshot.TryGet(id, out Document document))
+                continue;
+            output.Write(isFirst ? ""u8 : ","u8);
+            isFirst = false;
+            output.WriteString(id);
+            output.Write(":"u8);
+            document.WriteTo(output);
+            await request.PauseAsync().ConfigureAwait(false);
+        }
+
+        output.Write("}"u8);
     }
 }

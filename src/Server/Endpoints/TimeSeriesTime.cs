@@ -1,32 +1,36 @@
 using System.Globalization;
+using Treepie.Kinds;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>Parses periods as sent by clients: a number and a unit.</summary>
 internal static class TimeSeriesTime
 {
-    private const double DaysOfMonth = 365.25 / 12;
+    /// <summary>As many months as there are between the first and the last year.</summary>
+    private const int MostMonths = 12 * 9_998;
 
-    /// <summary>Parses a period.</summary>
+    /// <summary>Parses a period. Months, quarters and years are those of the calendar.</summary>
     /// <exception cref="WireException">It is not valid.</exception>
-    public static TimeSpan Read(string? value, string? unit)
+    public static TimeSeriesPeriod Read(string? value, string? unit)
     {
-        double days = unit?.ToLowerInvariant() switch
+        (int months, long ticks) = unit?.ToLowerInvariant() switch
         {
-            "second" or "seconds" => 1.0 / 86_400,
-            "minute" or "minutes" => 1.0 / 1_440,
-            "hour" or "hours" => 1.0 / 24,
-            "day" or "days" => 1,
-            "month" or "months" => DaysOfMonth,
-            "quarter" or "quarters" => 3 * DaysOfMonth,
-            "year" or "years" => 12 * DaysOfMonth,
-            _ => double.NaN,
+            "second" or "seconds" => (0, TimeSpan.TicksPerSecond),
+            "minute" or "minutes" => (0, TimeSpan.TicksPerMinute),
+            "hour" or "hours" => (0, TimeSpan.TicksPerHour),
+            "day" or "days" => (0, TimeSpan.TicksPerDay),
+            "month" or "months" => (1, 0L),
+            "quarter" or "quarters" => (3, 0L),
+            "year" or "years" => (12, 0L),
+            _ => (0, 0L),
         };
-        return int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int count)
-            && days * count < TimeSpan.MaxValue.TotalDays
-                ? TimeSpan.FromDays(days * count)
-                : throw WireException.BadRequest(
-                    $"'{value} {unit}' is no length of time; expected is a whole number and Second, Minute, Hour, Day, Month, "
-                        + $"Quarter or Year.");
+        bool isNumber = int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int count);
+        if (isNumber && months > 0 && count <= MostMonths / months)
+            return TimeSeriesPeriod.OfMonths(count * months);
+        if (isNumber && ticks > 0 && count <= TimeSpan.MaxValue.Ticks / ticks)
+            return TimeSeriesPeriod.Of(TimeSpan.FromTicks(count * ticks));
+        throw WireException.BadRequest(
+            $"'{value} {unit}' is no length of time; expected is a whole number and Second, Minute, Hour, Day, Month, Quarter or "
+                + $"Year.");
     }
 }

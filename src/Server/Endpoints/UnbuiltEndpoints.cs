@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
@@ -38,6 +39,8 @@ internal static class UnbuiltEndpoints
         ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
         ("/admin/certificates/{**rest}", "Other requests about certificates"),
         ("/certificates/{**rest}", "Other requests about certificates"),
+        ("/admin/configuration/server-wide/{**rest}", "Tasks of all databases"),
+        ("/admin/integrations/{**rest}", "PostgreSQL's protocol"), ("/admin/console", "Scripts of operators"),
         ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"),
         ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
         ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"),
@@ -45,18 +48,45 @@ internal static class UnbuiltEndpoints
         ("/info/{**rest}", "TCP connections"),
     ];
 
+    /// <summary>What to do instead, by feature.</summary>
+    private static readonly FrozenDictionary<string, string> _instead = new Dictionary<string, string>
+    {
+        ["ETL"] = "Export what is wanted (smuggler/export with 'Collections' and 'TransformScript'), or let a program of yours "
+            + "read documents and write them where they belong.",
+        ["Connection strings"] = "They are for ETL and replication, which are not here either; backup tasks name their places "
+            + "themselves.",
+        ["Queue sinks"] = "Let a program of yours read the queue and write documents with a bulk insert.",
+        ["AI tasks"] = "Let a program of yours call the model and store what it answers; 'vector.search' finds embeddings in "
+            + "fields of documents.",
+        ["Schema validation"] = "Check documents in the program that writes them.",
+        ["Replication"] = "This server is one node alone: copies of a database are made by its backup tasks "
+            + "(admin/periodic-backup), and restored elsewhere.",
+        ["Other ongoing tasks than backups"] = "There is no replication, ETL or queue sink; there are backup tasks "
+            + "(admin/periodic-backup).",
+        ["Clusters"] = $"This server is one node alone ('{TopologyEndpoints.NodeTag}').",
+        ["Tasks of all databases"] = "Put a backup task into each database (POST admin/periodic-backup); configurations of "
+            + "clients, analyzers and sorters can be shared by all.",
+        ["Settings of the log"] = "The server writes warnings, errors and what operators did to standard error: choose what is "
+            + "kept where it is started.",
+        ["Recording of transactions"] = "A backup of the log (admin/backup/database?kind=log) has every commit since the last "
+            + "one.",
+        ["PostgreSQL's protocol"] = "Query by HTTP (POST queries).",
+        ["Scripts of operators"] = "Change documents by a patch.",
+        ["Attachments kept elsewhere"] = "Attachments are kept in the database.",
+    }.ToFrozenDictionary();
+
     public static void Map(Routes routes)
     {
         foreach ((string pattern, string feature) in _ofDatabases)
             routes.Rest(
                 "/databases/{" + Routes.DatabaseParameter + "}" + pattern,
                 IsAdmin(pattern) ? AccessLevel.DatabaseAdmin : AccessLevel.DatabaseRead,
-                _ => throw WireException.NotBuilt(feature));
+                _ => throw WireException.NotBuilt(feature, _instead.GetValueOrDefault(feature)));
 
         foreach ((string pattern, string feature) in _ofTheServer)
             routes.Rest(
                 pattern, IsAdmin(pattern) ? AccessLevel.Operator : AccessLevel.ValidUser,
-                _ => throw WireException.NotBuilt(feature));
+                _ => throw WireException.NotBuilt(feature, _instead.GetValueOrDefault(feature)));
 
         routes.Unknown("/databases/{**rest}");
         routes.Unknown("/admin/{**rest}");

@@ -119,6 +119,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     public void WriteResult(Utf8JsonWriter json)
     {
         json.WriteStartObject();
+        json.WriteString("$type", "Raven.Client.Documents.Operations.OperationExceptionResult, Raven.Client");
         json.WriteString("Type", WireType);
         json.WriteString("Message", Message);
         json.WriteString("Error", ErrorText);

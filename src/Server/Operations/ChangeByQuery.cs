@@ -113,7 +113,7 @@ internal sealed class ChangeByQuery
             while (await ChangeBatchAsync(stop.Token).ConfigureAwait(false))
                 _operation.Report(Progress);
 
-            _operation.Report(new OperationProgress(_changed, _changed, _batches, null));
+            _operation.Report(Progress with { Total = _changed });
             var result = new ChangeResult(_changed, _command.Request.Text, _details);
             _operation.Complete(result.Write);
         }
@@ -126,7 +126,10 @@ internal sealed class ChangeByQuery
         }
     }
 
-    private OperationProgress Progress => new(_changed, Math.Max(_changed, _results.TotalResults), _batches, null);
+    private OperationProgress Progress => new(_changed, Math.Max(_changed, _results.TotalResults), _batches, null)
+    {
+        Kind = OperationKind.Change,
+    };
 
     /// <summary>Returns the error of the operation, including what was done before it.</summary>
     private ErrorAnswer Answer(ErrorAnswer failure) => _changed == 0

@@ -10,7 +10,7 @@ namespace Treepie.Server.Operations;
 /// </summary>
 internal sealed class ChangeDetails
 {
-    /// <summary>The maximum size in bytes: about 50,000 documents with ids of typical length.</summary>
+    /// <summary>The maximum size in bytes: about 25,000 documents with ids of typical length.</summary>
     public const int MaxBytes = 4 << 20;
 
     private readonly Lock _sync = new();
@@ -64,6 +64,7 @@ internal sealed class ChangeDetails
     private static void Write(Utf8JsonWriter json, WriteResult result)
     {
         json.WriteStartObject();
+        WireOperation.WriteDetailsType(json, isPatch: result.Patch is not null);
         json.WriteString("Id", result.Id);
         if (result.Patch is { } patch)
         {

@@ -11,11 +11,9 @@ internal sealed record ChangeResult(long Total, string Query, ChangeDetails? Det
     public void Write(Utf8JsonWriter json)
     {
         json.WriteStartObject();
+        WireOperation.WriteType(json, OperationKind.Change, isResult: true);
         json.WriteNumber("Total", Total);
-        json.WriteNumber("DocumentsProcessed", Total);
-        json.WriteNumber("AttachmentsProcessed", 0);
-        json.WriteNumber("CountersProcessed", 0);
-        json.WriteNumber("TimeSeriesProcessed", 0);
+        WireOperation.WriteProcessed(json, Total, attachments: 0, counters: 0, timeSeries: 0);
         json.WriteString("Query", Query);
         Details?.Write(json);
         json.WriteEndObject();

@@ -79,7 +79,7 @@ internal sealed class Operation
             else if (_status == OperationStatus.Completed && _result is not null)
                 _result(json);
             else if (_status == OperationStatus.Completed)
-                _progress.Write(json);
+                _progress.Write(json, isResult: true);
             else
                 json.WriteNullValue();
 

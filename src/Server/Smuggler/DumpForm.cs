@@ -21,7 +21,7 @@ internal static class DumpForm
     /// <summary>Reads the form and passes options and dump to <paramref name="take"/>.</summary>
     /// <exception cref="WireException">The form is not valid.</exception>
     public static async Task ReadAsync(
-        HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
+        HttpServerRequest request, DatabaseOptions database, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
     {
         var form = new MultipartReader(BoundaryOf(request.Http.Request), Open(request));
         SmugglerOptions options = SmugglerOptions.Default;
@@ -35,7 +35,7 @@ internal static class DumpForm
                     return;
                 }
 
-                options = await ReadOptionsAsync(section, stop).ConfigureAwait(false);
+                options = await ReadOptionsAsync(section, database, stop).ConfigureAwait(false);
                 if (options.Key is not null)
                     SecretTransport.Require(request.Http);
             }
@@ -99,7 +99,8 @@ internal static class DumpForm
             ? HeaderUtilities.RemoveQuotes(disposition.Name).ToString()
             : "";
 
-    private static async Task<SmugglerOptions> ReadOptionsAsync(MultipartSection section, CancellationToken stop)
+    private static async Task<SmugglerOptions> ReadOptionsAsync(
+        MultipartSection section, DatabaseOptions database, CancellationToken stop)
     {
         byte[] buffer = new byte[MaxOptionsBytes];
         int length = await new SectionBody(section.Body)
@@ -111,7 +112,7 @@ internal static class DumpForm
         using var body = new RequestBody(buffer, length);
         try
         {
-            return SmugglerOptions.Read(body);
+            return SmugglerOptions.Read(body, database);
         }
         finally
         {

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Backups;
 using Treepie.Server.Http;
+using Treepie.Server.Operations;
 
 namespace Treepie.Server.Smuggler;
 
@@ -33,17 +34,29 @@ internal static class ReportJson
     /// <summary>Writes the result of an import: the number of documents, as clients read it, and each section.</summary>
     public static void WriteImport(Utf8JsonWriter json, BackupReport report)
     {
+        Begin(json, report);
+        WriteCounts(json, report);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes the result of an export.</summary>
+    public static void WriteExport(Utf8JsonWriter json, BackupReport report)
+    {
+        Begin(json, report);
+        json.WriteEndObject();
+    }
+
+    private static void Begin(Utf8JsonWriter json, BackupReport report)
+    {
         long taken = report.Sections.FirstOrDefault(static section => section.Name == "Documents")?.Taken ?? 0;
         json.WriteStartObject();
+        WireOperation.WriteType(json, OperationKind.Smuggler, isResult: true);
         json.WriteNumber("Processed", taken);
         json.WriteNumber("Total", report.Counts.Documents);
         json.WriteNumber("BatchCount", 0);
         json.WriteNull("LastProcessedId");
-        json.WriteNumber("DocumentsProcessed", taken);
-        json.WriteNumber("AttachmentsProcessed", 0);
-        json.WriteNumber("CountersProcessed", 0);
-        json.WriteNumber("TimeSeriesProcessed", 0);
-        WriteCounts(json, report);
-        json.WriteEndObject();
+        WireOperation.WriteProcessed(json, taken, attachments: 0, counters: 0, timeSeries: 0);
+        json.WriteTexts("Messages", report.Refusals);
+        WireOperation.WriteSections(json, report.Sections, isOver: true);
     }
 }

@@ -14,6 +14,17 @@ namespace Treepie.Server.Smuggler;
 /// </summary>
 internal sealed class SmugglerOptions : IDisposable
 {
+    /// <summary>
+    /// The members of the database record that clients name, and the names of those that are settings of the server.
+    /// </summary>
+    private static readonly (string Type, string Member)[] _recordMembers =
+    [
+        ("Expiration", "Expiration"), ("Refresh", "Refresh"), ("DataArchival", "DataArchival"), ("Revisions", "Revisions"),
+        ("TimeSeries", "TimeSeries"), ("DocumentsCompression", "DocumentsCompression"), ("Analyzers", "Analyzers"),
+        ("Sorters", "Sorters"), ("IndexesHistory", "IndexesHistory"), ("Settings", DatabaseState.KeyedSettings),
+        ("Client", DatabaseState.ClientConfiguration), ("ConflictSolverConfig", DatabaseState.ConflictSolver),
+    ];
+
     private SmugglerOptions(
         BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain,
         bool skipInvalid, int percentWhileWriting)
@@ -48,6 +59,12 @@ internal sealed class SmugglerOptions : IDisposable
     /// </summary>
     public LeftOutDocuments LeftOut { get; private init; }
 
+    /// <summary><c>TransformScript</c>: changes or drops documents.</summary>
+    public DocumentTransform? Transform { get; private init; }
+
+    /// <summary>The members of the database record that <c>OperateOnDatabaseRecordType</c> does not name.</summary>
+    public IReadOnlyList<string> LeftOutSettings { get; private init; } = [];
+
     /// <summary><c>SkipRevisionCreation</c>: imported documents get no revision.</summary>
     public bool SkipsRevisions { get; private init; }
 
@@ -65,16 +82,17 @@ internal sealed class SmugglerOptions : IDisposable
         new BackupOptions().PercentWhileWriting);
 
     /// <summary>Reads the options; an empty body stands for the defaults.</summary>
+    /// <param name="body">The options.</param>
+    /// <param name="database">The options of the database, whose engine compiles the script.</param>
     /// <exception cref="WireException">The options are not valid.</exception>
-    public static SmugglerOptions Read(RequestBody body)
+    /// <exception cref="ScriptException">The script is not valid.</exception>
+    public static SmugglerOptions Read(RequestBody body, DatabaseOptions database)
     {
         if (body.Length == 0)
             return Default;
 
         using JsonDocument json = WireJson.ParseObject(body, "the options of an export or import");
         JsonElement root = json.RootElement;
-        if (!string.IsNullOrWhiteSpace(WireJson.Text(root, "TransformScript", required: false)))
-            throw WireException.NotBuilt("'TransformScript' of an export or import");
         if (WireJson.Flag(root, "RemoveAnalyzers"))
             throw WireException.NotBuilt("'RemoveAnalyzers' of an export or import");
 
@@ -86,7 +104,31 @@ internal sealed class SmugglerOptions : IDisposable
                 | LeftOutBy(root, "IncludeArchived", LeftOutDocuments.Archived)
                 | LeftOutBy(root, "IncludeArtificial", LeftOutDocuments.Artificial),
             SkipsRevisions = WireJson.Flag(root, "SkipRevisionCreation"),
+            Transform = WireJson.Text(root, "TransformScript", required: false) is { } text && !string.IsNullOrWhiteSpace(text)
+                ? DocumentTransform.Compile(text, database)
+                : null,
+            LeftOutSettings = ReadLeftOutSettings(root),
         };
+    }
+
+    /// <summary>
+    /// Reads the members of the database record to take; of those that a client can name, the others are left out. Clients that
+    /// do not send the list take all.
+    /// </summary>
+    private static List<string> ReadLeftOutSettings(JsonElement root)
+    {
+        const string Name = "OperateOnDatabaseRecordType";
+        if (!root.TryGetProperty(Name, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
+            return [];
+        string[] named = given.ValueKind switch
+        {
+            JsonValueKind.Array => [.. given.EnumerateArray().Select(static type => WireJson.Text(type, Name) ?? "")],
+            JsonValueKind.String => given.GetString()!.Split(',', StringSplitOptions.TrimEntries),
+            _ => throw WireException.BadRequest($"'{Name}' must be an array of names."),
+        };
+        return [
+            .. _recordMembers.Where(member => !named.Contains(member.Type, StringComparer.OrdinalIgnoreCase))
+                .Select(static member => member.Member)];
     }
 
     private static LeftOutDocuments LeftOutBy(JsonElement root, string name, LeftOutDocuments documents) =>
@@ -103,6 +145,8 @@ internal sealed class SmugglerOptions : IDisposable
             Content = Content,
             Collections = Collections,
             LeftOut = LeftOut,
+            Transform = Transform,
+            LeftOutSettings = LeftOutSettings,
             AllowPlain = AllowPlain,
             PercentWhileWriting = PercentWhileWriting
         };
@@ -120,7 +164,8 @@ internal sealed class SmugglerOptions : IDisposable
             Content = maySet ? Content : Content & ~BackupContent.Settings,
             Collections = Collections,
             LeftOut = LeftOut,
-            KeptSettings = [DatabaseState.SettingName],
+            Transform = Transform,
+            LeftOutSettings = [DatabaseState.SettingName, .. LeftOutSettings],
             SkipRevisionCreation = SkipsRevisions,
             SkipInvalidDocuments = SkipInvalid,
         };
@@ -130,6 +175,10 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary>Returns the options for a restore.</summary>
     public RestoreOptions ForRestore()
     {
+        if (Transform is not null || LeftOutSettings.Count > 0)
+            throw WireException.BadRequest(
+                "A restore takes a backup as it is, without 'TransformScript' and 'OperateOnDatabaseRecordType'. Nothing was "
+                    + "restored. Create a database, and import the backup into it.");
         var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid, AllowPlain = AllowPlain };
         return Key is null ? options : options.OpenedWith(Key);
     }

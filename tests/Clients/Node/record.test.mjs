@@ -1,11 +1,14 @@
 // What is configured of a database as a whole, with the client as published.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import {
-    ConfigureRevisionsForConflictsOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, GetServerWideClientConfigurationOperation, ModifyConflictSolverOperation,
-    PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, PutServerWideClientConfigurationOperation, ReorderDatabaseMembersOperation,
+    ConfigureRevisionsForConflictsOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, GetServerWideClientConfigurationOperation, ModifyConflictSolverOperation,
+    PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, PutIndexesOperation, PutServerWideClientConfigurationOperation, ReorderDatabaseMembersOperation,
     SetDatabaseDynamicDistributionOperation,
-    SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateDatabaseOperation, UpdateUnusedDatabasesOperation,
+    SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateDatabaseOperation, UpdatePeriodicBackupOperation, UpdateUnusedDatabasesOperation,
 } from "ravendb";
 import { User, openStore, seed, url, withDatabase } from "./support.mjs";
 
@@ -117,6 +120,86 @@ test("a record is changed as a whole, by who knows its state", () => withDatabas
     await server.send(new UpdateDatabaseOperation({ databaseName: name }, changed.etag, 1));
     assert.equal((await read()).client, undefined);
 }));
+
+const definition = (name, map) => ({ name, maps: [map], fields: { name: { storage: "Yes" } }, type: "JavaScriptMap" });
+const seldom = "0 2 29 2 *"; // not while a test runs, whatever the clock says
+
+test("a record shows indexes, those that queries made, and backup tasks", () => withDatabase(async (store, name) => {
+    const server = store.maintenance.server;
+    await seed(store, { "users/1": new User({ name: "Ada", age: 36 }) });
+    await store.maintenance.send(new PutIndexesOperation(definition("Users/ByName", "map('Users', u => ({ name: u.name }))")));
+    await store.openSession().advanced.rawQuery("from Users where age > 3").waitForNonStaleResults().all();
+    await store.openSession().advanced.rawQuery("from Users group by name select name, sum(age) as total").waitForNonStaleResults().all();
+    const folder = mkdtempSync(join(tmpdir(), "treepie-record-"));
+    try {
+        await store.maintenance.send(new UpdatePeriodicBackupOperation({ name: "nightly", backupType: "Backup", fullBackupFrequency: seldom, localSettings: { folderPath: folder } }));
+        const record = await server.send(new GetDatabaseRecordOperation(name));
+        assert.deepEqual(Object.keys(record.indexes), ["Users/ByName"]);
+        assert.match(record.indexes["Users/ByName"].maps[0], /u\.name/);
+        const automatic = Object.values(record.autoIndexes).sort((a, b) => a.type.length - b.type.length);
+        assert.deepEqual(automatic.map(index => [index.type, index.collection]), [["AutoMap", "Users"], ["AutoMapReduce", "Users"]]);
+        assert.deepEqual([Object.keys(automatic[0].mapFields), automatic[1].groupByFieldNames], [["age"], ["name"]]);
+        assert.deepEqual(record.periodicBackups.map(task => [task.name, task.fullBackupFrequency, task.localSettings.folderPath]), [["nightly", seldom, folder]]);
+        assert.deepEqual([record.olapConnectionStrings, record.externalReplications, record.databaseState], [{}, [], "Normal"]);
+
+        // What was read can be sent back, also with what a record does not change.
+        await server.send(new UpdateDatabaseOperation({ ...record, client: { maxNumberOfRequestsPerSession: 3 } }, record.etag, 1));
+        const changed = await server.send(new GetDatabaseRecordOperation(name));
+        assert.deepEqual([changed.client.maxNumberOfRequestsPerSession, Object.keys(changed.indexes), changed.periodicBackups.length], [3, ["Users/ByName"], 1]);
+        const more = { ...changed, indexes: { "Users/ByAge": definition("Users/ByAge", "map('Users', u => ({ age: u.age }))") } };
+        await assert.rejects(server.send(new UpdateDatabaseOperation(more, changed.etag, 1)), /Users\/ByAge/);
+    } finally {
+        rmSync(folder, { recursive: true });
+    }
+}));
+
+test("a database is created with all that its record holds", () => withDatabase(async (store, name) => {
+    const server = store.maintenance.server, other = `${name}-other`, folder = mkdtempSync(join(tmpdir(), "treepie-record-"));
+    const autoIndex = { type: "AutoMapReduce", name: "Auto/Users/ByCountReducedByName", collection: "Users", groupByFields: { name: { indexing: "Default" } }, mapFields: { Count: { aggregation: "Count" } } };
+    const whole = {
+        databaseName: other, settings: { Limit: "7" }, expiration: { disabled: false, deleteFrequencyInSec: 77 }, revisions: { default: { minimumRevisionsToKeep: 7 } },
+        analyzers: { short: { name: "short", code: '{"Tokenizer":"Standard"}' } },
+        indexes: { "Users/ByName": definition("Users/ByName", "map('Users', u => ({ name: u.name }))") },
+        periodicBackups: [{ name: "nightly", taskId: 9, backupType: "Backup", fullBackupFrequency: seldom, localSettings: { folderPath: folder } }],
+    };
+    try {
+        // The client writes keys of its own with a capital, so names of fields are sent as they are.
+        const created = await fetch(`${url}/admin/databases?name=${other}`, { method: "PUT", body: JSON.stringify(pascal({ ...whole, autoIndexes: { [autoIndex.name]: autoIndex } })) });
+        assert.equal(created.status, 201, await created.text());
+        const record = await server.send(new GetDatabaseRecordOperation(other));
+        assert.deepEqual(
+            [record.settings.Limit, record.expiration.deleteFrequencyInSec, record.revisions.default.minimumRevisionsToKeep, Object.keys(record.indexes), record.periodicBackups.map(task => task.name)],
+            ["7", 77, 7, ["Users/ByName"], ["nightly"]]);
+        assert.deepEqual(Object.values(record.autoIndexes).map(index => index.groupByFieldNames), [["name"]]);
+        await server.send(new DeleteDatabasesOperation({ databaseNames: [other], hardDelete: true }));
+
+        for (const bad of [
+            { indexes: { A: definition("A", "map('Users', u => {") } }, { periodicBackups: [{ name: "x", backupType: "Never" }] },
+            { periodicBackups: [{ name: "x", azureSettings: { storageContainer: "c" } }] }, { expiration: { deleteFrequencyInSec: 0 } }, { sqlEtls: [{ name: "x" }] },
+        ]) {
+            await assert.rejects(server.send(new CreateDatabaseOperation({ ...whole, ...bad })), JSON.stringify(bad));
+            assert.equal(await server.send(new GetDatabaseRecordOperation(other)) ?? null, null);
+        }
+
+        await server.send(new CreateDatabaseOperation({ ...whole, disabled: true }));
+        const off = await server.send(new GetDatabaseRecordOperation(other));
+        assert.deepEqual([off.disabled, Object.keys(off.indexes), off.periodicBackups.length], [true, ["Users/ByName"], 1]);
+    } finally {
+        await server.send(new DeleteDatabasesOperation({ databaseNames: [other], hardDelete: true })).catch(() => { });
+        rmSync(folder, { recursive: true });
+    }
+}));
+
+/** Gives members of the protocol their capitals; names below these members are those of the user. */
+function pascal(value, isNamed = false) {
+    if (Array.isArray(value))
+        return value.map(one => pascal(one));
+    if (value === null || typeof value !== "object")
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [
+        isNamed ? key : key[0].toUpperCase() + key.slice(1), pascal(inner, /^(indexes|autoIndexes|analyzers|settings|fields|mapFields|groupByFields)$/.test(key)),
+    ]));
+}
 
 test("sample data fills an empty database", () => withDatabase(async (store, name) => {
     const fill = () => fetch(`${url}/databases/${name}/studio/sample-data`, { method: "POST" });

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, OperationCompletionAwaiter, RevisionsCollectionConfiguration, RevisionsConfiguration,
+    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetAttachmentOperation, GetDatabaseRecordOperation, GetRevisionsBinEntryCommand, GetRevisionsOperation, GetStatisticsOperation, OperationCompletionAwaiter, RevisionsCollectionConfiguration, RevisionsConfiguration,
 } from "ravendb";
-import { Company, User, seed, withDatabase } from "./support.mjs";
+import { Company, User, seed, url, withDatabase } from "./support.mjs";
 
 async function configure(store, fields = {}) {
     const configuration = new RevisionsConfiguration();
@@ -261,4 +261,35 @@ test("revisions that were asked for stay where nothing is configured", () => wit
     assert.equal((await send(store, name, "DELETE", "admin/revisions", { DocumentIds: ["users/1"], RemoveForceCreatedRevisions: true })).TotalDeletes, 1);
     await enforce(true);
     assert.equal(await count("users/2"), 0);
+}));
+
+test("the bin is read in pages, by numbers and by tokens", () => withDatabase(async (store, name) => {
+    await configure(store);
+    const ids = Array.from({ length: 7 }, (_, i) => `users/${i}`);
+    await seed(store, Object.fromEntries(ids.map(id => [id, new User({ name: id })])));
+    const session = store.openSession();
+    for (const id of ids)
+        await session.delete(id);
+    await session.saveChanges();
+    const page = async query => {
+        const answer = await (await fetch(`${url}/databases/${name}/revisions/bin?${query}`)).json();
+        return [answer.Results.map(one => one["@metadata"]["@id"]), answer.ContinuationToken];
+    };
+    assert.deepEqual((await page("start=5"))[0], ids.slice(5));
+    assert.deepEqual((await page("start=2&pageSize=2"))[0], ids.slice(2, 4));
+    let [found, token] = await page("start=0&pageSize=3"), pages = 1;
+    while (token) {
+        const [more, next] = await page(`start=0&pageSize=3&continuationToken=${token}`);
+        found = [...found, ...more];
+        token = next;
+        pages++;
+    }
+    assert.deepEqual([found, pages], [ids, 3]);
+    const [, first] = await page("start=0&pageSize=3");
+    for (const [from, expected] of [[0, ids], [4, ids.slice(4)], [first, ids.slice(3)]]) {
+        const command = new GetRevisionsBinEntryCommand(store.conventions, from);
+        await store.getRequestExecutor().execute(command);
+        assert.deepEqual(command.result.results.map(one => one["@metadata"]["@id"]), expected);
+    }
+    assert.equal((await fetch(`${url}/databases/${name}/revisions/bin?continuationToken=?`)).status, 400);
 }));

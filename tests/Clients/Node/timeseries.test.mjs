@@ -73,6 +73,58 @@ test("a series is copied in a batch", () => withDatabase(async (store, name) => 
     assert.equal((await send({ ...copy, From: "soon" })).status, 400);
 }));
 
+test("a range brings its document and the documents that its tags name", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }), "watches/1": new User({ name: "a watch" }) });
+    const writer = store.openSession();
+    for (let i = 0; i < 4; i++)
+        writer.timeSeriesFor("users/1", "A").append(at(i), [i], ["watches/1", "watches/none", null, "watches/1"][i]);
+    await writer.saveChanges();
+    const session = store.openSession();
+    const entries = await session.timeSeriesFor("users/1", "A").get(at(0), at(3), includes => includes.includeDocument().includeTags());
+    assert.equal(entries.length, 4);
+    const requests = session.advanced.numberOfRequests;
+    assert.deepEqual([(await session.load("users/1", User)).name, (await session.load("watches/1", User)).name], ["Ada", "a watch"]);
+    assert.equal(session.advanced.numberOfRequests, requests);
+    const range = await store.operations.send(new GetTimeSeriesOperation("users/1", "A", at(1), at(2), 0, 10, includes => includes.includeTags()));
+    assert.deepEqual(range.includes, {});
+    const several = await store.operations.send(new GetMultipleTimeSeriesOperation("users/1", [{ name: "A", from: at(0), to: at(1) }], 0, 10, includes => includes.includeTags()));
+    assert.deepEqual(Object.keys(several.values.get("A")[0].includes), ["watches/1"]);
+    assert.equal((await store.operations.send(new GetTimeSeriesOperation("users/1", "A"))).includes, undefined);
+}));
+
+test("full results of an incremental series have the values by node", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const session = store.openSession();
+    session.incrementalTimeSeriesFor("users/1", "INC:Steps").increment(at(0), 5);
+    await session.saveChanges();
+    const full = await store.operations.send(new GetTimeSeriesOperation("users/1", "INC:Steps", null, null, 0, 10, null, true));
+    assert.deepEqual(full.entries[0].nodeValues, { A: [5] });
+    assert.equal((await store.operations.send(new GetTimeSeriesOperation("users/1", "INC:Steps"))).entries[0].nodeValues, undefined);
+}));
+
+test("months, quarters and years of an include are those of the calendar", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const session = store.openSession(), series = session.timeSeriesFor("users/1", "A");
+    const utc = (month, day, ...rest) => new Date(Date.UTC(2026, month - 1, day, ...rest));
+    const times = [utc(5, 31), utc(4, 30), utc(4, 29, 23, 59, 59), utc(2, 28), utc(2, 27), utc(1, 1)];
+    times.forEach((time, i) => series.append(time, [i]));
+    await session.saveChanges();
+    const included = async (...last) => {
+        const reader = store.openSession();
+        await reader.load("users/1", { documentType: User, includes: includes => includes.includeTimeSeries("A", "Last", ...last) });
+        const requests = reader.advanced.numberOfRequests;
+        const cached = await store.openSession().advanced.rawQuery(`from Users include timeseries('A', last(${last[0].value}, 'months'))`).all();
+        assert.equal(cached.length, 1);
+        const answer = await (await fetch(`${url}/databases/${store.database}/docs?id=users/1&timeseriestime=A&timeType=Last&timeValue=${last[0].value}&timeUnit=${last[0].unit}`)).json();
+        assert.equal(reader.advanced.numberOfRequests, requests);
+        return answer.TimeSeriesIncludes["users/1"].A[0].Entries.map(entry => entry.Values[0]).sort();
+    };
+    assert.deepEqual(await included(TimeValue.ofMonths(1)), [0, 1]);
+    assert.deepEqual(await included(TimeValue.ofMonths(3)), [0, 1, 2, 3]);
+    const answer = await (await fetch(`${url}/databases/${store.database}/queries`, { method: "POST", body: JSON.stringify({ Query: "from Users include timeseries('A', last(3, 'months'))" }) })).json();
+    assert.equal(answer.TimeSeriesIncludes["users/1"].A[0].Entries.length, 4);
+}));
+
 test("increments add up", () => withDatabase(async store => {
     await seed(store, { "users/1": new User({ name: "Ada" }) });
     for (let i = 0; i < 3; i++) {

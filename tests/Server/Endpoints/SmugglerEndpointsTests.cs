@@ -92,8 +92,8 @@ public sealed class SmugglerEndpointsTests
         }
 
         using (HttpResponseMessage script = await server.SendAsync(
-            HttpMethod.Post, "smuggler/export", """{"TransformScript":"this.x = 1"}"""))
-            Assert.Equal(HttpStatusCode.NotImplemented, script.StatusCode);
+            HttpMethod.Post, "smuggler/export", """{"TransformScript":"this.x = "}"""))
+            Assert.Equal(HttpStatusCode.BadRequest, script.StatusCode);
         using (HttpResponseMessage noForm = await server.SendAsync(HttpMethod.Post, "smuggler/import", "{}"))
             Assert.Contains(
                 "multipart/form-data", await TestServer.ErrorOf(noForm, HttpStatusCode.BadRequest, "BadRequestException"),

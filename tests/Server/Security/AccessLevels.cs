@@ -8,8 +8,11 @@ internal static class AccessLevels
         * /admin/certificates/replace-cluster-cert ClusterAdmin
         * /admin/certificates/{**rest} Operator
         * /admin/cluster/{**rest} Operator
+        * /admin/configuration/server-wide/{**rest} Operator
         * /admin/configuration/{**rest} Operator
+        * /admin/console Operator
         * /admin/databases/{**rest} Operator
+        * /admin/integrations/{**rest} Operator
         * /admin/logs/{**rest} Operator
         * /admin/periodic-backup/{**rest} Operator
         * /admin/replication/{**rest} Operator
@@ -69,8 +72,10 @@ internal static class AccessLevels
         DELETE /databases/{database}/queries DatabaseReadWrite
         GET /admin/activity Operator
         GET /admin/certificates Operator
+        GET /admin/configuration/server-wide/tasks Operator
         GET /admin/databases DatabaseAdmin of name=
         GET /admin/health Operator
+        GET /admin/logs/configuration Operator
         GET /admin/operations/next-operation-id Operator
         GET /admin/secrets/generate Operator
         GET /admin/tokens Operator
@@ -82,6 +87,7 @@ internal static class AccessLevels
         GET /configuration/client ValidUser
         GET /databases ValidUser
         GET /databases/{database}/admin/attachments/remote/config DatabaseAdmin
+        GET /databases/{database}/admin/connection-strings DatabaseAdmin
         GET /databases/{database}/admin/data-archival/config DatabaseAdmin
         GET /databases/{database}/admin/expiration/config DatabaseAdmin
         GET /databases/{database}/admin/record DatabaseAdmin
@@ -123,6 +129,7 @@ internal static class AccessLevels
         GET /databases/{database}/revisions/bin DatabaseRead
         GET /databases/{database}/revisions/config DatabaseRead
         GET /databases/{database}/revisions/count DatabaseRead
+        GET /databases/{database}/schema-validation/config DatabaseRead
         GET /databases/{database}/sorters DatabaseRead
         GET /databases/{database}/stats DatabaseRead
         GET /databases/{database}/stats/detailed DatabaseRead

@@ -115,10 +115,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
         string unit = parameters.Text(last.Arguments[1].Value, "a unit of time");
         TimeSeriesPeriod period = TimeSeriesPeriod.TryParse(string.Create(CultureInfo.InvariantCulture, $"{count} {unit}"))
             ?? throw RqlErrors.At(query.Text, last.Position, $"'{count} {unit}' is no length of time.");
-        return include with
-        {
-            LastTime = period.Months > 0 ? TimeSpan.FromDays(period.Months * 365.25 / 12) : TimeSpan.FromTicks(period.Ticks),
-        };
+        return include with { LastTime = period };
     }
 
     private void IncludeRevisions(Expression argument)

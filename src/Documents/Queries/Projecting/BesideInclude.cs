@@ -1,4 +1,5 @@
 using Treepie.Indexes.Fields;
+using Treepie.Kinds;
 
 namespace Treepie.Queries.Projecting;
 
@@ -17,7 +18,7 @@ internal sealed record BesideInclude(BesideIncludeKind Kind, FieldPath? Owner)
 
     public int? LastCount { get; init; }
 
-    public TimeSpan? LastTime { get; init; }
+    public TimeSeriesPeriod? LastTime { get; init; }
 }
 
 /// <summary>The kind of included data.</summary>

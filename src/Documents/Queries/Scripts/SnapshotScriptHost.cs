@@ -7,7 +7,7 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
 
-/// <summary>Gives scripts of a query read-only access to the query's snapshot.</summary>
+/// <summary>Gives scripts of a query, an export or an import read-only access to a snapshot.</summary>
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="include">Receives what a script adds to the answer.</param>
 /// <param name="declared">The time series that the query declares.</param>
@@ -69,5 +69,5 @@ internal sealed class SnapshotScriptHost(
     }
 
     private static ScriptException OnlyLooks(string function) =>
-        new($"'{function}' changes documents, and a query does not: patch them, or update what the query finds.");
+        new($"'{function}' changes documents, and this script only reads them: patch them, or update what a query finds.");
 }

@@ -1,0 +1,76 @@
+using System.Text.Json;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Reads of what this server does not have: there is none of it, and that is the answer. Writing it is refused by name
+/// (<see cref="UnbuiltEndpoints"/>).
+/// </summary>
+internal static class AbsentEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database(
+            "GET", "/admin/connection-strings", AccessLevel.DatabaseAdmin,
+            static (request, _) => request.JsonAsync(WriteConnectionStrings));
+        routes.Database(
+            "GET", "/schema-validation/config", AccessLevel.DatabaseRead,
+            static (request, _) => request.JsonAsync(WriteSchemaValidation));
+        routes.Server(
+            "GET", "/admin/configuration/server-wide/tasks", AccessLevel.Operator,
+            static request => request.JsonAsync(WriteNoResults));
+        routes.Server("GET", "/admin/logs/configuration", AccessLevel.Operator, LogsConfiguration);
+    }
+
+    private static void WriteConnectionStrings(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        foreach (string kind in (ReadOnlySpan<string>)["Raven", "Sql", "Olap", "ElasticSearch", "Queue", "Snowflake", "Ai"])
+        {
+            json.WriteStartObject(kind + "ConnectionStrings");
+            json.WriteEndObject();
+        }
+
+        json.WriteEndObject();
+    }
+
+    private static void WriteSchemaValidation(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteBoolean("Disabled", true);
+        json.WriteStartObject("ValidatorsPerCollection");
+        json.WriteEndObject();
+        json.WriteEndObject();
+    }
+
+    private static void WriteNoResults(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteStartArray("Results");
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    /// <summary>Tells what the server logs, in the modes that clients know: it writes to no file itself.</summary>
+    private static Task LogsConfiguration(HttpServerRequest request)
+    {
+        ILogger log = request.Server.Logger;
+        string mode = log.IsEnabled(LogLevel.Information) ? "Information"
+            : log.IsEnabled(LogLevel.Critical) ? "Operations"
+            : "None";
+        return request.JsonAsync(mode, static (json, mode) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("CurrentMode", mode);
+            json.WriteString("Mode", mode);
+            json.WriteNull("Path");
+            json.WriteBoolean("UseUtcTime", true);
+            json.WriteNull("RetentionTime");
+            json.WriteNull("RetentionSize");
+            json.WriteBoolean("Compress", false);
+            json.WriteEndObject();
+        });
+    }
+}
