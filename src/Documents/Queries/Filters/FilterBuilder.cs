@@ -1,5 +1,8 @@
+using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Treepie.Indexes.Fields;
+using Treepie.Queries.Binding;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -16,6 +19,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
 
+    private readonly FieldBinder _fields = new(query);
     private readonly List<string> _names = []; // element names of the enclosing 'any' calls
 
     /// <summary>The maximum nesting depth of <c>any</c>.</summary>
@@ -180,11 +184,13 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     private FilterPath Path(PathExpression path, bool isExact)
     {
         PathSegment root = path.Segments[0];
-        int slot = _names.LastIndexOf(root.Name);
-        if (slot >= 0 && root.Elements.Count == 0)
-            return new FilterPath(slot, path.Segments, 1, isExact);
-        bool isAlias = query.From.Alias == root.Name && root.Elements.Count == 0;
-        return new FilterPath(-1, path.Segments, isAlias ? 1 : 0, isExact);
+        int slot = root.Elements.Count == 0 ? _names.LastIndexOf(root.Name) : -1;
+        if (slot < 0)
+            return new FilterPath(slot, _fields.Path(path), isExact);
+        FieldPath? inside = path.Segments.Count == 1
+            ? null
+            : _fields.Path(string.Join('.', path.Segments.Skip(1)), path.Position);
+        return new FilterPath(slot, inside, isExact);
     }
 
     private string Text(Expression expression, bool isExact) =>
@@ -219,14 +225,15 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         }
     }
 
-    private static string JsonOf(LiteralExpression literal) => literal.Kind switch
+    private string JsonOf(LiteralExpression literal)
     {
-        LiteralKind.Null => "null",
-        LiteralKind.True => "true",
-        LiteralKind.False => "false",
-        _ => double.Parse(literal.Text, System.Globalization.CultureInfo.InvariantCulture) is var number
-            && long.TryParse(literal.Text, System.Globalization.CultureInfo.InvariantCulture, out long whole)
-            ? whole.ToString(System.Globalization.CultureInfo.InvariantCulture)
-            : number.ToString("R", System.Globalization.CultureInfo.InvariantCulture),
-    };
+        if (literal.Kind is LiteralKind.Null or LiteralKind.True or LiteralKind.False)
+            return literal.Text;
+        if (long.TryParse(literal.Text, CultureInfo.InvariantCulture, out long whole))
+            return whole.ToString(CultureInfo.InvariantCulture);
+        double number = double.Parse(literal.Text, CultureInfo.InvariantCulture);
+        return double.IsFinite(number)
+            ? number.ToString("R", CultureInfo.InvariantCulture)
+            : throw QueryParameters.TooLarge(query.Text, literal.Position);
+    }
 }
