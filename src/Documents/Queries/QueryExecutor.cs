@@ -131,7 +131,7 @@ internal sealed class QueryExecutor(
             parsed = parsed.WithoutUpdate();
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex
-            ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition
+            ? NamedIndexes.Require(indexes, parsed.From.Name).Definition
             : null;
         _names ??= new BindingContext
         {
@@ -303,7 +303,7 @@ internal sealed class QueryExecutor(
         created = false;
         if (query.IndexName is { } name)
         {
-            DocumentIndex index = indexes.Find(name) ?? throw new IndexNotFoundException(name);
+            DocumentIndex index = NamedIndexes.Require(indexes, name);
             RequireFields(index, context);
             return index;
         }

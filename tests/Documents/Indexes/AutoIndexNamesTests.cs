@@ -48,7 +48,7 @@ public sealed class AutoIndexNamesTests : IDisposable
         Answer answer = await _database.AskAsync($"from Docs where {quoted}");
         Assert.Equal(["docs/2", "docs/3"], answer.Ids.Order());
         Assert.False(answer.IsStale);
-        Assert.All(_database.Indexes.List(), index => Assert.Null(index.Error));
+        Assert.All(_database.Indexes.List(), index => Assert.Equal(IndexState.Normal, index.State));
     }
 
     [Fact]

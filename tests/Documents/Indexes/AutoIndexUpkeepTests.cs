@@ -131,7 +131,9 @@ public sealed class AutoIndexUpkeepTests : IDisposable
     [InlineData("from @all_docs where Name = null order by id()", null)]
     public async Task A_name_that_no_document_has_is_told(string query, string? warning)
     {
-        await _database.PutAsync("users/1", """{"Name":"Anna","Address":{"City":"Reims"},"Age":null,"Tags":[],"Rest":{},"Lat":91,"Lng":1}""", "Users");
+        await _database.PutAsync(
+            "users/1",
+            """{"Name":"Anna","Address":{"City":"Reims"},"Age":null,"Tags":[],"Rest":{},"Lat":91,"Lng":1}""", "Users");
         await _database.PutAsync("empty/1", "{}", "Empty");
         await _database.DeleteAsync("empty/1");
         using QueryResults results = await _database.QueryAsync(

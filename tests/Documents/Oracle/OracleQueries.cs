@@ -109,6 +109,16 @@ public sealed class OracleQueries
         return new OracleCondition(text, holds);
     }
 
+    /// <summary>A field to count the terms of, and which terms documents have in it, each of a document once.</summary>
+    public (string Path, Func<JsonObject, IEnumerable<string>> Terms) Facet()
+    {
+        (string path, string[] names, _) = Field('t');
+        return (path, document => OracleValue.At(document, names)
+            .Where(value => value.Text is not null)
+            .Select(value => OracleValue.Fold(value.Text!)) // as said
+            .Distinct());
+    }
+
     /// <summary>From no key to three; the last may be the id.</summary>
     public List<OracleOrder> Orders()
     {

@@ -127,6 +127,8 @@ public sealed class OracleTests
         }
 
         if (random.Next(6) == 0)
+            await CountAsync(database, condition.Text, [.. expected.Select(id => documents[id])], make.Facet());
+        if (random.Next(6) == 0)
             await GoOnAsync(database, text, found, size: random.Next(1, 20));
         if (random.Next(3) == 0)
         {
@@ -143,6 +145,27 @@ public sealed class OracleTests
         (int skip, int take) = (random.Next(found.Count + 2), random.Next(10));
         (List<string> page, total) = await AskAsync(database, $"{text} limit {skip}, {take}");
         Assert.True(found.Skip(skip).Take(take).SequenceEqual(page) && total == expected.Count, $"{text} limit {skip}, {take}");
+    }
+
+    /// <summary>Counts the terms of a field among the hits.</summary>
+    private static async Task CountAsync(
+        Database database, string condition, List<JsonObject> hits,
+        (string Path, Func<JsonObject, IEnumerable<string>> Terms) facet)
+    {
+        string text = $"from Docs where {condition} select facet({facet.Path})";
+        IEnumerable<string> expected = hits.SelectMany(facet.Terms)
+            .GroupBy(static term => term)
+            .Select(static group => $"{group.Key} {group.Count()}");
+        var request = new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience };
+        using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
+        var row = new System.Buffers.ArrayBufferWriter<byte>();
+        Assert.True(results.MoveNext());
+        results.WriteCurrent(row);
+        IEnumerable<string> counted = JsonNode.Parse(row.WrittenSpan)!["Values"]!.AsArray() // a row of a facet
+            .Select(static value => $"{value!["Range"]} {value["Count"]}");
+        Assert.True(
+            expected.Order(StringComparer.Ordinal).SequenceEqual(counted.Order(StringComparer.Ordinal)),
+            $"{text}\nmissing {string.Join('|', expected.Except(counted))}\nadded {string.Join('|', counted.Except(expected))}");
     }
 
     /// <summary>Reads page after page, each going on where the one before ended.</summary>

@@ -43,6 +43,9 @@ public sealed class FilterMeaningTests : IAsyncLifetime
     [InlineData("Deep[0].A[1] = 2", "5")]
     [InlineData("'Address.City' = 'Reims'", "0 4")]
     [InlineData("Address.'City' = 'Reims'", "0 4")]
+    [InlineData("exists('Address.City')", "0 4")]
+    [InlineData("startsWith('Address.City', 're')", "0 4")]
+    [InlineData("endsWith('Address.City', 'MS') and regex('Address.City', '^r')", "0 4")]
     [InlineData("Name = 'strasse'", "1")]
     [InlineData("startsWith(Name, 'k')", "2")]
     [InlineData("Name < '😀' and Name > 'z'", "3")]
@@ -111,10 +114,14 @@ public sealed class FilterMeaningTests : IAsyncLifetime
     {
         var batch = new Treepie.Writes.WriteBatch();
         for (int i = 0; i < 5_000; i++)
+        {
+            char kind = i < 4_000 ? 'a' : i < 4_900 ? 'b' : 'c';
             batch.Put(
                 $"rows/{i}",
                 System.Text.Encoding.UTF8.GetBytes(
-                    $$"""{"N":{{i}},"Kind":"{{(i < 4_000 ? 'a' : i < 4_900 ? 'b' : 'c')}}","@metadata":{"@collection":"Rows"} }"""));
+                    $$"""{"N":{{i}},"Kind":"{{kind}}","@metadata":{"@collection":"Rows"} }"""));
+        }
+
         await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
         foreach (string order in (string[])["", " order by N as long", " order by Kind", " order by N as long desc"])
         {

@@ -76,12 +76,12 @@ public sealed class RefusalWordsTests : IAsyncLifetime
         "from Docs where spatial.within(spatial.wkt(W), »spatial.wkt('ENVELOPE(1, 2, 3, 4)'))",
         "its north lies below its south")]
     [InlineData("from Docs where lucene(Notes, »'[a TO b')", "a range ends with ']' or '}'")]
-    [InlineData("from Docs where lucene(Notes, »'fox\\\\')", "a '\\' stands at the end")]
+    [InlineData("from Docs where lucene(Notes, »$o)", "a '\\' stands at the end", "\"fox\\\\\"")]
     [InlineData("from Docs where lucene(Notes, »'Name:')", "nothing follows 'Name:'")]
     [InlineData("from Docs where »regex(Name, 'a{3,2}')", "the least number of a repetition is greater than the most")]
     [InlineData("from Docs where »regex(Name, 'a{2000}')", "a repetition goes up to 1,000 times")]
     [InlineData("from Docs where »regex(Name, '[b-a]')", "the range is in reverse order")]
-    [InlineData("from Docs where »regex(Name, 'a\\\\')", "a '\\' stands at the end")]
+    [InlineData("from Docs where »regex(Name, $o)", "a '\\' stands at the end", "\"a\\\\\"")]
     [InlineData("from Docs where »regex(Name, 'a)')", "there is no '(' before this ')'")]
     [InlineData(
         "from Docs where »regex(Name, '(?=a)')",
@@ -130,6 +130,17 @@ public sealed class RefusalWordsTests : IAsyncLifetime
         InvalidQueryException error = await RefusalAsync(Query, request => request with { MaxEntries = 1 });
         Assert.Equal((1, 17), (error.Line, error.Column));
         Assert.Contains("1", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task An_index_that_does_not_exist_is_told_with_one_that_does()
+    {
+        await _database.AskAsync("from Docs where Name = 'x'");
+        IndexNotFoundException error = await Assert.ThrowsAsync<IndexNotFoundException>(
+            () => _database.AskAsync("from index 'Auto/Docs/ByNmae' where Name = 'x'"));
+        Assert.StartsWith(
+            "There is no index 'Auto/Docs/ByNmae' in this database. Did you mean 'Auto/Docs/ByName'? Names are",
+            error.Message, StringComparison.Ordinal);
     }
 
     private Task<InvalidQueryException> RefusalAsync(string query, Func<QueryRequest, QueryRequest>? change = null) =>

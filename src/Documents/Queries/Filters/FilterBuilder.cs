@@ -68,13 +68,13 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             return Condition(arguments[0].Value, isExact: true);
         if (method.Is("exists") && arguments.Count == 1)
         {
-            FilterOperand path = Operand(arguments[0].Value, isExact);
+            FilterOperand path = Field(arguments[0].Value, isExact);
             return path.Exists;
         }
 
         if ((method.Is("startsWith") || method.Is("endsWith")) && arguments.Count == 2)
         {
-            FilterOperand operand = Operand(arguments[0].Value, isExact);
+            FilterOperand operand = Field(arguments[0].Value, isExact);
             string affix = Text(arguments[1].Value, isExact);
             return method.Is("startsWith")
                 ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
@@ -111,7 +111,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     private Func<FilterScope, bool> Regular(Expression subject, Expression pattern, bool isExact)
     {
-        FilterOperand operand = Operand(subject, isExact: true);
+        FilterOperand operand = Field(subject, isExact: true);
         string text = Text(pattern, isExact: true);
         try
         {
@@ -175,6 +175,12 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                     "Expected is a field, a value, a parameter, or a call of a declared function.");
         }
     }
+
+    /// <summary>Returns what a method is asked about; a text is a path in quotes.</summary>
+    private FilterOperand Field(Expression expression, bool isExact) =>
+        expression is LiteralExpression { Kind: LiteralKind.String } path
+            ? new FilterPath(-1, _fields.Path(path.Text, path.Position), isExact)
+            : Operand(expression, isExact);
 
     private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
         arguments.Count == 0
