@@ -146,7 +146,7 @@ internal sealed class DocumentIndex
         catch
         {
             index?.Store.Dispose();
-            directory.Discard();
+            directory.Delete(); // it has no definition yet
             throw;
         }
     }
