@@ -228,8 +228,13 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
         options?.Budget?.Check();
-        return TailedFacets.Run(_view, tail.View, request, options, cancellationToken);
+        return Facets(request, tail, options, FacetRun.MaxTerms, cancellationToken);
     }
+
+    /// <summary>As the other, with another maximum number of terms.</summary>
+    internal FacetResults Facets(
+        FacetRequest request, IndexTail tail, QueryOptions? options, int maxTerms, CancellationToken cancellationToken) =>
+        TailedFacets.Run(_view, tail.View, request, options, maxTerms, cancellationToken);
 
     /// <summary>Returns indexed terms of a field, in byte order, with the number of entries that contain each.</summary>
     /// <param name="field">The field.</param>

@@ -105,7 +105,7 @@ public sealed class ScoreExplainer : IDisposable
                 return new Node(
                     string.Create(CultureInfo.InvariantCulture, $"boost by {inner.Factor} of:"), compiled, boost,
                     [Build(inner.Clause, boost * inner.Factor)]);
-            case FullTextQuery text:
+            case FullTextQuery text when !IsOnePattern(text):
                 Node[] parts = [.. Parts(text).Select(part => Build(part, boost))];
                 return parts.Length == 1
                     ? parts[0]
@@ -120,26 +120,23 @@ public sealed class ScoreExplainer : IDisposable
         }
     }
 
-    /// <summary>The parts of a full-text query that contain words, each as its own query.</summary>
+    /// <summary>The parts of a full-text query that contain words, each as its own query; a pattern is one part.</summary>
     private IEnumerable<IndexQuery> Parts(FullTextQuery query)
     {
-        (string Part, bool IsQuoted)[] all = [.. TextCompiler.Parts(query.Text)];
-        if (all.Length == 1 && !all[0].IsQuoted && all[0].Part.Contains('*', StringComparison.Ordinal))
+        foreach ((string part, bool isQuoted) in TextCompiler.Parts(query.Text))
         {
-            yield return new WildcardQuery(query.Field, all[0].Part);
-            yield break;
-        }
-
-        foreach ((string part, bool isQuoted) in all)
-        {
-            bool isPattern = !isQuoted && part.Contains('*', StringComparison.Ordinal);
             var text = new TextQuery(query.Field, part);
-            if (isPattern)
+            if (!isQuoted && IsPattern(part))
                 yield return query with { Text = part };
             else if (Words(text).Count > 0)
                 yield return text;
         }
     }
+
+    private static bool IsOnePattern(FullTextQuery query) =>
+        TextCompiler.Parts(query.Text).Take(2).ToArray() is [(string only, false)] && IsPattern(only);
+
+    private static bool IsPattern(string part) => part.Contains('*', StringComparison.Ordinal);
 
     private IReadOnlyList<TokenList.Token> Words(TextQuery text) =>
         _compiler.Words(_context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));

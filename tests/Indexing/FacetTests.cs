@@ -44,6 +44,34 @@ public sealed class FacetTests
         }
     }
 
+    [Fact]
+    public void Terms_of_an_index_with_changes_count_by_the_pages_that_were_asked_for()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int i = 0; i < 60; i++)
+            fixture.Put("docs/" + i, (0, FieldValue.Of("n" + i)), (1, FieldValue.Of("t" + i)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        using var tail = new IndexTail(searcher);
+        IndexBatch changes = tail.BeginBatch();
+        changes.BeginEntry("docs/0"u8);
+        changes.AddText(0, "n10"u8);
+        changes.EndEntry();
+        tail.Fill(changes, TestContext.Current.CancellationToken);
+        FacetQuery[] facets =
+            [new FacetQuery { Field = "name", PageSize = 10 }, new FacetQuery { Field = "tag", PageSize = 10 }];
+        FacetResults both = Ask(100);
+        Assert.Equal((60L, 10, 49L), (both.TotalCount, both.Facets[0].Values.Count, both.Facets[0].RemainingTermsCount));
+        Assert.Equal(2, both.Facets[0].Values.Single(value => value.Range == "n10").Count);
+        Assert.Equal((10, 49L), (both.Facets[1].Values.Count, both.Facets[1].RemainingTermsCount));
+        Assert.Throws<IndexQueryException>(() => Ask(58)); // of one facet alone
+        facets = [.. facets.Select(facet => facet with { WithRemainingTerms = true })];
+        Assert.Throws<IndexQueryException>(() => Ask(100)); // all terms of both are wanted
+
+        FacetResults Ask(int maxTerms) => searcher.Facets(
+            new FacetRequest(new MatchAllQuery(), facets), tail, null, maxTerms, TestContext.Current.CancellationToken);
+    }
+
     /// <summary>
     /// Thousands of entries with few texts, which lie in blocks, those that went and came again, and stretches with many texts or
     /// numbers, which do not: few hits of a block and many, with sums and without.

@@ -137,12 +137,24 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>Creates a new index.</summary>
+    /// <exception cref="IndexSchemaException">The definition cannot be used; nothing was changed.</exception>
     public static DocumentIndex Create(
         IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, DatabaseSnapshot documents)
     {
-        DocumentIndex index = Begin(definition, directory, analyzers, documents);
-        directory.Publish(definition);
-        return index;
+        DocumentIndex? index = null;
+        try
+        {
+            IndexWriter.Check(definition.Schema, analyzers);
+            index = Begin(definition, directory, analyzers, documents);
+            directory.Publish(definition);
+            return index;
+        }
+        catch
+        {
+            index?.Store.Dispose();
+            directory.Delete(); // it has no definition yet
+            throw;
+        }
     }
 
     /// <summary>
@@ -154,7 +166,8 @@ internal sealed class DocumentIndex
     /// <param name="directory">The directory of the index.</param>
     /// <param name="analyzers">The analyzers that fields may refer to.</param>
     /// <param name="documents">The documents.</param>
-    /// <exception cref="IndexSchemaException">An analyzer is missing; nothing was changed.</exception>
+    /// <exception cref="IndexSchemaException">The definition cannot be used, for instance because an analyzer is missing; nothing
+    /// was changed.</exception>
     public static DocumentIndex Open(
         IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, DatabaseSnapshot documents)
     {
@@ -369,8 +382,10 @@ internal sealed class DocumentIndex
     }
 
     /// <summary>Adds fields, durably; entries get them in the background. The caller must wake the indexer.</summary>
+    /// <exception cref="IndexSchemaException">The definition cannot be used; nothing was changed.</exception>
     public void Widen(AutoIndexDefinition definition)
     {
+        IndexWriter.Check(definition.Schema, _analyzers);
         _directory.Publish(definition);
         _definition = definition;
     }

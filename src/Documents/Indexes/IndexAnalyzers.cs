@@ -137,6 +137,19 @@ public sealed class IndexAnalyzers
     }
 
     /// <summary>
+    /// Returns the mappings of definitions by name, as <see cref="Attach(StaticIndexMapping)"/> does, with the analyzers that
+    /// indexes were built with.
+    /// </summary>
+    internal Dictionary<string, IndexMapping> Attach(
+        IReadOnlyList<IndexDefinition> definitions, IReadOnlyList<StaticIndexMapping> built) => definitions.ToDictionary(
+        static definition => definition.Name,
+        definition => (IndexMapping)Attach(
+            new StaticIndexMapping(definition).WithAnalyzers(
+                built.LastOrDefault(one => IndexDefinitionJson.AreSame(one.Definition, definition))?.Analyzers
+                    ?? new Dictionary<string, string>())),
+        StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>
     /// Returns the definition of an index with the current analyzers that it refers to. One that it was built with and that was
     /// shared, but is no longer or cannot be read now, stays.
     /// </summary>

@@ -81,20 +81,18 @@ public sealed class IndexCatalogue : IDisposable
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
         DateTimeOffset now = _context.TimeProvider.GetUtcNow();
-        List<(string Name, DocumentIndex Index)> indexes;
-        List<IndexStatistics> list;
+        (string Name, DocumentIndex Index)[] indexes;
+        BrokenIndex[] broken;
         lock (_lock)
         {
             indexes = [
                 .. _indexers.Values.Select(i => (i.Index.Name, i.Index)),
-                .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))];
-            list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
+                .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))
+            ];
+            broken = [.. _broken.Values];
         }
 
-        list.AddRange(
-            indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot, now))
-                .OfType<IndexStatistics>());
-        return [.. list.OrderBy(static index => index.Name, StringComparer.Ordinal)];
+        return IndexDescription.Of(indexes, broken, Control, snapshot, now);
     }
 
     /// <summary>Returns the latest indexing errors of an index, oldest first.</summary>
@@ -150,8 +148,7 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>Returns the definition of a static index; null if it does not exist.</summary>
-    public IndexDefinition? Definition(string name) =>
-        _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
+    public IndexDefinition? Definition(string name) => _statics?.Find(name);
 
     /// <summary>Returns the latest definitions of a static index, at most 10, newest first.</summary>
     public IReadOnlyList<DefinitionVersion> History(string name) => _statics?.History(name) ?? [];
@@ -287,7 +284,7 @@ public sealed class IndexCatalogue : IDisposable
                 .Where(d => !_replacements.ContainsKey(d.Name));
             return [
                 .. answering.Concat(_replacements.Values.Select(i => i.Index.Definition))
-                    .Concat(_broken.Values.Select(b => b.Definition))
+                    .Concat(_broken.Values.Select(b => b.Definition).Where(d => !d.IsMadeByQueries))
                     .OrderBy(d => d.Name, StringComparer.Ordinal)];
         }
     }
@@ -303,8 +300,9 @@ public sealed class IndexCatalogue : IDisposable
 
         lock (_lock)
         {
-            if (Find(definition.Name) is null)
-                Add(_indexers, Make(definition));
+            ObjectDisposedException.ThrowIf(_closed, this);
+            if (!_indexers.ContainsKey(definition.Name))
+                AddOrSetAside(_indexers, definition, () => Make(definition));
         }
     }
 
@@ -338,18 +336,12 @@ public sealed class IndexCatalogue : IDisposable
             _generation = Math.Max(_generation, place.Generation);
             if (definition is StaticIndexMapping byHand)
                 built.Add((place, byHand));
-            else
-                Add(_indexers, OpenIndex(definition, place));
+            else if (!AddOrSetAside(_indexers, definition, () => OpenIndex(definition, place)))
+                place.Discard(); // queries make it anew
         }
 
-        Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? []).ToDictionary(
-            static definition => definition.Name,
-            definition => (IndexMapping)Analyzers.Attach(
-                new StaticIndexMapping(definition).WithAnalyzers(
-                    built.LastOrDefault(one => IndexDefinitionJson.AreSame(one.Definition.Definition, definition))
-                        .Definition?.Analyzers ?? new Dictionary<string, string>())),
-            StringComparer.OrdinalIgnoreCase);
-
+        Dictionary<string, IndexMapping> wanted =
+            Analyzers.Attach(_statics?.ReadAll() ?? [], [.. built.Select(one => one.Definition)]);
         foreach (IGrouping<string, (IndexDirectory Place, StaticIndexMapping Definition)> versions in built.GroupBy(
             b => b.Definition.Name, StringComparer.OrdinalIgnoreCase))
             if (!wanted.ContainsKey(versions.Key))
@@ -371,19 +363,27 @@ public sealed class IndexCatalogue : IDisposable
             if (place != current.Place && place != before.Place)
                 place.Discard();
 
+        bool hasBefore = before.Place is not null
+            && AddOrSetAside(_indexers, wanted, () => OpenIndex(before.Definition, before.Place));
+        if (!AddOrSetAside(
+            hasBefore ? _replacements : _indexers, wanted,
+            () => current.Place is null ? Make(wanted) : OpenIndex(wanted.AsBuilt(current.Definition), current.Place)))
+            Remove(wanted.Name);
+    }
+
+    /// <summary>Adds an index, or keeps the error of its definition, which then appears among the indexes.</summary>
+    private bool AddOrSetAside(
+        Dictionary<string, DocumentIndexer> indexers, IndexMapping definition, Func<DocumentIndex> open)
+    {
         try
         {
-            if (before.Place is not null)
-                Add(_indexers, OpenIndex(before.Definition, before.Place));
-            DocumentIndex index = current.Place is null
-                ? Make(wanted)
-                : OpenIndex(wanted.AsBuilt(current.Definition), current.Place);
-            Add(before.Place is null ? _indexers : _replacements, index);
+            Add(indexers, open());
+            return true;
         }
         catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
-            Remove(wanted.Name);
-            _broken[wanted.Name] = BrokenIndex.Of(wanted, error, _context.TimeProvider.GetUtcNow());
+            _broken[definition.Name] = BrokenIndex.Of(definition, error, _context.TimeProvider.GetUtcNow());
+            return false;
         }
     }
 
@@ -412,7 +412,8 @@ public sealed class IndexCatalogue : IDisposable
         {
             ObjectDisposedException.ThrowIf(_closed, this);
             OutputTarget.RequireNoLoops(mappings, Definitions());
-            StaticIndexMapping[] wanted = Array.FindAll(mappings, MayReplace); // of all before any is stored
+            StaticIndexMapping[] wanted = Array.FindAll( // of all before any is stored
+                mappings, mapping => _statics.MayReplace(mapping.Definition, Control.Settings(mapping.Name).LockMode));
             Array.ForEach(wanted, mapping => _statics.Put(mapping.Definition));
             BuildAll([.. wanted.Select(Analyzers.Attach)]);
         }
@@ -423,20 +424,6 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
             foreach (StaticIndexMapping mapping in mappings)
                 Build(mapping);
-    }
-
-    /// <summary>
-    /// Returns whether the lock mode of an index allows its definition to be replaced. A lock set before the index existed does
-    /// not prevent it.
-    /// </summary>
-    private bool MayReplace(StaticIndexMapping mapping)
-    {
-        IndexLockMode mode = Control.Settings(mapping.Name).LockMode;
-        if (mode == IndexLockMode.Unlock || Definition(mapping.Name) is not { } known || known.IsSameAs(mapping.Definition))
-            return true;
-        return mode == IndexLockMode.LockedIgnore ? false : throw new InvalidIndexDefinitionException(
-            mapping.Name, "LockMode",
-            "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
     }
 
     /// <summary>Starts building the latest definition, if necessary. Requires the lock.</summary>
@@ -454,15 +441,8 @@ public sealed class IndexCatalogue : IDisposable
         bool isNew = !_indexers.TryGetValue(mapping.Name, out DocumentIndexer? current);
         if (current?.Index.Definition.IsSameAs(mapping) == true)
             return;
-        try
-        {
-            Add(isNew ? _indexers : _replacements, Make(mapping));
-        }
-        catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
-        {
-            // from a backup, which may refer to analyzers that this program does not have
-            _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow());
-        }
+        // One from a backup may refer to analyzers that this program does not have.
+        AddOrSetAside(isNew ? _indexers : _replacements, mapping, () => Make(mapping));
     }
 
     private bool GiveUpReplacement(string name)
@@ -478,36 +458,47 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>Carries out the decision for a query. Requires the lock.</summary>
+    /// <exception cref="InvalidQueryException">No index can have these fields.</exception>
     private DocumentIndex Take(AutoIndexStep step, out bool created)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
         RemoveMade(step.Retired.Select(unused => unused.Index));
         created = step.Indexer is null;
-        if (step.Indexer is { } indexer)
+        try
         {
-            if (step.Definition is AutoIndexDefinition wider)
-                Widen(indexer, wider);
-            return indexer.Index;
-        }
+            if (step.Indexer is { } indexer)
+            {
+                if (step.Definition is AutoIndexDefinition wider)
+                    Widen(indexer, wider);
+                return indexer.Index;
+            }
 
-        IndexMapping wanted = step.Definition!; // a new index has a definition
-        if (wanted is GroupDefinition groups && _indexers.ContainsKey(wanted.Name))
-            wanted = groups.WithHash;
-        DocumentIndex made = Make(wanted);
-        Add(_indexers, made);
-        return made;
+            DocumentIndex made = Make(Named(step.Definition!, null)); // a new index has a definition
+            Add(_indexers, made);
+            return made;
+        }
+        catch (IndexSchemaException error)
+        {
+            throw new InvalidQueryException($"No index can have the fields of this query: {error.Message}");
+        }
     }
 
     /// <summary>Adds fields to an index, under the corresponding name.</summary>
     private void Widen(DocumentIndexer indexer, AutoIndexDefinition definition)
     {
         string name = indexer.Index.Name;
+        definition = (AutoIndexDefinition)Named(definition, indexer);
         indexer.Index.Widen(definition);
         _indexers.Remove(name);
         _indexers.Add(definition.Name, indexer);
+        _broken.Remove(definition.Name);
         Control.Rename(name, definition.Name);
         indexer.Wake();
     }
+
+    /// <summary>Returns a definition with a name that no index other than <paramref name="own"/> has.</summary>
+    private IndexMapping Named(IndexMapping definition, DocumentIndexer? own) =>
+        _indexers.TryGetValue(definition.Name, out DocumentIndexer? other) && other != own ? definition.WithHash : definition;
 
     private string? NameOf(string name)
     {
@@ -538,6 +529,7 @@ public sealed class IndexCatalogue : IDisposable
         {
             var indexer = new DocumentIndexer(index, _context, Control.Switch(index.Name), _stop.Token);
             indexers.Add(index.Name, indexer);
+            _broken.Remove(index.Name);
             index.NoteUse(index.Definition.Fields.Count - 1, _context.TimeProvider.GetUtcNow());
             indexer.Start(OnCaughtUp);
         }

@@ -46,8 +46,8 @@ public sealed class IndexContent
         ArgumentNullException.ThrowIfNull(field);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         int most = Math.Min(count, MaxTerms);
-        if (_index.Definition.Schema.IndexOf(field) < 0 && _index.Definition is StaticIndexMapping mapping)
-            field = mapping.Resolve(new AutoIndexField(field))?.SchemaName ?? field;
+        if (_index.Definition.Schema.IndexOf(field) < 0)
+            field = _index.Definition.Resolve(new AutoIndexField(field))?.SchemaName ?? field;
         (IReadOnlyList<IndexTerm> terms, etag) = Look((searcher, tail, upTo) =>
         {
             if (tail is not null && searcher.Schema.IndexOf(field) >= 0 && !searcher.IsComplete(field))

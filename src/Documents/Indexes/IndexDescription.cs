@@ -58,8 +58,18 @@ internal static class IndexDescription
         }
     }
 
-    /// <summary>Returns the state of an index that cannot be opened.</summary>
-    public static IndexStatistics OfBroken(BrokenIndex index) =>
+    /// <summary>Returns the states of indexes that are open, under their names, and of those that cannot be opened.</summary>
+    public static IReadOnlyList<IndexStatistics> Of(
+        IEnumerable<(string Name, DocumentIndex Index)> open, IEnumerable<BrokenIndex> broken, IndexControl control,
+        DatabaseSnapshot snapshot, DateTimeOffset now) =>
+        [
+            .. broken.Select(OfBroken)
+                .Concat(
+                    open.Select(i => Of(i.Index, i.Name, control.Switch(i.Index.Name), snapshot, now)).OfType<IndexStatistics>())
+                .OrderBy(static index => index.Name, StringComparer.Ordinal)
+        ];
+
+    private static IndexStatistics OfBroken(BrokenIndex index) =>
         Describe(index.Definition, index.Definition.Name) with
         {
             IsStale = true,
@@ -124,6 +134,8 @@ internal sealed record BrokenIndex(IndexMapping Definition, IndexError Error)
         definition,
         new IndexError(
             now.UtcDateTime, null, "Index",
-            $"The index '{definition.Name}' cannot be opened: {error.Message} Open the database with its analyzers, or define "
-                + $"the index anew."));
+            $"The index '{definition.Name}' cannot be opened: {error.Message} "
+                + (definition.IsMadeByQueries
+                    ? "Its files were deleted; the next query that needs it makes it anew."
+                    : "Open the database with its analyzers, or define the index anew.")));
 }

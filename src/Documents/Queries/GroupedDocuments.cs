@@ -51,10 +51,8 @@ internal static class GroupedDocuments
             else
                 snapshot.Dispose();
             groups?.Dispose();
-            if (error is IndexQueryException or UnknownFieldException)
+            if (error is IndexQueryException or UnknownFieldException or QueryBudgetExceededException)
                 throw RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
-            if (error is QueryBudgetExceededException)
-                throw new InvalidQueryException(error.Message);
             throw;
         }
     }

@@ -134,7 +134,7 @@ internal sealed class QueryExecutor(
             parsed = parsed.WithoutUpdate();
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex
-            ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition
+            ? NamedIndexes.Require(indexes, parsed.From.Name).Definition
             : null;
         _names ??= new BindingContext
         {
@@ -306,7 +306,7 @@ internal sealed class QueryExecutor(
         created = false;
         if (query.IndexName is { } name)
         {
-            DocumentIndex index = indexes.Find(name) ?? throw new IndexNotFoundException(name);
+            DocumentIndex index = NamedIndexes.Require(indexes, name);
             RequireFields(index, context);
             return index;
         }
@@ -488,15 +488,17 @@ internal sealed class QueryExecutor(
             searcher?.Dispose();
             snapshot?.Dispose();
             index.Release();
-            if (error is IndexQueryException or UnknownFieldException)
-                throw RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
-            if (error is QueryBudgetExceededException)
-                throw new InvalidQueryException(error.Message);
+            if (error is IndexQueryException or UnknownFieldException or QueryBudgetExceededException)
+                throw ErrorOf(context, error);
             throw;
         }
     }
 
-    private static SearchResults WithinBudget(Func<SearchResults> search)
+    /// <summary>The error for a condition that the index refuses, or whose search exceeds the budget.</summary>
+    private static InvalidQueryException ErrorOf(QueryContext context, Exception error) =>
+        RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
+
+    private static SearchResults WithinBudget(QueryContext context, Func<SearchResults> search)
     {
         try
         {
@@ -504,7 +506,7 @@ internal sealed class QueryExecutor(
         }
         catch (QueryBudgetExceededException error)
         {
-            throw new InvalidQueryException(error.Message);
+            throw ErrorOf(context, error);
         }
     }
 
@@ -513,9 +515,9 @@ internal sealed class QueryExecutor(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
     {
         IReadOnlyList<string> ofIndex = state.Index.Warnings;
-        IReadOnlyList<string> ofFields = state.IsStale || state.MayMissHits || tail is not null
-            ? []
-            : QueryWarnings.OfFields(context.Query, state.Index, searcher, snapshot);
+        IReadOnlyList<string> ofFields = state.IsStale
+            ? QueryWarnings.OfProgress(state, searcher, snapshot)
+            : state.MayMissHits || tail is not null ? [] : QueryWarnings.OfFields(context.Query, state.Index, searcher, snapshot);
         return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
     }
 
@@ -526,17 +528,18 @@ internal sealed class QueryExecutor(
         DocumentIndex index = state.Index;
         BoundQuery query = context.Query;
         bool isOnce = context.ReturnsDocuments && index.HasSeveralOfDocument(searcher, tail);
-        var page = SearchedPage.Of(query, isOnce);
+        bool canGoOn = isOnce || (query is { Distinct: true, Filters: false } && !index.Definition.KeepsObjects);
+        var page = SearchedPage.Of(query, isOnce, canGoOn);
         SearchRequest request = RequestedPage.SearchOf(context, page);
         QueryOptions? options = RequestedPage.OptionsOf(context);
         SearchResults Search(SearchRequest wanted, CancellationToken end) => tail is null
             ? searcher.Search(wanted, options, end)
             : searcher.Search(wanted, tail, options, end);
         hits = Search(request, cancellationToken);
-        FurtherHits? further = isOnce && !request.WithPosition
+        FurtherHits? further = canGoOn && !request.WithPosition
             ? new FurtherHits(
                 (skip, take) => WithinBudget(
-                    () => Search(request with { Skip = skip, Take = take }, context.CancellationToken)),
+                    context, () => Search(request with { Skip = skip, Take = take }, context.CancellationToken)),
                 page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)

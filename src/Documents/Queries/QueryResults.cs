@@ -177,7 +177,7 @@ public sealed class QueryResults : IDisposable
             if (!MoveSource())
                 break;
 
-            if (_distinct is not null && !_distinct.Add(Projected()[.._tellingBytes]))
+            if (_distinct is not null && !_distinct.AddRow(Projected()[.._tellingBytes]))
             {
                 SkippedResults++;
                 continue;

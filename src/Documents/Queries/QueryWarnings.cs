@@ -8,7 +8,9 @@ using Treepie.Store;
 
 namespace Treepie.Queries;
 
-/// <summary>Warnings about collections and fields that no document has, usually because of a misspelled name.</summary>
+/// <summary>
+/// Warnings about collections and fields in which no document has anything, usually because of a misspelled name.
+/// </summary>
 internal static class QueryWarnings
 {
     /// <summary>
@@ -29,6 +31,31 @@ internal static class QueryWarnings
             { DocumentCount: 0 } => [$"The collection '{collection}' has no documents."],
             _ => [],
         };
+    }
+
+    /// <summary>
+    /// Returns how far an index is that is being built, or given a field of the query: a stale answer may lack most documents
+    /// then. Returns nothing if the index lacks the latest changes only.
+    /// </summary>
+    public static IReadOnlyList<string> OfProgress(IndexAnswer state, IndexSearcher searcher, DatabaseSnapshot snapshot)
+    {
+        DocumentIndex index = state.Index;
+        if (!state.IsWhole)
+            return [
+                $"The index '{index.Name}' is being given fields of this query, and what it finds by them is not complete yet. "
+                    + "Ask again, or wait longer."];
+        if (index.Progress.IsCaughtUp)
+            return [];
+        if (index.Definition is not AutoIndexDefinition)
+            return [
+                $"The index '{index.Name}' is being built: it has seen the changes up to {state.Etag:N0} of "
+                    + $"{snapshot.LastEtag:N0}."];
+        long documents = index.Collection is { } collection
+            ? snapshot.Collection(collection)?.DocumentCount ?? 0
+            : snapshot.DocumentCount;
+        return [
+            $"The index '{index.Name}' is being built: it has seen {Math.Min(searcher.EntryCount, documents):N0} of "
+                + $"{documents:N0} documents."];
     }
 
     /// <summary>Returns warnings about the fields of a query. The index must have processed the whole snapshot.</summary>
@@ -56,10 +83,27 @@ internal static class QueryWarnings
 
         string whose = definition.OnlyCollection is { } collection ? $"No document of '{collection}'" : "No document";
         IEnumerable<string> known = definition.Fields.Where(other => searcher.HasEntries(other.SchemaName))
-            .Select(other => other.Path);
-        return $"{whose} has a field "
-            + $"'{field.Path}'.{RqlAdvice.DidYouMean(field.Path, known.Concat(Members(definition, snapshot)).Distinct())}";
+            .Select(other => other.Path)
+            .Concat(Members(definition, snapshot))
+            .Distinct();
+        string advice = known.Contains(field.Path) ? "" : RqlAdvice.DidYouMean(field.Path, known);
+        return UseOf(field.Kind) is { } use
+            ? $"{whose} has anything at '{field.Path}' that {use} could find.{advice}"
+            : $"{whose} has a field '{field.Path}'.{advice}";
     }
+
+    /// <summary>
+    /// Returns what asks for a field that not every value belongs to, so that documents may have others there; null for fields of
+    /// all values.
+    /// </summary>
+    private static string? UseOf(AutoIndexFieldKind kind) => kind switch
+    {
+        AutoIndexFieldKind.Search => "'search()'",
+        AutoIndexFieldKind.Point => "'spatial.point()'",
+        AutoIndexFieldKind.Wkt => "'spatial.wkt()'",
+        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => "'vector.search()'",
+        _ => null,
+    };
 
     /// <summary>Returns member names of the least recently changed document.</summary>
     private static List<string> Members(AutoIndexDefinition definition, DatabaseSnapshot snapshot)

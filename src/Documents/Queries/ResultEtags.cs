@@ -6,6 +6,7 @@ using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Sorters;
 using Treepie.Store;
 
 namespace Treepie.Queries;
@@ -29,9 +30,9 @@ internal static class ResultEtags
             ? default
             : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
         ReadOnlySpan<byte> continuation = MemoryMarshal.AsBytes((context.Request.Continuation ?? "").AsSpan());
-        int seeds = SeedBytes(context.Query);
+        int orders = OrderBytes(context.Query);
         byte[] question = ArrayPool<byte>.Shared.Rent(
-            FigureBytes + text.Length + parameters.Length + name.Length + continuation.Length + seeds);
+            FigureBytes + text.Length + parameters.Length + name.Length + continuation.Length + orders);
         Span<byte> figures = question.AsSpan(0, FigureBytes);
         figures.Clear();
         BinaryPrimitives.WriteInt64LittleEndian(
@@ -53,11 +54,10 @@ internal static class ResultEtags
         Add(parameters, question, ref length);
         Add(name, question, ref length);
         Add(continuation, question, ref length);
-        if (seeds > 0)
+        if (orders > 0)
         {
             foreach (SortKey key in context.Query.Sort)
-                // random() without a seed gets a new one in each run, and so another etag
-                Add(MemoryMarshal.AsBytes(key.Seed.AsSpan()), question, ref length);
+                Add(MemoryMarshal.AsBytes(OrderOf(key).AsSpan()), question, ref length);
         }
 
         Span<byte> result = stackalloc byte[SHA256.HashSizeInBytes];
@@ -84,11 +84,17 @@ internal static class ResultEtags
         return (byte)flags;
     }
 
-    private static int SeedBytes(BoundQuery query)
+    /// <summary>
+    /// Returns what an order depends on besides the text of the query: a seed, of which random() without one gets a new one in
+    /// each run, or the definition of a sorter.
+    /// </summary>
+    private static string? OrderOf(SortKey key) => key.Seed ?? (key.Custom as DefinedOrder)?.Code;
+
+    private static int OrderBytes(BoundQuery query)
     {
         int bytes = 0;
         foreach (SortKey key in query.Sort)
-            bytes += sizeof(char) * (key.Seed?.Length ?? 0);
+            bytes += sizeof(char) * (OrderOf(key)?.Length ?? 0);
         return bytes;
     }
 

@@ -8,16 +8,25 @@ namespace Treepie.Queries;
 /// <param name="LeftToSkip">How many of the hits found are before the page.</param>
 internal readonly record struct SearchedPage(long Skip, long Take, long LeftToSkip)
 {
+    /// <summary>The number of hits that are compared at first, to find distinct rows.</summary>
+    private const long DistinctPortion = 1_024;
+
     /// <summary>Returns the hits to search for.</summary>
     /// <param name="query">The query.</param>
     /// <param name="isOnce">Whether a document with several hits is returned once. Then it must be known which documents the
     /// hits before the page are of: in entry order the last of these tells.</param>
-    public static SearchedPage Of(BoundQuery query, bool isOnce)
+    /// <param name="canGoOn">Whether hits after these are searched for if the page is not full.</param>
+    public static SearchedPage Of(BoundQuery query, bool isOnce, bool canGoOn = false)
     {
         if (query.Filters)
             return new SearchedPage(0, query.FilterLimit, 0);
         if (!isOnce)
-            return new SearchedPage(query.Skip, query.Distinct ? long.MaxValue : query.Take, 0);
+            return new SearchedPage(
+                query.Skip,
+                !query.Distinct || query.Take == 0 ? query.Take
+                : canGoOn ? Math.Max(query.Take, DistinctPortion)
+                : long.MaxValue,
+                0);
         long left = query.Sort.Count == 0 ? Math.Min(query.Skip, 1) : query.Skip;
         return new SearchedPage(
             query.Skip - left, query.Take > long.MaxValue - left ? long.MaxValue : query.Take + left, left);

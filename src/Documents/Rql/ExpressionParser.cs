@@ -178,7 +178,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     /// <summary>Rejects a comparison with the value on the left and the field on the right.</summary>
     private void RefuseSwappedSides(RqlToken value)
     {
-        if (value.Kind is not (RqlTokenKind.Number or RqlTokenKind.Parameter) || Operator(lexer.Peek().Kind) is null)
+        bool isValue = value.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter || TryConstant(value) is not null;
+        if (!isValue || Operator(lexer.Peek().Kind) is null)
             return;
 
         lexer.Next();

@@ -39,6 +39,8 @@ internal sealed class FacetRun
     private readonly QueryCompiler _compiler;
     private readonly FacetRequest _request;
     private readonly ushort[] _offsets;
+    private HitSet _hits = null!; // set by Begin
+    private PlanNode? _plan;
     private int _keptTerms;
     private readonly ulong[] _words = new ulong[BitmapKernels.Words];
 
@@ -52,35 +54,56 @@ internal sealed class FacetRun
 
     public FacetResults Execute()
     {
-        Operator root = _compiler.Compile(ClauseMerger.Merge(_context, _request.Query, isScored: false));
-        PlanNode? plan = _context.Tracer is null
-            ? null
-            : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
-        if (plan is not null)
-            _context.Tracer?.Enter(plan);
-        var hits = HitSet.Find(_context, root);
+        Begin();
         var results = new List<FacetResult>();
         foreach (FacetQuery facet in _request.Facets)
-            results.Add(Count(facet, hits, plan));
-        _context.Check(); // like every search at its end
-        if (plan is not null)
         {
-            _context.Tracer?.Leave(plan);
-            (plan.RowsIn, plan.RowsOut, plan.Windows) =
-                (hits.Total, results.Sum(result => (long)result.Values.Count), hits.Windows.Count);
+            FacetResult result = Count(facet, MaxTerms - _keptTerms);
+            _keptTerms += result.Values.Count + result.RemainingTerms.Count;
+            results.Add(result);
         }
 
-        return new FacetResults(hits.Total, results, _context.Measure(), plan);
+        return End(results);
     }
 
-    private FacetResult Count(FacetQuery facet, HitSet hits, PlanNode? plan)
+    /// <summary>Finds the hits; required before the first facet is counted.</summary>
+    public void Begin()
     {
+        Operator root = _compiler.Compile(ClauseMerger.Merge(_context, _request.Query, isScored: false));
+        _plan = _context.Tracer is null
+            ? null
+            : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
+        if (_plan is not null)
+            _context.Tracer?.Enter(_plan);
+        _hits = HitSet.Find(_context, root);
+    }
+
+    /// <summary>Returns the results of all facets, after the last one.</summary>
+    public FacetResults End(IReadOnlyList<FacetResult> results)
+    {
+        _context.Check(); // like every search at its end
+        if (_plan is not null)
+        {
+            _context.Tracer?.Leave(_plan);
+            (_plan.RowsIn, _plan.RowsOut, _plan.Windows) =
+                (_hits.Total, results.Sum(result => (long)result.Values.Count), _hits.Windows.Count);
+        }
+
+        return new FacetResults(_hits.Total, results, _context.Measure(), _plan);
+    }
+
+    /// <summary>Counts a facet.</summary>
+    /// <param name="facet">The facet.</param>
+    /// <param name="maxTerms">The maximum number of terms.</param>
+    public FacetResult Count(FacetQuery facet, int maxTerms)
+    {
+        (HitSet hits, PlanNode? plan) = (_hits, _plan);
         if (facet.Start < 0 || facet.PageSize < 0)
             throw new IndexQueryException(
                 $"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
 
         NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(_context, field))];
-        var groups = new FacetGroups(numbers, MaxTerms - _keptTerms);
+        var groups = new FacetGroups(numbers, maxTerms);
         var node = plan is null ? null : new PlanNode(facet.Field is null ? "facet of ranges" : "facet of terms", facet.Field);
         if (node is not null)
             _context.Tracer?.Enter(node);
@@ -93,7 +116,6 @@ internal sealed class FacetRun
         {
             CountTerms(facet, hits, groups, node);
             result = groups.Page(facet, _context.View);
-            _keptTerms += result.Values.Count + result.RemainingTerms.Count;
         }
 
         if (node is not null)

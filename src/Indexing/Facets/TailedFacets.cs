@@ -1,6 +1,7 @@
 using System.Runtime.InteropServices;
 using System.Text;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;
@@ -13,33 +14,46 @@ namespace Treepie.Indexing.Facets;
 /// </summary>
 internal static class TailedFacets
 {
+    /// <param name="main">The index.</param>
+    /// <param name="tail">The changes.</param>
+    /// <param name="request">The request.</param>
+    /// <param name="options">The options of the query.</param>
+    /// <param name="maxTerms">The maximum number of terms on the pages of all facets, and of one facet on either side.</param>
+    /// <param name="cancellationToken">Cancels the query.</param>
     public static FacetResults Run(
-        IndexView main, TailView tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
+        IndexView main, TailView tail, FacetRequest request, QueryOptions? options, int maxTerms,
+        CancellationToken cancellationToken)
     {
-        var whole = new FacetRequest(
-            request.Query,
-            [.. request.Facets.Select(
-                facet => facet with
-                {
-                    Start = 0,
-                    PageSize = int.MaxValue,
-                    WithRemainingTerms = false,
-                    Order = FacetOrder.Value
-                })]);
         using var combined = new CombinedIndex(main, tail, cancellationToken, options);
-        FacetResults first = new FacetRun(combined.Main, whole with { Query = combined.Present(request.Query) }).Execute(),
-            second = new FacetRun(combined.Tail, whole).Execute();
-        long total = first.TotalCount + second.TotalCount;
+        IndexQuery merged = ClauseMerger.Merge(combined.Main, request.Query, isScored: false); // both sides have the same clauses
+        FacetRun ofMain = new(combined.Main, request with { Query = combined.Present(merged) }),
+            ofTail = new(combined.Tail, request with { Query = merged });
+        ofMain.Begin();
+        ofTail.Begin();
+        List<FacetResult> mainResults = [], tailResults = [], results = [];
+        foreach (FacetQuery facet in request.Facets)
+        {
+            FacetQuery whole = facet with
+            {
+                Start = 0,
+                PageSize = int.MaxValue,
+                WithRemainingTerms = false,
+                Order = FacetOrder.Value
+            };
+            int room = maxTerms - results.Sum(result => result.Values.Count + result.RemainingTerms.Count);
+            FacetResult first = ofMain.Count(whole, room), second = ofTail.Count(whole, room);
+            mainResults.Add(first);
+            tailResults.Add(second);
+            results.Add(facet.Field is null ? Ranges(first, second) : Terms(facet, first, second));
+        }
+
+        FacetResults index = ofMain.End(mainResults), changes = ofTail.End(tailResults);
+        long total = index.TotalCount + changes.TotalCount;
         return new FacetResults(
-            total,
-            [.. request.Facets.Select(
-                (facet, i) => facet.Field is null
-                    ? Ranges(first.Facets[i], second.Facets[i])
-                    : Terms(facet, first.Facets[i], second.Facets[i]))],
-            combined.Measure(),
-            first.Plan is { } plan && second.Plan is { } changes
+            total, results, combined.Measure(),
+            index.Plan is { } plan && changes.Plan is { } planOfChanges
                 ? TailedSearch.Describe(
-                    plan, changes, tail, total, plan.RowsOut + changes.RowsOut,
+                    plan, planOfChanges, tail, total, plan.RowsOut + planOfChanges.RowsOut,
                     combined.Main.ColdPages(combined.Measure().PagesRead))
                 : null);
     }

@@ -110,12 +110,21 @@ public sealed class FieldHighlighter : IDisposable
             case FullTextQuery text when text.Field == name:
                 foreach ((string part, bool isQuoted) in TextCompiler.Parts(text.Text))
                 {
-                    if (!isQuoted && part.Contains('*', StringComparison.Ordinal))
-                        AddWildcard(part);
-                    else
+                    if (isQuoted || !part.Contains('*', StringComparison.Ordinal))
                         AddWords(part);
+                    else
+                        foreach (IndexQuery piece in TextCompiler.Pieces(_compiler, _field, name, part))
+                            Collect(piece, name, depth + 1);
                 }
 
+                break;
+            case FusionQuery fusion:
+                foreach (FusionClause clause in fusion.Clauses)
+                    Collect(clause.Query, name, depth + 1);
+                break;
+            case MoreLikeThisQuery like:
+                foreach (byte[] form in new MoreLikeThisCompiler(_compiler, _context, isScored: false).FormsOf(like, _field))
+                    AddForm(form);
                 break;
             case TextQuery text when text.Field == name:
                 AddWords(text.Text);
@@ -149,7 +158,7 @@ public sealed class FieldHighlighter : IDisposable
                         WildcardKind.Text, contains.Text), new WildcardPiece(WildcardKind.Any, "")]));
                 break;
             case WildcardQuery wildcard when wildcard.Field == name:
-                AddWildcard(wildcard.Pattern);
+                Add(_compiler.Patterns.Automaton(_field, TextPatterns.Cut(wildcard.Pattern)));
                 break;
             case RegexQuery regex when regex.Field == name:
                 Add(_compiler.Patterns.Automaton(_field, regex));
@@ -173,10 +182,10 @@ public sealed class FieldHighlighter : IDisposable
     private void AddWords(string text)
     {
         foreach (TokenList.Token word in _compiler.Words(_field, Encoding.UTF8.GetBytes(text)))
-            _count += _forms.TryAdd(Convert.ToHexString(word.Form), _count) ? 1 : 0;
+            AddForm(word.Form);
     }
 
-    private void AddWildcard(string pattern) => Add(_compiler.Patterns.Automaton(_field, TextPatterns.Cut(pattern)));
+    private void AddForm(byte[] form) => _count += _forms.TryAdd(Convert.ToHexString(form), _count) ? 1 : 0;
 
     private void Add(TermAutomaton pattern) => _patterns.Add((pattern, _count++));
 }

@@ -62,7 +62,7 @@ internal sealed class CombinedIndex : IDisposable
     {
         foreach ((IndexQuery other, IReadOnlyList<IndexQuery> besideOther, List<NearEntry> found) in _known)
         {
-            if (ReferenceEquals(other, search) && besideOther.SequenceEqual(beside, ReferenceEqualityComparer.Instance))
+            if (ReferenceEquals(other, search) && besideOther.SequenceEqual(beside))
                 return found;
         }
 

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
@@ -48,12 +49,15 @@ internal sealed class TailedSearch
         CancellationToken cancellationToken)
     {
         using var combined = new CombinedIndex(main, tail, cancellationToken, options);
+        // Merged once: a search that spans both sides is made once for the same conditions.
+        IndexQuery merged = ClauseMerger.Merge(combined.Main, request.Query, SortPlan.NeedsScores(request.Sort));
         SearchRequest whole = request with
         {
+            Query = merged,
             Skip = 0,
             Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip
         };
-        SearchRun first = Execute(combined.Main, whole with { Query = combined.Present(request.Query) }, after);
+        SearchRun first = Execute(combined.Main, whole with { Query = combined.Present(merged) }, after);
         SearchRun second = Execute(combined.Tail, whole, after);
         var search = new TailedSearch(request) { Total = first.Total + second.Total };
         search.Merge(combined.Main, first, combined.Tail, second);

@@ -108,7 +108,20 @@ public sealed class AutoIndexUpkeepTests : IDisposable
     [InlineData("from Users where Nmae = 'x'", "No document of 'Users' has a field 'Nmae'. Did you mean 'Name'?")]
     [InlineData(
         "from Users where Name = 'x' order by Agee as long", "No document of 'Users' has a field 'Agee'. Did you mean 'Age'?")]
-    [InlineData("from Users where search(Notez, 'x')", "No document of 'Users' has a field 'Notez'.")]
+    [InlineData(
+        "from Users where search(Notez, 'x')", "No document of 'Users' has anything at 'Notez' that 'search()' could find.")]
+    [InlineData(
+        "from Users where search(Nmae, 'x')",
+        "No document of 'Users' has anything at 'Nmae' that 'search()' could find. Did you mean 'Name'?")]
+    [InlineData("from Users where search(Age, 'x')", "No document of 'Users' has anything at 'Age' that 'search()' could find.")]
+    [InlineData("from Users where search(Tags, 'x')", "No document of 'Users' has anything at 'Tags' that 'search()' could find.")]
+    [InlineData("from Users where search(Rest, 'x')", "No document of 'Users' has anything at 'Rest' that 'search()' could find.")]
+    [InlineData(
+        "from Users where vector.search(Name, 'AACAPwAAAEA=')",
+        "No document of 'Users' has anything at 'Name' that 'vector.search()' could find.")]
+    [InlineData(
+        "from Users where spatial.within(spatial.point(Lat, Lng), spatial.circle(1, 2, 3))",
+        "No document of 'Users' has anything at 'Lat' that 'spatial.point()' could find.")]
     [InlineData("from @all_docs where Nmae = 'x'", "No document has a field 'Nmae'. Did you mean 'Name'?")]
     [InlineData("from Userz where Name = 'x'", "There is no collection 'Userz'. Did you mean 'Users'?")]
     [InlineData("from Userz", "There is no collection 'Userz'. Did you mean 'Users'?")]
@@ -118,7 +131,9 @@ public sealed class AutoIndexUpkeepTests : IDisposable
     [InlineData("from @all_docs where Name = null order by id()", null)]
     public async Task A_name_that_no_document_has_is_told(string query, string? warning)
     {
-        await _database.PutAsync("users/1", """{"Name":"Anna","Address":{"City":"Reims"},"Age":null}""", "Users");
+        await _database.PutAsync(
+            "users/1",
+            """{"Name":"Anna","Address":{"City":"Reims"},"Age":null,"Tags":[],"Rest":{},"Lat":91,"Lng":1}""", "Users");
         await _database.PutAsync("empty/1", "{}", "Empty");
         await _database.DeleteAsync("empty/1");
         using QueryResults results = await _database.QueryAsync(

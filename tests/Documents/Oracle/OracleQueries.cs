@@ -9,7 +9,14 @@ public sealed class OracleQueries
     private const string Wide = "wwwwwwwwwwwwwwww";
 
     private static readonly string[] _texts =
-        ["anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łUKASZ", "Иван", "иВАН", "zoë", "", " ", "a", "ab", "abc", "b", "5", "-5", "10", "9", "0.25", "名前", "名", "true", "null", "it's", "\"q\"", "a\\b", "x\ny", "😀", "😀b"];
+        ["anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łUKASZ", "Иван", "иВАН", "zoë", "", " ", "a", "ab", "abc", "b", "5", "-5", "10", "9", "0.25", "名前", "名", "true", "null", "it's", "\"q\"", "a\\b", "x\ny", "😀", "😀b", "Ａ", "ſtraße", "straße", "\u212A", "k"];
+
+    /// <summary>Whole numbers that no double holds, the greatest and the least, and one with more digits than its sum.</summary>
+    private static readonly decimal[] _edges =
+    [
+        9_007_199_254_740_992, 9_007_199_254_740_993, -9_007_199_254_740_993, long.MaxValue, long.MaxValue - 1, long.MinValue,
+        0.30000000000000004m, 0.3m
+    ];
 
     private static readonly string[] _ids = ["docs/1", "docs/10", "DOCS/2", "docs/3", "Docs/", "docs/", "d", "x", "docs/25"];
 
@@ -22,7 +29,8 @@ public sealed class OracleQueries
         ("Tags[]", ["Tags"], "tna"), ("Flag", ["Flag"], "be"),
         ("Address.City", ["Address", "City"], "toe"), ("Address.Zip", ["Address", "Zip"], "tno"),
         ("Lines[].Product", ["Lines", "Product"], "ta"), ("Lines[].Qty", ["Lines", "Qty"], "na"),
-        ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"),
+        ("Lines.Product", ["Lines", "Product"], "ta"), ("Lines.Qty", ["Lines", "Qty"], "na"),
+        ("'Address.City'", ["Address", "City"], "toe"), ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"),
         ("Score", ["Score"], "noe"),
     ];
 
@@ -101,6 +109,16 @@ public sealed class OracleQueries
         return new OracleCondition(text, holds);
     }
 
+    /// <summary>A field to count the terms of, and which terms documents have in it, each of a document once.</summary>
+    public (string Path, Func<JsonObject, IEnumerable<string>> Terms) Facet()
+    {
+        (string path, string[] names, _) = Field('t');
+        return (path, document => OracleValue.At(document, names)
+            .Where(value => value.Text is not null)
+            .Select(value => OracleValue.Fold(value.Text!)) // as said
+            .Distinct());
+    }
+
     /// <summary>From no key to three; the last may be the id.</summary>
     public List<OracleOrder> Orders()
     {
@@ -135,9 +153,13 @@ public sealed class OracleQueries
         if (type.Length == 0 || value is null)
             return value;
         return value.Number is { } number
-            ? new OracleValue(null, type == " as long" ? decimal.Truncate(number) : number, false)
+            ? new OracleValue(null, type == " as long" ? decimal.Truncate(number) : Double(number), false)
             : null;
     }
+
+    /// <summary>The double nearest to a number, exactly.</summary>
+    private static decimal Double(decimal number) =>
+        decimal.Parse(((double)number).ToString("F20", CultureInfo.InvariantCulture), CultureInfo.InvariantCulture);
 
     private static int Compare(OracleValue? x, OracleValue? y, bool descends, bool nullsFirst)
     {
@@ -283,8 +305,13 @@ public sealed class OracleQueries
 
     private static string Literal(decimal number) => number.ToString(CultureInfo.InvariantCulture);
 
-    private decimal Draw() =>
-        _random.Next(3) switch { 0 => _random.Next(-6, 12), 1 => _random.Next(-24, 48) / 4m, _ => _random.Next(-1_000, 1_000) };
+    private decimal Draw() => _random.Next(10) switch
+    {
+        0 => _edges[_random.Next(_edges.Length)],
+        <= 3 => _random.Next(-6, 12),
+        <= 6 => _random.Next(-24, 48) / 4m,
+        _ => _random.Next(-1_000, 1_000),
+    };
 
     private JsonNode Number()
     {

@@ -112,7 +112,7 @@ public sealed class OracleTests
                 + $"{(orders.Count == 0 ? "" : " order by " + string.Join(", ", orders.Select(order => order.Text)))}";
         HashSet<string> expected =
             [.. documents.Where(document => condition.Holds(document.Key, document.Value)).Select(document => document.Key)];
-        (List<string> found, long total) = await AskAsync(database, text);
+        (List<string> found, long total, string index) = await AskAsync(database, text, neverStale: random.Next(3) == 0);
         Assert.True(
             expected.SetEquals(found) && expected.Count == found.Count,
             $"{text}\nmissing {string.Join(' ', expected.Except(found))}\nadded "
@@ -126,21 +126,89 @@ public sealed class OracleTests
             Assert.True(order <= 0, $"{text}\n{before}\nstands before\n{after}");
         }
 
+        if (random.Next(6) == 0)
+            await CountAsync(database, condition.Text, [.. expected.Select(id => documents[id])], make.Facet());
+        if (random.Next(6) == 0 && index.StartsWith("Auto/", StringComparison.Ordinal))
+            await GoOnAsync(database, text, found, size: random.Next(1, 20));
+        if (random.Next(3) == 0)
+        {
+            (List<string> filtered, _, _) = await AskAsync(database, $"from Docs filter {condition.Text}");
+            Assert.True(
+                expected.SetEquals(filtered) && expected.Count == filtered.Count,
+                $"from Docs filter {condition.Text}\nmissing {string.Join(' ', expected.Except(filtered))}\nadded "
+                    + $"{string.Join(' ', filtered.Except(expected))}\n"
+                    + $"{string.Join('\n', expected.Except(filtered).Concat(filtered.Except(expected)).Take(2).Select(id => documents.GetValueOrDefault(id)?.ToJsonString()))}");
+        }
+
         if (random.Next(4) > 0)
             return;
         (int skip, int take) = (random.Next(found.Count + 2), random.Next(10));
-        (List<string> page, total) = await AskAsync(database, $"{text} limit {skip}, {take}");
+        (List<string> page, total, _) = await AskAsync(database, $"{text} limit {skip}, {take}");
         Assert.True(found.Skip(skip).Take(take).SequenceEqual(page) && total == expected.Count, $"{text} limit {skip}, {take}");
     }
 
-    private static async Task<(List<string> Ids, long Total)> AskAsync(Database database, string text)
+    /// <summary>Counts the terms of a field among the hits.</summary>
+    private static async Task CountAsync(
+        Database database, string condition, List<JsonObject> hits,
+        (string Path, Func<JsonObject, IEnumerable<string>> Terms) facet)
     {
+        string text = $"from Docs where {condition} select facet({facet.Path})";
+        IEnumerable<string> expected = hits.SelectMany(facet.Terms)
+            .GroupBy(static term => term)
+            .Select(static group => $"{group.Key} {group.Count()}");
         var request = new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience };
+        using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
+        var row = new System.Buffers.ArrayBufferWriter<byte>();
+        Assert.True(results.MoveNext());
+        results.WriteCurrent(row);
+        IEnumerable<string> counted = JsonNode.Parse(row.WrittenSpan)!["Values"]!.AsArray() // a row of a facet
+            .Select(static value => $"{value!["Range"]} {value["Count"]}");
+        Assert.True(
+            expected.Order(StringComparer.Ordinal).SequenceEqual(counted.Order(StringComparer.Ordinal)),
+            $"{text}\nmissing {string.Join('|', expected.Except(counted))}\nadded {string.Join('|', counted.Except(expected))}");
+    }
+
+    /// <summary>Reads page after page, each going on where the one before ended.</summary>
+    private static async Task GoOnAsync(Database database, string text, List<string> found, int size)
+    {
+        var seen = new List<string>();
+        string? place = null;
+        do
+        {
+            var request = new QueryRequest
+            {
+                Text = text,
+                WaitForNonStaleResults = true,
+                WaitTimeout = Eventually.Patience,
+                PageSize = size,
+                WithContinuation = true,
+                Continuation = place
+            };
+            using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
+            while (results.MoveNext())
+                seen.Add(results.Current.IdText());
+            place = results.Continuation;
+        }
+        while (place is not null);
+
+        Assert.True(found.SequenceEqual(seen), $"{text} in pages of {size}");
+    }
+
+    private static async Task<(List<string> Ids, long Total, string Index)> AskAsync(
+        Database database, string text, bool neverStale = false)
+    {
+        var request = new QueryRequest
+        {
+            Text = text,
+            WaitForNonStaleResults = !neverStale,
+            NeverStale = neverStale,
+            WaitTimeout = Eventually.Patience
+        };
         using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale, text);
         var ids = new List<string>();
         while (results.MoveNext())
             ids.Add(results.Current.IdText());
-        return (ids, results.TotalResults);
+        return (ids, results.TotalResults, results.IndexName);
     }
 }

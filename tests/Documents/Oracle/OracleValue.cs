@@ -39,7 +39,12 @@ public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
     {
         var folded = new StringBuilder(text.Length);
         foreach (Rune rune in text.EnumerateRunes())
-            folded.Append(Rune.ToLowerInvariant(Rune.ToUpperInvariant(rune)).ToString());
+            folded.Append(rune.Value switch
+            {
+                0x17F => "s", // the long s and the sign of kelvin are equal to letters of ASCII
+                0x212A => "k",
+                _ => Rune.ToLowerInvariant(Rune.ToUpperInvariant(rune)).ToString(),
+            });
         return folded.ToString();
     }
 

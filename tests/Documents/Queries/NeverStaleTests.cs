@@ -117,6 +117,58 @@ public sealed class NeverStaleTests : IDisposable
         }
     }
 
+    /// <summary>
+    /// Two bounds are one range only where no entry has several values, be it in the index or among the changes.
+    /// </summary>
+    [Theory]
+    [InlineData("[4,8]", "6")]
+    [InlineData("6", "[4,8]")]
+    public async Task Nearest_beside_two_bounds_are_found_among_the_same_entries_on_both_sides(string indexed, string changed)
+    {
+        const string Query = "from Docs where Nrs >= 5 and Nrs < 7 and vector.search(V, $v, null, 2)";
+        await _store.WriteAsync(
+            new WriteBatch().Put("docs/1", Of(indexed, "[1,0,0]")).Put("docs/2", Of(indexed, "[1,0.1,0]"))
+                .Put("docs/3", Of("1", "[1,0,0.1]")));
+        await AskAsync(Query, neverStale: false);
+        _store.Hold();
+        await _store.WriteAsync(
+            new WriteBatch().Put("docs/4", Of(changed, "[1,0.05,0]")).Put("docs/5", Of(changed, "[1,0.2,0]")));
+        List<string> passing = await AskAsync(Query, neverStale: true);
+        Assert.True(_store.AreHeld);
+        Assert.Equal(["docs/2", "docs/5"], (await AskAsync(Query, neverStale: true, onlyIds: true)).Order());
+        _store.LetGo();
+        Assert.Equal(passing, await AskAsync(Query, neverStale: false));
+
+        static byte[] Of(string numbers, string vector) => Encoding.UTF8.GetBytes(
+            $$"""{"Nrs":{{numbers}},"V":{{vector}},"@metadata":{"@collection":"Docs"} }""");
+    }
+
+    [Fact]
+    public async Task An_answer_that_waited_in_vain_says_how_far_its_index_is()
+    {
+        await ChangeAsync(new Random(1), 60);
+        _store.Hold();
+        long documents = _store.Database.GetStatistics().DocumentCount;
+        Assert.Equal(
+            [$"The index 'Auto/AllDocs/ByName' is being built: it has seen 0 of {documents} documents."],
+            await WarningsAsync("from @all_docs where Name = 'n1'", TimeSpan.FromMilliseconds(20)));
+        _store.LetGo();
+        Assert.Empty(await WarningsAsync("from @all_docs where Name = 'n1'", Eventually.Patience));
+
+        // Of an index that only lacks the latest changes nothing is said.
+        _store.Hold();
+        await ChangeAsync(new Random(2), 5);
+        Assert.Empty(await WarningsAsync("from @all_docs where Name = 'n1'", TimeSpan.FromMilliseconds(20)));
+
+        async Task<IReadOnlyList<string>> WarningsAsync(string query, TimeSpan patience)
+        {
+            var request = new QueryRequest { Text = query, WaitForNonStaleResults = true, WaitTimeout = patience };
+            using QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
+            Assert.Equal(patience != Eventually.Patience, results.IsStale);
+            return results.Warnings;
+        }
+    }
+
     [Fact]
     public async Task Many_vectors_that_wait_are_looked_at_in_passing()
     {

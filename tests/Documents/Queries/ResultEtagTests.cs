@@ -50,6 +50,25 @@ public sealed class ResultEtagTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_sorter_that_changes_changes_the_etags_of_its_orders_alone()
+    {
+        const string Sorted = "from Things order by custom(Size, 'BySize')";
+        long[] etags = new long[4];
+        string[] codes = ["""{"Values":[1,2,3]}""", """{"Values":[3,2,1]}""", """{"Values":[3,2,1]}""", """{"Values":[1,2,3]}"""];
+        long other = await EtagAsync(request => request);
+        for (int i = 0; i < codes.Length; i++)
+        {
+            _database.Sorters.Put(new SorterDefinition("BySize", codes[i]));
+            etags[i] = await EtagAsync(request => request with { Text = Sorted });
+        }
+
+        Assert.NotEqual(etags[0], etags[1]);
+        Assert.Equal(etags[1], etags[2]);
+        Assert.Equal(etags[0], etags[3]);
+        Assert.Equal(other, await EtagAsync(request => request));
+    }
+
+    [Fact]
     public async Task An_answer_that_is_stale_and_one_that_is_not_have_different_etags()
     {
         await EtagAsync(request => request);

@@ -190,6 +190,39 @@ public sealed class TextQueryTests : IAsyncLifetime
         Assert.Contains("from 18 to", error.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("search(Text, 'red-fo*')", "The <red> <fox> says what the <red> whale says")]
+    [InlineData("search(Text, '*ed-fox')", "The <red> <fox> says what the <red> whale says")]
+    [InlineData("search(Text, 'wha?*')", "The red fox says <what> the red <whale> says")]
+    [InlineData("search(Text, 'sa\\* f*x')", "The red <fox> <says> what the red whale <says>")]
+    [InlineData("search(Text, '*ha*')", "The red fox says <what> the red <whale> says")]
+    [InlineData("search(Text, 'w*t-x* whale', or)", "The red fox says what the red <whale> says")]
+    [InlineData("search(Text, 'nothing-fo* \"says what\"')", "The red <fox> <says> <what> the red whale <says>")]
+    [InlineData(
+        "fusion.rrf(search(Text, 'red'), vector.search(V, $v))", "The <red> fox says what the <red> whale says")]
+    [InlineData("moreLikeThis(id() = 'beasts/2', $like)", "The <red> fox says what the <red> whale says")]
+    public async Task What_is_marked_and_explained_is_what_the_search_finds(string condition, string marked)
+    {
+        await _database.PutAsync(
+            "beasts/1", """{"Text":"The red fox says what the red whale says","V":[1,0]}""", "Beasts");
+        await _database.PutAsync("beasts/2", """{"Text":"A red fish","V":[0,1]}""", "Beasts");
+        (Answer answer, JsonObject highlightings, JsonObject explanations) = await NotesAsync(
+            $"from Beasts where {condition} include highlight(Text, 128, 1, $o), explanations()",
+            """
+            {
+              "o": {"PreTags":["<"],"PostTags":[">"]}, "v": [1,0],
+              "like": {"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":2}
+            }
+            """);
+        Assert.Equal(marked, highlightings["Text"]!["beasts/1"]![0]!.GetValue<string>());
+        foreach ((string id, JsonObject row) in answer.Ids.Zip(answer.Rows))
+        {
+            float score = row["@metadata"]!["@index-score"]!.GetValue<float>();
+            string explained = explanations[id]![0]!.GetValue<string>().Split(' ')[0];
+            Assert.Equal(score, float.Parse(explained, System.Globalization.CultureInfo.InvariantCulture));
+        }
+    }
+
     [Fact]
     public async Task Explanations_say_where_a_score_comes_from()
     {

@@ -22,18 +22,32 @@ internal sealed class AutoIndexDefinition : IndexMapping
 
     private readonly Dictionary<AutoIndexField, int> _positions;
 
-    public AutoIndexDefinition(string collection, IReadOnlyList<AutoIndexField> fields)
+    /// <param name="collection">The collection, or <see cref="AllDocuments"/>.</param>
+    /// <param name="fields">The fields.</param>
+    /// <param name="hasHash">See <see cref="HasHash"/>.</param>
+    public AutoIndexDefinition(string collection, IReadOnlyList<AutoIndexField> fields, bool hasHash = false)
     {
+        HasHash = hasHash;
         Collection = collection;
         Collections = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
         Fields = fields;
-        Name = MakeName(collection, fields);
-        _positions = fields.Select(static (field, place) => (field, place))
-            .ToDictionary(static at => at.field, static at => at.place);
+        Name = MakeName();
+        _positions = new Dictionary<AutoIndexField, int>(fields.Count);
+        for (int i = 0; i < fields.Count; i++)
+            _positions.TryAdd(fields[i], i); // a stored definition with a field twice is refused where it is opened
         Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis, Vector: f.Vector))]);
     }
 
     public string Collection { get; }
+
+    /// <summary>
+    /// Whether its name ends with a hash of its collection and fields, because another index has the name without: names do not
+    /// distinguish letters by case, nor <c>@all_docs</c> from a collection <c>AllDocs</c>.
+    /// </summary>
+    public bool HasHash { get; }
+
+    /// <summary>This definition with a hash in its name.</summary>
+    public override AutoIndexDefinition WithHash => new(Collection, Fields, hasHash: true);
 
     public override IReadOnlyList<string> Collections { get; }
 
@@ -69,19 +83,22 @@ internal sealed class AutoIndexDefinition : IndexMapping
 
     /// <summary>Returns a definition with the fields of this one, followed by the new ones.</summary>
     public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>
-        new(Collection, [.. Fields, .. fields.Where(f => PositionOf(f) < 0).Distinct()]);
+        new(Collection, [.. Fields, .. fields.Where(f => PositionOf(f) < 0).Distinct()], HasHash);
 
-    private static string MakeName(string collection, IReadOnlyList<AutoIndexField> fields)
+    private string MakeName()
     {
-        string source = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? "AllDocs" : collection;
-        string name = fields.Count == 0
+        string source = Collections.Count == 0 ? "AllDocs" : Collection;
+        string name = Fields.Count == 0
             ? $"Auto/{source}"
-            : $"Auto/{source}/By{string.Join("And", fields.Select(f => f.NamePart))}";
-        if (name.Length <= MaxNameLength)
+            : $"Auto/{source}/By{string.Join("And", Fields.Select(f => f.NamePart))}";
+        if (name.Length <= MaxNameLength && !HasHash)
             return name;
 
-        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(name)).AsSpan(0, 8));
-        int kept = MaxNameLength - hash.Length - 1;
+        string hashed = HasHash
+            ? string.Concat(Fields.Select(f => $"{f.SchemaName.Length}:{f.SchemaName}").Prepend($"{Collections.Count}:{source}/"))
+            : name;
+        string hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(hashed)).AsSpan(0, 8));
+        int kept = Math.Min(name.Length, MaxNameLength - hash.Length - 1);
         if (char.IsHighSurrogate(name[kept - 1]))
             kept--;
 

@@ -21,18 +21,21 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     /// <summary>Whether its name is determined by documents: its values are found under that name instead of a path.</summary>
     public bool IsDynamic { get; init; }
 
-    /// <summary>The name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
+    /// <summary>
+    /// The name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>. Fields that differ in path or kind have
+    /// different names.
+    /// </summary>
     public string SchemaName => NameInIndex ?? Kind switch
     {
-        AutoIndexFieldKind.Search => $"search({Path})",
-        AutoIndexFieldKind.Exact => $"exact({Path})",
-        AutoIndexFieldKind.Utc => $"utc({Path})",
-        AutoIndexFieldKind.Point => $"spatial.point({Path}, {Longitude})",
-        AutoIndexFieldKind.Wkt => $"spatial.wkt({Path})",
-        AutoIndexFieldKind.Vector => $"vector.search({Path})",
-        AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Path}))",
-        AutoIndexFieldKind.VectorBits => $"vector.search(embedding.f32_i1({Path}))",
-        _ => Path,
+        AutoIndexFieldKind.Search => $"search({Quoted(Path)})",
+        AutoIndexFieldKind.Exact => $"exact({Quoted(Path)})",
+        AutoIndexFieldKind.Utc => $"utc({Quoted(Path)})",
+        AutoIndexFieldKind.Point => $"spatial.point({Quoted(Path)}, {Quoted(Longitude ?? "")})",
+        AutoIndexFieldKind.Wkt => $"spatial.wkt({Quoted(Path)})",
+        AutoIndexFieldKind.Vector => $"vector.search({Quoted(Path)})",
+        AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Quoted(Path)}))",
+        AutoIndexFieldKind.VectorBits => $"vector.search(embedding.f32_i1({Quoted(Path)}))",
+        _ => Path == Id ? Id : Quoted(Path),
     };
 
     /// <summary>Its part of the name of the index: <c>Name</c>, <c>Search(Name)</c>, <c>Exact(Name)</c>.</summary>
@@ -75,6 +78,14 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
 
     /// <summary>The path of the values; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);
+
+    /// <summary>
+    /// Returns a path in quotes if it could be taken for a call, for one of the arguments of a call, or for the boost of an
+    /// index; no other path has the result as its text.
+    /// </summary>
+    private static string Quoted(string path) => path.AsSpan().IndexOfAny("(),") >= 0 || path == IndexSchema.BoostField
+        ? $"'{path.Replace("'", "''", StringComparison.Ordinal)}'"
+        : path;
 }
 
 /// <summary>How a field is searched.</summary>

@@ -63,6 +63,9 @@ internal abstract class IndexMapping
     /// <summary>Whether it was created by queries and is removed when they no longer need it.</summary>
     public virtual bool IsMadeByQueries => false;
 
+    /// <summary>This definition with a hash in its name, if queries made it; otherwise itself.</summary>
+    public virtual IndexMapping WithHash => this;
+
     /// <summary>The only collection; null for several, or all documents.</summary>
     public string? OnlyCollection => Collections is [{ } only] ? only : null;
 

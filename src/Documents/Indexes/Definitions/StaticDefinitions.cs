@@ -30,6 +30,24 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
         return definitions;
     }
 
+    /// <summary>Returns the definition of an index; null if there is none.</summary>
+    public IndexDefinition? Find(string name) =>
+        ReadAll().FirstOrDefault(one => string.Equals(one.Name, name, StringComparison.OrdinalIgnoreCase));
+
+    /// <summary>
+    /// Returns whether the lock mode of an index allows its definition to be replaced. A lock set before the index existed does
+    /// not prevent it.
+    /// </summary>
+    /// <exception cref="InvalidIndexDefinitionException">The lock mode forbids it.</exception>
+    public bool MayReplace(IndexDefinition definition, IndexLockMode mode)
+    {
+        if (mode == IndexLockMode.Unlock || Find(definition.Name) is not { } known || known.IsSameAs(definition))
+            return true;
+        return mode == IndexLockMode.LockedIgnore ? false : throw new InvalidIndexDefinitionException(
+            definition.Name, "LockMode",
+            "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
+    }
+
     /// <summary>Returns all definitions in a transaction, as stored.</summary>
     public static IReadOnlyList<byte[]> ReadAll(ReadTransaction documents)
     {

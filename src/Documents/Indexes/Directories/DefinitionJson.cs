@@ -41,11 +41,11 @@ internal static class DefinitionJson
                 return collection is null ? null : ReadGroups(collection, keys, root);
 
             List<AutoIndexField> fields = ReadFields(root);
-            return collection is null ? null : new AutoIndexDefinition(collection, fields);
+            return collection is null ? null : new AutoIndexDefinition(collection, fields, HasHash(root));
         }
         catch (Exception error)
             when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException
-                or InvalidIndexDefinitionException)
+                or InvalidIndexDefinitionException or ArgumentException)
         {
             return null;
         }
@@ -72,10 +72,11 @@ internal static class DefinitionJson
             if (root.TryGetProperty(NameOf(kind), out JsonElement paths))
                 foreach (JsonElement path in paths.EnumerateArray())
                     aggregates.Add(new GroupAggregate(kind, path.GetString() ?? ""));
-        bool hasHash = root.TryGetProperty("HasHash"u8, out JsonElement flag) && flag.GetBoolean();
-        var groups = new GroupDefinition(collection, grouped, aggregates, [], hasHash);
+        var groups = new GroupDefinition(collection, grouped, aggregates, [], HasHash(root));
         return groups.With(ReadFields(root).Select(groups.Resolve).OfType<AutoIndexField>());
     }
+
+    private static bool HasHash(JsonElement root) => root.TryGetProperty("HasHash"u8, out JsonElement flag) && flag.GetBoolean();
 
     private static Dictionary<string, string> ReadAnalyzers(JsonElement root)
     {
@@ -127,6 +128,8 @@ internal static class DefinitionJson
         {
             var auto = (AutoIndexDefinition)mapping; // there are three kinds of mappings
             writer.WriteString("Collection"u8, auto.Collection);
+            if (auto.HasHash)
+                writer.WriteBoolean("HasHash"u8, true);
             WriteFields(writer, auto.Fields);
         }
 

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 
@@ -125,9 +126,19 @@ internal sealed class IndexDirectory
     public static string StorePathOf(string parent, string folder) => System.IO.Path.Combine(parent, folder, StoreFolder);
 
     /// <summary>Writes the definition: from now on the index exists.</summary>
-    // Path always has a parent directory.
-    public void Publish(IndexMapping definition) =>
-        Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed);
+    /// <exception cref="IndexSchemaException">The index could not be opened with the definition as it would be read; nothing was
+    /// changed.</exception>
+    public void Publish(IndexMapping definition)
+    {
+        byte[] written = DefinitionJson.Write(definition);
+        if (definition.IsMadeByQueries
+            && DefinitionJson.Read(written)?.Schema.Fields.SequenceEqual(definition.Schema.Fields) != true)
+            throw new IndexSchemaException(
+                $"The definition of the index '{definition.Name}' cannot be written and read again, as a name in it is no valid "
+                    + "text.");
+
+        Publish(System.IO.Path.GetDirectoryName(Path)!, Name, written, _sealed); // Path always has a parent directory
+    }
 
     /// <summary>
     /// Writes a definition in the form of <see cref="DefinitionJson"/>: from now on the index in the folder exists.

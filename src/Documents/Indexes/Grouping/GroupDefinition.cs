@@ -88,7 +88,7 @@ internal sealed class GroupDefinition : IndexMapping
     public bool HasHash { get; }
 
     /// <summary>This definition with a hash in its name.</summary>
-    public GroupDefinition WithHash => new(Collection, Keys, Aggregates, Further, hasHash: true);
+    public override GroupDefinition WithHash => new(Collection, Keys, Aggregates, Further, hasHash: true);
 
     /// <summary>The name, such as <c>Auto/Orders/ByCountAndFreightReducedByShipTo.City</c>.</summary>
     public override string Name { get; }

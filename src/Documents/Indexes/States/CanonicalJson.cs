@@ -20,8 +20,50 @@ internal static class CanonicalJson
     /// <summary>The maximum number of digits, including zeros, of numbers written without an exponent.</summary>
     private const int MostPlainDigits = 40;
 
+    private static readonly SearchValues<byte> _startsOfNumbers = SearchValues.Create("-0123456789"u8);
+
+    private static readonly SearchValues<byte> _signsOfNumbers = SearchValues.Create("-+.eE0123456789"u8);
+
     /// <summary>The maximum exponent; greater ones are treated as equal to it.</summary>
     private const int MostExponent = 1_000_000_000;
+
+    /// <summary>
+    /// Whether minified JSON surely has the canonical form already. Most rows of queries do, and parsing them takes much longer.
+    /// </summary>
+    public static bool IsWritten(ReadOnlySpan<byte> json)
+    {
+        if (json.Contains((byte)'\\'))
+            return false;
+        while (true)
+        {
+            int quote = json.IndexOf((byte)'"');
+            if (!HasPlainNumbers(quote < 0 ? json : json[..quote]))
+                return false;
+            if (quote < 0)
+                return true;
+            json = json[(quote + 1)..];
+            json = json[(json.IndexOf((byte)'"') + 1)..];
+        }
+    }
+
+    private static bool HasPlainNumbers(ReadOnlySpan<byte> outsideOfStrings)
+    {
+        while (outsideOfStrings.IndexOfAny(_startsOfNumbers) is >= 0 and int start)
+        {
+            outsideOfStrings = outsideOfStrings[start..];
+            int length = outsideOfStrings.IndexOfAnyExcept(_signsOfNumbers);
+            ReadOnlySpan<byte> number = length < 0 ? outsideOfStrings : outsideOfStrings[..length];
+            bool isPlain = number.Length <= MostPlainDigits
+                && number.IndexOfAny((byte)'e', (byte)'E') < 0
+                && !number.SequenceEqual("-0"u8)
+                && !(number.Contains((byte)'.') && number[^1] == (byte)'0');
+            if (!isPlain)
+                return false;
+            outsideOfStrings = outsideOfStrings[number.Length..];
+        }
+
+        return true;
+    }
 
     /// <summary>Writes a value.</summary>
     public static void Write(JsonElement value, IBufferWriter<byte> output)

@@ -1,5 +1,8 @@
+using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
+using Treepie.Indexes.Fields;
+using Treepie.Queries.Binding;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -16,6 +19,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
 
+    private readonly FieldBinder _fields = new(query);
     private readonly List<string> _names = []; // element names of the enclosing 'any' calls
 
     /// <summary>The maximum nesting depth of <c>any</c>.</summary>
@@ -64,13 +68,13 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
             return Condition(arguments[0].Value, isExact: true);
         if (method.Is("exists") && arguments.Count == 1)
         {
-            FilterOperand path = Operand(arguments[0].Value, isExact);
+            FilterOperand path = Field(arguments[0].Value, isExact);
             return path.Exists;
         }
 
         if ((method.Is("startsWith") || method.Is("endsWith")) && arguments.Count == 2)
         {
-            FilterOperand operand = Operand(arguments[0].Value, isExact);
+            FilterOperand operand = Field(arguments[0].Value, isExact);
             string affix = Text(arguments[1].Value, isExact);
             return method.Is("startsWith")
                 ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
@@ -114,7 +118,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     private Func<FilterScope, bool> Regular(Expression subject, Expression pattern, bool isExact)
     {
-        FilterOperand operand = Operand(subject, isExact: true);
+        FilterOperand operand = Field(subject, isExact: true);
         string text = Text(pattern, isExact: true);
         try
         {
@@ -191,6 +195,12 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         }
     }
 
+    /// <summary>Returns what a method is asked about; a text is a path in quotes.</summary>
+    private FilterOperand Field(Expression expression, bool isExact) =>
+        expression is LiteralExpression { Kind: LiteralKind.String } path
+            ? new FilterPath(-1, _fields.Path(path.Text, path.Position), isExact)
+            : Operand(expression, isExact);
+
     private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
         arguments.Count == 0
             || (arguments is [{ Value: PathExpression { Segments: [{ Elements.Count: 0 } only] } }]
@@ -199,11 +209,13 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     private FilterPath Path(PathExpression path, bool isExact)
     {
         PathSegment root = path.Segments[0];
-        int slot = _names.LastIndexOf(root.Name);
-        if (slot >= 0 && root.Elements.Count == 0)
-            return new FilterPath(slot, path.Segments, 1, isExact);
-        bool isAlias = query.From.Alias == root.Name && root.Elements.Count == 0;
-        return new FilterPath(-1, path.Segments, isAlias ? 1 : 0, isExact);
+        int slot = root.Elements.Count == 0 ? _names.LastIndexOf(root.Name) : -1;
+        if (slot < 0)
+            return new FilterPath(slot, _fields.Path(path), isExact);
+        FieldPath? inside = path.Segments.Count == 1
+            ? null
+            : _fields.Path(string.Join('.', path.Segments.Skip(1)), path.Position);
+        return new FilterPath(slot, inside, isExact);
     }
 
     private string Text(Expression expression, bool isExact) =>
@@ -238,14 +250,15 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         }
     }
 
-    private static string JsonOf(LiteralExpression literal) => literal.Kind switch
+    private string JsonOf(LiteralExpression literal)
     {
-        LiteralKind.Null => "null",
-        LiteralKind.True => "true",
-        LiteralKind.False => "false",
-        _ => double.Parse(literal.Text, System.Globalization.CultureInfo.InvariantCulture) is var number
-            && long.TryParse(literal.Text, System.Globalization.CultureInfo.InvariantCulture, out long whole)
-            ? whole.ToString(System.Globalization.CultureInfo.InvariantCulture)
-            : number.ToString("R", System.Globalization.CultureInfo.InvariantCulture),
-    };
+        if (literal.Kind is LiteralKind.Null or LiteralKind.True or LiteralKind.False)
+            return literal.Text;
+        if (long.TryParse(literal.Text, CultureInfo.InvariantCulture, out long whole))
+            return whole.ToString(CultureInfo.InvariantCulture);
+        double number = double.Parse(literal.Text, CultureInfo.InvariantCulture);
+        return double.IsFinite(number)
+            ? number.ToString("R", CultureInfo.InvariantCulture)
+            : throw QueryParameters.TooLarge(query.Text, literal.Position);
+    }
 }

@@ -1,94 +1,76 @@
 using System.Text.Json;
-using Treepie.Rql.Syntax;
+using Treepie.Indexes.Fields;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>A path of the document, or of a named element of an enclosing <c>any</c>.</summary>
+/// <summary>
+/// A path of the document, or of a named element of an enclosing <c>any</c>. It has the values that an index finds at it: those
+/// of all elements of arrays on the way, null for an empty array at its end, and null if there is nothing at all.
+/// </summary>
 /// <param name="slot">The slot of the element's name, or -1 for the document.</param>
-/// <param name="segments">The path; segments before <paramref name="first"/> are the alias or the element's name.</param>
-/// <param name="first">The index of the first member.</param>
+/// <param name="path">The path; null for the element itself.</param>
 /// <param name="isExact">Whether comparisons are case-sensitive.</param>
-internal sealed class FilterPath(int slot, IReadOnlyList<PathSegment> segments, int first, bool isExact) : FilterOperand
+internal sealed class FilterPath(int slot, FieldPath? path, bool isExact) : FilterOperand
 {
-    public override bool Any(FilterScope scope, Func<FilterValue, bool> test) =>
-        Visit(Root(scope), first, value => AnyIn(value, test));
+    private readonly int _members = path?.Count ?? 0;
 
-    public override bool Exists(FilterScope scope) =>
-        Visit(Root(scope), first, static value => value.ValueKind != JsonValueKind.Undefined);
+    public override bool Any(FilterScope scope, Func<FilterValue, bool> test)
+    {
+        bool isThere = false;
+        return Visit(Root(scope), 0, 0, keepsArrays: false, value =>
+        {
+            isThere = true;
+            return test(FilterValue.Of(value, isExact));
+        }) || (!isThere && test(FilterValue.Of(default(JsonElement), isExact)));
+    }
+
+    public override bool Exists(FilterScope scope) => Visit(Root(scope), 0, 0, keepsArrays: false, static _ => true);
 
     /// <summary>Whether an element of the arrays at this path passes the test.</summary>
-    public bool AnyElement(FilterScope scope, Func<JsonElement, bool> test) => Visit(Root(scope), first, value =>
-    {
-        if (value.ValueKind != JsonValueKind.Array)
-            return value.ValueKind is not (JsonValueKind.Undefined or JsonValueKind.Null) && test(value);
-        foreach (JsonElement element in value.EnumerateArray())
-            if (test(element))
-                return true;
-        return false;
-    });
+    public bool AnyElement(FilterScope scope, Func<JsonElement, bool> test) =>
+        Visit(Root(scope), 0, 0, keepsArrays: true, value =>
+        {
+            if (value.ValueKind != JsonValueKind.Array)
+                return value.ValueKind is not (JsonValueKind.Undefined or JsonValueKind.Null) && test(value);
+            foreach (JsonElement element in value.EnumerateArray())
+                if (test(element))
+                    return true;
+            return false;
+        });
 
     private JsonElement Root(FilterScope scope) => slot < 0 ? scope.Document : scope.Elements[slot];
 
-    /// <summary>
-    /// Calls the test with each value at the path until one passes; a missing value is passed as undefined.
-    /// </summary>
-    private bool Visit(JsonElement from, int member, Func<JsonElement, bool> test)
+    /// <summary>Calls the test with each value at the path until one passes; an empty array is passed as undefined.</summary>
+    /// <param name="value">The value so far.</param>
+    /// <param name="members">The number of members that led to it.</param>
+    /// <param name="level">The number of arrays that it is in, counted from the last member.</param>
+    /// <param name="keepsArrays">Whether arrays at the end of the path are passed as they are.</param>
+    /// <param name="test">The test.</param>
+    private bool Visit(JsonElement value, int members, int level, bool keepsArrays, Func<JsonElement, bool> test)
     {
-        JsonElement value = from;
-        for (int i = member; i < segments.Count; i++)
-        {
-            PathSegment segment = segments[i];
-            value = value.ValueKind == JsonValueKind.Object && value.TryGetProperty(segment.Name, out JsonElement inner)
-                ? inner
-                : default;
-            for (int bracket = 0; bracket < segment.Elements.Count; bracket++)
-            {
-                int place = segment.Elements[bracket];
-                if (place == PathSegment.AllElements)
-                    return VisitAll(value, i, bracket, test);
-                value = ElementAt(value, place);
-            }
-        }
-
-        return test(value);
+        int wanted = members == 0 || path is null ? -1 : path.ElementOf(members - 1, level);
+        if (value.ValueKind == JsonValueKind.Array && !(keepsArrays && IsWhole(members, level)))
+            return VisitArray(value, wanted, members, level, keepsArrays, test);
+        if (wanted >= 0)
+            return false; // only arrays have elements
+        if (members == _members || path is null)
+            return test(value);
+        return value.ValueKind == JsonValueKind.Object
+            && value.TryGetProperty(path.NameOf(members), out JsonElement inner)
+            && Visit(inner, members + 1, 0, keepsArrays, test);
     }
 
-    /// <summary>Continues with each element of an array, and of arrays nested in it.</summary>
-    private bool VisitAll(JsonElement array, int segment, int bracket, Func<JsonElement, bool> test)
+    private bool VisitArray(
+        JsonElement array, int wanted, int members, int level, bool keepsArrays, Func<JsonElement, bool> test)
     {
-        if (array.ValueKind is JsonValueKind.Undefined or JsonValueKind.Null)
-            return false;
-        if (array.ValueKind != JsonValueKind.Array)
-            return GoOn(array, segment, bracket, test);
+        int index = 0;
         foreach (JsonElement element in array.EnumerateArray())
-            if (VisitAll(element, segment, bracket, test))
+            if ((index++ == wanted || wanted < 0) && Visit(element, members, level + 1, keepsArrays, test))
                 return true;
-        return false;
+        return index == 0 && wanted < 0 && members == _members && test(default);
     }
 
-    private bool GoOn(JsonElement element, int segment, int bracket, Func<JsonElement, bool> test)
-    {
-        for (int next = bracket + 1; next < segments[segment].Elements.Count; next++)
-        {
-            int place = segments[segment].Elements[next];
-            if (place == PathSegment.AllElements)
-                return VisitAll(element, segment, next, test);
-            element = ElementAt(element, place);
-        }
-
-        return Visit(element, segment + 1, test);
-    }
-
-    private static JsonElement ElementAt(JsonElement array, int place) =>
-        array.ValueKind == JsonValueKind.Array && place < array.GetArrayLength() ? array[place] : default;
-
-    private bool AnyIn(JsonElement value, Func<FilterValue, bool> test)
-    {
-        if (value.ValueKind != JsonValueKind.Array)
-            return test(FilterValue.Of(value, isExact));
-        foreach (JsonElement element in value.EnumerateArray())
-            if (AnyIn(element, test))
-                return true;
-        return false;
-    }
+    /// <summary>Whether a value is at the end of the path, with all of its brackets.</summary>
+    private bool IsWhole(int members, int level) =>
+        members == _members && (members == 0 || path is null || level >= path.LevelsOf(members - 1));
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using System.Text;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
@@ -50,7 +51,7 @@ internal readonly struct FilterValue
         if (isExact)
             return new FilterValue(JsonValueKind.String, text: text);
         string moment = TimeText.First(FieldValue.Of(text), AutoIndexFieldKind.Value).Text ?? text;
-        return new FilterValue(JsonValueKind.String, text: moment.ToUpperInvariant().ToLowerInvariant());
+        return new FilterValue(JsonValueKind.String, text: Folded(moment));
     }
 
     /// <summary>Converts a number that was computed.</summary>
@@ -82,16 +83,32 @@ internal readonly struct FilterValue
     public int? CompareTo(FilterValue other)
     {
         if (_kind == JsonValueKind.Number && other._kind == JsonValueKind.String)
-            return string.CompareOrdinal(Spelled, other.Text);
+            return CompareTexts(Spelled, other.Text);
         if (_kind != other._kind)
             return null;
         return _kind switch
         {
-            JsonValueKind.String => string.CompareOrdinal(Text, other.Text),
+            JsonValueKind.String => CompareTexts(Text, other.Text),
             JsonValueKind.Number when _whole is { } mine && other._whole is { } its => mine.CompareTo(its),
             JsonValueKind.Number => CompareReals(other),
             _ => null,
         };
+    }
+
+    /// <summary>Folds a text as an index does: these three letters have no case that leads to those they are equal to.</summary>
+    private static string Folded(string text) => Ascii.IsValid(text)
+        ? text.ToLowerInvariant()
+        : text.Replace('\u017F', 's').Replace('\u212A', 'k').Replace('\u1E9E', '\u00DF').ToUpperInvariant().ToLowerInvariant();
+
+    /// <summary>Compares as UTF-8 bytes compare: characters of two units are after all others.</summary>
+    private static int CompareTexts(string? left, string? right)
+    {
+        if (left is null || right is null)
+            return string.CompareOrdinal(left, right);
+        int same = left.AsSpan().CommonPrefixLength(right);
+        return same == left.Length || same == right.Length ? left.Length - right.Length : Rank(left[same]) - Rank(right[same]);
+
+        static int Rank(char unit) => char.IsSurrogate(unit) ? unit + 0x10000 : unit;
     }
 
     private int CompareReals(FilterValue other)

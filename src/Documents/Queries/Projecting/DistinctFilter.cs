@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Security.Cryptography;
 using Treepie.Indexes.States;
 
@@ -17,7 +18,29 @@ internal sealed class DistinctFilter(int most, string error)
     private readonly HashSet<UInt128> _seen = [];
     private readonly HashSet<byte[]> _short = new(KeyEquality.Instance);
 
-    /// <summary>Returns whether the row is new.</summary>
+    private ArrayBufferWriter<byte>? _row, _canonical; // scratch buffers
+
+    /// <summary>
+    /// Returns whether a row, the members of an object as minified JSON, is new. Rows are equal if their values are, however
+    /// documents spell them.
+    /// </summary>
+    /// <exception cref="InvalidQueryException">There are more distinct rows than the limit.</exception>
+    public bool AddRow(ReadOnlySpan<byte> members)
+    {
+        if (CanonicalJson.IsWritten(members))
+            return Add(members);
+        _row ??= new ArrayBufferWriter<byte>();
+        _canonical ??= new ArrayBufferWriter<byte>();
+        _row.ResetWrittenCount();
+        _canonical.ResetWrittenCount();
+        _row.Write("{"u8);
+        _row.Write(members);
+        _row.Write("}"u8);
+        CanonicalJson.Write(_row.WrittenSpan, _canonical);
+        return Add(_canonical.WrittenSpan[1..^1]);
+    }
+
+    /// <summary>Returns whether some bytes are new.</summary>
     /// <exception cref="InvalidQueryException">There are more distinct rows than the limit.</exception>
     public bool Add(ReadOnlySpan<byte> value)
     {

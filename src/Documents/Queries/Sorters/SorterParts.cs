@@ -33,7 +33,7 @@ internal static class SorterParts
         try
         {
             using var json = JsonDocument.Parse(code);
-            return Read(name, json.RootElement);
+            return new DefinedOrder(Read(name, json.RootElement), code);
         }
         catch (JsonException error)
         {

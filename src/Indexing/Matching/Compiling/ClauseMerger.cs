@@ -211,9 +211,15 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// Whether no entry ever had several values of a field, so that two conditions must be satisfied by the same value.
+    /// Whether no entry ever had several values of a field, so that two conditions must be satisfied by the same value. Both
+    /// sides of a combined index are asked, so that both have the same conditions.
     /// </summary>
-    private bool IsSingle(string name) => !IsFullText(name) && !_view.Statistics(_view.Field(name)).EverHadSeveralValues;
+    private bool IsSingle(string name) => !IsFullText(name)
+        && (context.Combined is { } combined
+            ? IsSingle(combined.Main.View, name) && IsSingle(combined.Tail.View, name)
+            : IsSingle(_view, name));
+
+    private static bool IsSingle(IndexView view, string name) => !view.Statistics(view.Field(name)).EverHadSeveralValues;
 
     private bool IsFullText(string name) => _view.Schema.Fields[_view.Field(name)].Analysis == FieldAnalysis.FullText;
 }

@@ -23,6 +23,24 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     public Operator Compile(MoreLikeThisQuery query)
     {
         MoreLikeThisOptions options = query.Options;
+        List<Candidate> candidates = Choose(query, out IndexView of, out long self);
+        if (query.Texts is null && self < 0)
+            return compiler.None();
+        Operator any = compiler.Or([.. candidates.Select(candidate => Term(candidate, candidates[0].Weight, options))]);
+        return self < 0 || of != context.View ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
+    }
+
+    /// <summary>Returns the terms of a field that the query looks for.</summary>
+    public IEnumerable<byte[]> FormsOf(MoreLikeThisQuery query, int field) =>
+        Choose(query, out _, out _).Where(candidate => candidate.Field == field).Select(candidate => candidate.Form);
+
+    /// <summary>Returns the most distinctive terms, at most as many as the query wants, best first.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="of">The view that has the entry.</param>
+    /// <param name="self">The entry; negative if there is none.</param>
+    private List<Candidate> Choose(MoreLikeThisQuery query, out IndexView of, out long self)
+    {
+        MoreLikeThisOptions options = query.Options;
         if (options.MaxQueryTerms is < 1 or > MaxTerms)
             throw new IndexQueryException(
                 $"'MaximumQueryTerms' of 'moreLikeThis()' is a number from 1 to {MaxTerms:N0}; {options.MaxQueryTerms} is not.");
@@ -39,12 +57,9 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
                 "'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as "
                     + "search(F).");
 
-        (IndexView of, long self) = query.Key is not null
+        (of, self) = query.Key is not null
             ? Find(query.Key)
             : query.First is not null ? Find(query.First) : (context.View, -1);
-        if (query.Texts is null && self < 0)
-            return compiler.None();
-
         var candidates = new List<Candidate>();
         foreach (int field in fields)
         {
@@ -58,9 +73,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
             static (x, y) => x.Weight != y.Weight
                 ? y.Weight.CompareTo(x.Weight)
                 : x.Field != y.Field ? x.Field.CompareTo(y.Field) : x.Form.AsSpan().SequenceCompareTo(y.Form));
-        Operator any = compiler.Or(
-            [.. candidates.Take(options.MaxQueryTerms).Select(candidate => Term(candidate, candidates[0].Weight, options))]);
-        return self < 0 || of != context.View ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
+        return candidates.Count <= options.MaxQueryTerms ? candidates : candidates[..options.MaxQueryTerms];
     }
 
     private IEnumerable<Candidate> Weigh(int field, IEnumerable<(byte[] Form, int Frequency)> terms, MoreLikeThisOptions options)

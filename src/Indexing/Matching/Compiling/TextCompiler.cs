@@ -110,44 +110,63 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
     /// <summary>Compiles one unquoted part; null if it contains no word.</summary>
     private Operator? Part(int field, string part)
     {
+        if (!part.Contains('*', StringComparison.Ordinal))
+            return Phrase(field, part, slop: 0, ordered: false);
+        var operators = new List<Operator>();
+        foreach (IndexQuery piece in Pieces(compiler, field, context.View.Schema.Fields[field].Name, part))
+            operators.Add(piece switch
+            {
+                PrefixQuery prefix => compiler.Patterns.Prefix(field, prefix.Prefix),
+                SuffixQuery suffix => compiler.Patterns.Suffix(field, suffix.Suffix),
+                ContainsQuery infix => compiler.Patterns.Infix(field, infix.Text),
+                WildcardQuery wildcard => compiler.Patterns.Wildcard(field, wildcard.Pattern),
+                TextQuery words => Phrase(field, words.Text, slop: 0, ordered: false) ?? compiler.None(),
+                _ => throw new InvalidOperationException($"A part of a text is no {piece.GetType().Name}."),
+            });
+        return operators.Count == 0 ? null : compiler.And(operators);
+    }
+
+    /// <summary>
+    /// Returns the conditions that an unquoted part stands for, all of which an entry must meet: words, and a pattern where an
+    /// asterisk is. None if it contains no word.
+    /// </summary>
+    public static IReadOnlyList<IndexQuery> Pieces(QueryCompiler compiler, int field, string fieldName, string part)
+    {
         bool isPrefix = part.EndsWith('*');
         bool isSuffix = part.StartsWith('*');
         string text = part.Trim('*');
         if (text.Length == 0)
-            return isPrefix ? compiler.Patterns.Prefix(field, "") : null;
-        if (text.Contains('*', StringComparison.Ordinal) && IsOneWord(field, text))
-            return compiler.Patterns.Wildcard(field, Escape(part));
-        if (!isPrefix && !isSuffix)
-            return Phrase(field, text, slop: 0, ordered: false);
+            return isPrefix ? [new PrefixQuery(fieldName, "")] : [];
+        if (text.Contains('*', StringComparison.Ordinal) && IsOneWord(compiler, field, text))
+            return [new WildcardQuery(fieldName, Escape(part))];
 
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
         IReadOnlyList<TokenList.Token> words = compiler.Words(field, utf8);
-        if (words.Count == 0)
-            return null;
+        if (!isPrefix && !isSuffix)
+            return words.Count == 0 ? [] : [new TextQuery(fieldName, text)];
 
-        var operators = new List<Operator>();
+        var pieces = new List<IndexQuery>();
         for (int i = 0; i < words.Count; i++)
         {
-            bool open = isPrefix && i == words.Count - 1;
-            bool begun = isSuffix && i == 0;
+            bool isOpen = isPrefix && i == words.Count - 1;
+            bool isBegun = isSuffix && i == 0;
 
             // A piece of a word is compared with terms unstemmed.
             string piece = Encoding.UTF8.GetString(utf8.AsSpan(words[i].Start, words[i].End - words[i].Start));
-            if (open && begun)
-                operators.Add(compiler.Patterns.Infix(field, piece));
-            else if (open)
-                operators.Add(compiler.Patterns.Prefix(field, piece));
-            else if (begun)
-                operators.Add(compiler.Patterns.Suffix(field, piece));
-            else
-                operators.Add((Operator?)compiler.Word(field, words[i].Form, withPositions: false) ?? compiler.None());
+            pieces.Add((isOpen, isBegun) switch
+            {
+                (true, true) => new ContainsQuery(fieldName, piece),
+                (true, false) => new PrefixQuery(fieldName, piece),
+                (false, true) => new SuffixQuery(fieldName, piece),
+                _ => new TextQuery(fieldName, piece),
+            });
         }
 
-        return compiler.And(operators);
+        return pieces;
     }
 
     /// <summary>Whether each piece between asterisks is one word, so that the asterisks are inside a word.</summary>
-    private bool IsOneWord(int field, string text) =>
+    private static bool IsOneWord(QueryCompiler compiler, int field, string text) =>
         Array.TrueForAll(
             text.Split('*', StringSplitOptions.RemoveEmptyEntries),
             piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
