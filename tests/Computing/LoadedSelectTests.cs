@@ -90,9 +90,14 @@ public sealed class LoadedSelectTests : IDisposable
 
     [Theory]
     [InlineData("c.Name, p.Name as Owner, p.Age", """{"Name":"Alfreds","Owner":"Ann","Age":1.50}""")]
-    [InlineData("fs[].Name as Names, fs.Age as Ages, fs[0].Name as First", """{"Names":["Ann","Bob"],"Ages":[1.50],"First":"Ann"}""")]
-    [InlineData("fs[9].Name as N, ones[].Name as Ones, gone, gone.X as X, id(gone) as G", """{"N":null,"Ones":["Ann"],"gone":null,"X":null,"G":null}""")]
-    [InlineData("counter(p, 'Likes') as L, counter(c.Owner, 'Likes') as O, counter(gone, 'Likes') as G", """{"L":3,"O":3,"G":null}""")]
+    [InlineData(
+        "fs[].Name as Names, fs.Age as Ages, fs[0].Name as First", """{"Names":["Ann","Bob"],"Ages":[1.50],"First":"Ann"}""")]
+    [InlineData(
+        "fs[9].Name as N, ones[].Name as Ones, gone, gone.X as X, id(gone) as G",
+        """{"N":null,"Ones":["Ann"],"gone":null,"X":null,"G":null}""")]
+    [InlineData(
+        "counter(p, 'Likes') as L, counter(c.Owner, 'Likes') as O, counter(gone, 'Likes') as G",
+        """{"L":3,"O":3,"G":null}""")]
     [InlineData("given.Name, id(fs) as Ids", """{"Name":"Bob","Ids":["people/1","people/2"]}""")]
     [InlineData("size(p) as S, size(gone) as G, c.Name", """{"S":2,"G":0,"Name":"Alfreds"}""")]
     [InlineData("found.Name", """{"Name":"Ann"}""")]
@@ -116,7 +121,8 @@ public sealed class LoadedSelectTests : IDisposable
     {
         await FillAsync();
         Assert.Equal(
-            count, (await _run.AskAsync($"from Orders as o load o.Company as c, c.Friends as fs[] {filter} select c.Name")).Count);
+            count,
+            (await _run.AskAsync($"from Orders as o load o.Company as c, c.Friends as fs[] {filter} select c.Name")).Count);
     }
 
     [Theory]
@@ -141,15 +147,19 @@ public sealed class LoadedSelectTests : IDisposable
     }
 
     [Theory]
-    [InlineData("select { Big: o.Big, One: o.One, E: o.E, In: [{ Huge: o.Huge }], Sum: o.One + 1 }", """{"Big":9007199254740993,"One":1.0,"E":1e2,"In":[{"Huge":1152921504606846976}],"Sum":2}""")]
+    [InlineData(
+        "select { Big: o.Big, One: o.One, E: o.E, In: [{ Huge: o.Huge }], Sum: o.One + 1 }",
+        """{"Big":9007199254740993,"One":1.0,"E":1e2,"In":[{"Huge":1152921504606846976}],"Sum":2}""")]
     [InlineData("select f(o, s)", """{"Big":9007199254740993,"Lines":[1.0,"A",null],"Price":2.50,"Double":5}""")]
-    [InlineData("select { Given: $p, Loaded: load('orders/1').E, Least: o.Lines.map(l => l && l.P)[0] }", """{"Given":1e1,"Loaded":1e2,"Least":1.0}""")]
+    [InlineData(
+        "select { Given: $p, Loaded: load('orders/1').E, Least: o.Lines.map(l => l && l.P)[0] }",
+        """{"Given":1e1,"Loaded":1e2,"Least":1.0}""")]
     public async Task A_number_that_a_script_only_moves_keeps_its_spelling(string select, string expected)
     {
         await FillAsync();
         const string Function =
-            "declare function f(o, s) { return { Big: s.Big, Lines: s.Lines.slice(0, 3).map(l => l.P ?? null), ...{ Price: o.Price "
-                + "}, Double: o.Price * 2 }; } ";
+            "declare function f(o, s) { return { Big: s.Big, Lines: s.Lines.slice(0, 3).map(l => l.P ?? null), "
+                + "...{ Price: o.Price }, Double: o.Price * 2 }; } ";
         string row = Assert.Single(await AskAsync($"{Function}from Orders as o load o.Self as s {select}"));
         Assert.Equal(expected, row.Replace("\"\\u0041\"", "\"A\"", StringComparison.Ordinal));
     }

@@ -86,9 +86,27 @@ internal sealed class QueryExecutor(
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
-            throw new TimeoutException(
-                $"The query did not finish within {options.MaxQueryTime.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its "
-                    + $"condition, or raise the limit. Query: {Shorten(request.Text)}");
+            throw _deadlines.Exceeded(request);
+        }
+    }
+
+    /// <summary>Searches for further hits while results are read, in the time of a query.</summary>
+    private SearchResults SearchFurther(QueryContext context, Func<CancellationToken, SearchResults> search)
+    {
+        using QueryDeadlines.Deadline deadline = _deadlines.Begin(context.CancellationToken);
+        CancellationToken end = deadline.Token;
+        try
+        {
+            end.ThrowIfCancellationRequested();
+            return search(end);
+        }
+        catch (OperationCanceledException) when (!context.CancellationToken.IsCancellationRequested)
+        {
+            throw _deadlines.Exceeded(context.Request);
+        }
+        catch (QueryBudgetExceededException error)
+        {
+            throw new InvalidQueryException(error.Message);
         }
     }
 
@@ -493,18 +511,6 @@ internal sealed class QueryExecutor(
         }
     }
 
-    private static SearchResults WithinBudget(Func<SearchResults> search)
-    {
-        try
-        {
-            return search();
-        }
-        catch (QueryBudgetExceededException error)
-        {
-            throw new InvalidQueryException(error.Message);
-        }
-    }
-
     /// <summary>Returns the warnings of an answer from an index.</summary>
     private static IReadOnlyList<string> WarningsOf(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
@@ -516,7 +522,7 @@ internal sealed class QueryExecutor(
         return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
     }
 
-    private static FoundResults FindDocuments(
+    private FoundResults FindDocuments(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         ref SearchResults? hits, CancellationToken cancellationToken)
     {
@@ -532,8 +538,7 @@ internal sealed class QueryExecutor(
         hits = Search(request, cancellationToken);
         FurtherHits? further = isOnce && !request.WithPosition
             ? new FurtherHits(
-                (skip, take) => WithinBudget(
-                    () => Search(request with { Skip = skip, Take = take }, context.CancellationToken)),
+                (skip, take) => SearchFurther(context, end => Search(request with { Skip = skip, Take = take }, end)),
                 page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)
@@ -592,6 +597,4 @@ internal sealed class QueryExecutor(
             Warnings = warnings,
         };
     }
-
-    private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }
