@@ -88,9 +88,14 @@ internal sealed class TimeSeriesBinder(
             return (Owner(given), rest);
         if (root == query.From.Alias)
             return (null, rest);
-        return loads.IdOf(new PathExpression(path.Position, [path.Segments[0]])) is { } owner
-            ? (owner, rest)
-            : (null, path.ToString());
+        if (loads.IdOf(new PathExpression(path.Position, [path.Segments[0]])) is { } owner)
+            return (owner, rest);
+        return !query.Load.Any(load => load.Alias == root)
+            ? (null, path.ToString())
+            : throw RqlErrors.At(
+                query.Text, path.Position,
+                $"'{root}' is loaded by the script of 'update': declare the time series with a parameter, and call it with "
+                    + $"'{root}'.");
     }
 
     /// <summary>

@@ -47,12 +47,12 @@ internal sealed class SelectedTimeSeries(ProjectedField? owner, SeriesQuery quer
     public override void Write(RowValues row, IBufferWriter<byte> output)
     {
         if (OwnerOf(owner, row) is { } folded)
-            query.Write(row.Snapshot, folded, output, CancellationToken.None);
+            query.Write(SeriesSource.Of(row.Snapshot), folded, output, CancellationToken.None);
         else
             output.Write("{\"Count\":0,\"Results\":[]}"u8);
     }
 
     /// <summary>Writes what the time series of another document comes to.</summary>
-    public void Write(string id, DatabaseSnapshot snapshot, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
-        query.Write(snapshot, CollectionName.Fold(id), output, cancellationToken);
+    public void Write(byte[] foldedId, SeriesSource source, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
+        query.Write(source, foldedId, output, cancellationToken);
 }

@@ -71,7 +71,10 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects, bo
     }
 
     /// <summary>Makes a declared time series a function. For a document that does not exist it gives no entries.</summary>
-    private static ScriptFunction Function(
+    /// <param name="declared">The declaration.</param>
+    /// <param name="bind">Binds it, and returns the parameter that is its document, or null.</param>
+    /// <param name="series">The time series that functions call by their numbers, to which it is added.</param>
+    public static ScriptFunction Function(
         Declaration declared, Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind,
         List<SelectedTimeSeries> series)
     {

@@ -3,6 +3,7 @@ using Treepie.Computations;
 using Treepie.Kinds;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Sources;
+using Treepie.Queries.TimeSeries;
 using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
@@ -50,7 +51,7 @@ internal sealed class SnapshotScriptHost(
             throw new ScriptException("The query declares no such time series.");
         var json = new ArrayBufferWriter<byte>();
         if (id is not null)
-            declared[number].Write(id, snapshot, json, cancellationToken);
+            declared[number].Write(CollectionName.Fold(id), SeriesSource.Of(snapshot), json, cancellationToken);
         else if (Source is { HasDocuments: true } source)
             WriteSeries(declared[number], source, json);
         else
