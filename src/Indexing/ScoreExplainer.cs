@@ -101,6 +101,8 @@ public sealed class ScoreExplainer : IDisposable
                 return new Node(
                     "sum of those that match:", compiled, boost,
                     [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
+            case IntersectQuery together:
+                return Build(new OrQuery(together.Clauses), boost);
             case BoostQuery inner:
                 return new Node(
                     string.Create(CultureInfo.InvariantCulture, $"boost by {inner.Factor} of:"), compiled, boost,

@@ -119,7 +119,188 @@ public sealed class FanOutQueryTests : IDisposable
         Assert.Contains("SkipDuplicateChecking", error.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>
+    /// Of documents with very different numbers of entries, each page is that of the list that has each document at its first
+    /// entry, and what the page left out says where the next one begins.
+    /// </summary>
+    [Theory]
+    [InlineData("", false)]
+    [InlineData("order by Price as long", true)]
+    [InlineData("order by Price as long desc", true)]
+    [InlineData("order by Price as long filter Name != 'none'", true)]
+    [InlineData("where Product = 'a' and Price < 900", false)]
+    public async Task Pages_of_skewed_documents_are_those_of_a_list_that_has_each_once(string query, bool isSorted)
+    {
+        var random = new Random(Seed.Next());
+        var entries = new List<(string Id, string Product, int Price)>();
+        for (int i = 0; i < 40; i++)
+        {
+            int lines = i is 3 or 20 ? 1_000 : random.Next(5) == 0 ? random.Next(60) : random.Next(1, 4);
+            (string Product, int Price)[] all =
+                [.. Enumerable.Range(0, lines).Select(_ => (random.Next(3) > 0 ? "a" : "b", random.Next(1_000)))];
+            await _run.PutAsync($"orders/{i}", Order(all), "Orders");
+            entries.AddRange(all.Select(line => ($"orders/{i}", line.Product, line.Price)));
+        }
+
+        _run.Define("Lines", Lines);
+        IEnumerable<(string Id, string Product, int Price)> hits = query.Contains("where", StringComparison.Ordinal)
+            ? entries.Where(entry => entry is { Product: "a", Price: < 900 })
+            : entries;
+        if (isSorted)
+            hits = query.Contains("desc", StringComparison.Ordinal)
+                ? hits.OrderByDescending(entry => entry.Price)
+                : hits.OrderBy(entry => entry.Price);
+        (string Id, string Product, int Price)[] list = [.. hits];
+        bool isFiltered = query.Contains("filter", StringComparison.Ordinal);
+        foreach (int size in (int[])[1, 3, 10, 100])
+        {
+            var found = new List<string>();
+            for (long start = 0; ;)
+            {
+                using QueryResults page = await _run.Database.QueryAsync(
+                    new QueryRequest
+                    {
+                        Text = $"from index 'Lines' {query}",
+                        Start = start,
+                        PageSize = size,
+                        WaitForNonStaleResults = true,
+                        WaitTimeout = Eventually.Patience
+                    }, TestContext.Current.CancellationToken);
+                List<string> ids = Ids(page);
+                Assert.Equal(list.Length, page.TotalResults);
+                found.AddRange(ids);
+                start += ids.Count + page.SkippedResults;
+                if (ids.Count < size)
+                    break;
+                Assert.True(isFiltered || ids[^1] == list[start - 1].Id, $"page of {size} that ends at {start}");
+            }
+
+            Assert.Equal(list.Select(entry => entry.Id).Distinct(), found);
+        }
+    }
+
+    /// <summary>All conditions hold in a document, each in any of its entries; the entries are those that meet one.</summary>
+    [Fact]
+    public async Task An_intersection_is_of_documents()
+    {
+        var random = new Random(Seed.Next());
+        var orders = new List<(string Id, (string Product, int Price)[] Lines)>();
+        for (int i = 0; i < 300; i++)
+        {
+            orders.Add((
+                $"orders/{i}",
+                [.. Enumerable.Range(0, random.Next(20) == 0 ? 200 : random.Next(1, 5)).Select(
+                    _ => (((char)('a' + random.Next(5))).ToString(), random.Next(20)))]));
+            await _run.PutAsync(orders[^1].Id, Order(orders[^1].Lines), "Orders");
+        }
+
+        _run.Define("Lines", Lines);
+        await _run.WaitAsync();
+        foreach (bool isNeverStale in (bool[])[false, true])
+        {
+            for (int i = 0; i < 30; i++)
+            {
+                string first = ((char)('a' + random.Next(6))).ToString(), second = ((char)('a' + random.Next(5))).ToString();
+                int price = random.Next(21);
+                Func<(string Product, int Price), bool>[] conditions =
+                [
+                    line => line.Product == first, line => line.Price > price,
+                    line => line.Product == second && line.Price < 15
+                ];
+                (string Id, (string Product, int Price)[] Lines)[] wanted =
+                    [.. orders.Where(order => Array.TrueForAll(conditions, one => order.Lines.Any(one)))];
+                using QueryResults results = await _run.QueryAsync(
+                    $"from index 'Lines' where intersect(Product = '{first}', Price > {price}, "
+                        + $"Product = '{second}' and Price < 15)",
+                    isNeverStale);
+                List<string> ids = Ids(results);
+                Assert.Equal(wanted.Select(order => order.Id).Order(), ids.Order());
+                Assert.Equal(
+                    wanted.Sum(order => order.Lines.Count(line => conditions.Any(one => one(line)))), results.TotalResults);
+            }
+
+            // the second time some documents are not in the index yet
+            _run.Database.Indexes.Control.Pause("Lines");
+            for (int i = 0; i < 40; i++)
+            {
+                int which = random.Next(orders.Count);
+                orders[which] = (orders[which].Id, [("a", random.Next(20)), (((char)('a' + random.Next(5))).ToString(), 3)]);
+                await _run.PutAsync(orders[which].Id, Order(orders[which].Lines), "Orders");
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData("intersect(Product = 'a', Price = 1)", "orders/1")]
+    [InlineData("Product = 'a' and Price = 1", "")]
+    [InlineData("intersect(Product = 'b', Price = 4) and Price > 3", "orders/1")]
+    [InlineData("intersect(Product = 'b', Price = 4) and Price = 3", "")]
+    [InlineData("true and not intersect(Product = 'a', Product = 'b')", "orders/2 orders/3")]
+    [InlineData("intersect(Product = 'a', Product = 'none')", "")]
+    [InlineData("intersect(boost(Product = 'b', 3), boost(Price = 4, 2))", "orders/1")]
+    [InlineData("intersect(id() = 'orders/1', Price = 4)", "orders/1")]
+    public async Task An_intersection_goes_with_other_conditions(string condition, string expected)
+    {
+        await FillAsync();
+        _run.Define("Lines", Lines);
+        Assert.Equal(expected, string.Join(' ', (await _run.IdsAsync($"from index 'Lines' where {condition}")).Order()));
+    }
+
+    [Fact]
+    public async Task An_intersection_is_limited_like_any_query()
+    {
+        string order = Order([.. Enumerable.Range(0, 200).Select(price => ("a", price))]);
+        for (int i = 0; i < 50; i++)
+            await _run.PutAsync($"orders/{i}", order, "Orders");
+        _run.Define("Lines", Lines);
+        await _run.WaitAsync();
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => _run.Database.QueryAsync(
+            new QueryRequest { Text = "from index 'Lines' where intersect(Product = 'a', Price > 3)", MaxEntries = 3_000 },
+            TestContext.Current.CancellationToken));
+        Assert.Contains("3,000 entries", error.Message, StringComparison.Ordinal);
+    }
+
+    /// <summary>Hits that are searched for while results are read have the time of a query, too, and end with the query.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Further_hits_are_searched_for_in_the_time_of_a_query(bool isTimeOver)
+    {
+        var clock = new StrikingClock();
+        using var run = new IndexRunner(new DatabaseOptions { TimeProvider = clock });
+        await run.PutAsync("orders/1", Order([.. Enumerable.Range(0, 50).Select(price => ("a", price))]), "Orders");
+        await run.PutAsync("orders/2", Order(("a", 1)), "Orders");
+        run.Define("Lines", Lines);
+        await run.WaitAsync();
+        using var cancelled = new CancellationTokenSource();
+        using QueryResults results = await run.Database.QueryAsync(
+            new QueryRequest { Text = "from index 'Lines' where Product = 'a' limit 2" }, cancelled.Token);
+        Assert.True(results.MoveNext());
+        clock.IsStriking = isTimeOver;
+        if (!isTimeOver)
+            await cancelled.CancelAsync();
+        Exception error = Assert.ThrowsAny<Exception>(() => results.MoveNext());
+        clock.IsStriking = false;
+        if (isTimeOver)
+            Assert.Contains("MaxQueryTime", Assert.IsType<TimeoutException>(error).Message, StringComparison.Ordinal);
+        else
+            Assert.IsType<OperationCanceledException>(error, exactMatch: false);
+    }
+
     public void Dispose() => _run.Dispose();
+
+    /// <summary>A clock whose timers are due at once, if it is told so.</summary>
+    private sealed class StrikingClock : TimeProvider
+    {
+        public bool IsStriking { get; set; }
+
+        public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+        {
+            if (IsStriking)
+                callback(state);
+            return base.CreateTimer(callback, state, dueTime, period);
+        }
+    }
 
     private async Task FillAsync()
     {

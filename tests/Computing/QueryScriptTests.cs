@@ -53,13 +53,13 @@ public sealed class QueryScriptTests : IAsyncLifetime
         """[{"Freight":8.50},{"Freight":9.50}]""")]
     [InlineData(
         "declare function f(o) { return o.Freight; } from Orders as o where id() = 'orders/3' select f(o) as F, o.Company",
-        """[{"F":3.5,"Company":"companies/1"}]""")]
+        """[{"F":3.50,"Company":"companies/1"}]""")]
     [InlineData(
         "from Orders as o where id() = 'orders/1' load o.Company as c select { Name: c.Name, City: c.City }",
         """[{"Name":"Alfreds","City":"Berlin"}]""")]
     [InlineData(
         "from Orders as o where id() = 'orders/1' load o.Company as c select c.Name, o.Freight as F, o.Lines[].P as P",
-        """[{"Name":"Alfreds","F":1.5,"P":["p1","q"]}]""")]
+        """[{"Name":"Alfreds","F":1.50,"P":["p1","q"]}]""")]
     [InlineData(
         "from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }",
         """[{"Name":"none"}]""")]
@@ -86,13 +86,13 @@ public sealed class QueryScriptTests : IAsyncLifetime
         """[{"P":"p1"},{"P":"q"}]""")]
     [InlineData(
         "declare function f(o) { return o.Freight > 1 ? { F: o.Freight } : null; } from Orders as o select f(o) limit 2",
-        """[{"F":1.5}]""")]
+        """[{"F":1.50}]""")]
     [InlineData(
         "from Orders as o where id() = 'orders/1' load o.Company as cs[] select { N: cs.map(c => c.Name) }",
         """[{"N":["Alfreds"]}]""")]
     [InlineData(
         "declare function f(o) { o.Tags = null; o.Lines = 1; return o; } from Orders as o where id() = 'orders/1' select f(o)",
-        """[{"Company":"companies/1","Freight":1.5,"Tags":null,"Lines":1}]""")]
+        """[{"Company":"companies/1","Freight":1.50,"Tags":null,"Lines":1}]""")]
     [InlineData("from Orders as o where id() = 'orders/1' select { A: undefined, B: null, C: $by }", """[{"B":null,"C":10}]""")]
     public async Task A_query_computes_what_its_text_says(string text, string expected)
     {

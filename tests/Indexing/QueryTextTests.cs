@@ -69,6 +69,8 @@ public sealed class QueryTextTests
             yield return new KeyQuery([text]);
             yield return new KeyQuery([text], IsPrefix: true);
             yield return new KeyQuery([text, "c"]);
+            yield return new KeyPatternQuery(text, IsRegex: false);
+            yield return new KeyPatternQuery(text, IsRegex: true);
             yield return new KeyRangeQuery(text, false, null, false);
             yield return new KeyRangeQuery(text, true, null, false);
             yield return new KeyRangeQuery(null, false, text, false);
@@ -99,6 +101,8 @@ public sealed class QueryTextTests
         yield return new AndQuery([one, two]);
         yield return new AndQuery([two, one]);
         yield return new AndQuery([new AndQuery([one]), two]);
+        yield return new IntersectQuery([one, two]);
+        yield return new IntersectQuery([one]);
         yield return new OrQuery([one, two]);
         yield return new OrQuery([one]);
         yield return new NotQuery(one);

@@ -14,12 +14,13 @@ internal sealed class ScriptEngine : IDisposable
 
     private readonly ScriptSandbox _sandbox;
     private readonly ScriptFunctions _functions;
+    private readonly NumberTexts _texts = new();
 
     public ScriptEngine(Prepared<Acornima.Ast.Script> program, ScriptLimits limits)
     {
         ScriptFunctions? functions = null;
         _sandbox = new ScriptSandbox(
-            limits, sandbox => functions = new ScriptFunctions(sandbox, limits.MaxLength), prelude: null, [program]);
+            limits, sandbox => functions = new ScriptFunctions(sandbox, limits.MaxLength, _texts), prelude: null, [program]);
         _functions = functions!; // set by the constructor of the sandbox
     }
 
@@ -34,21 +35,22 @@ internal sealed class ScriptEngine : IDisposable
         _sandbox.Begin(cancellationToken);
         try
         {
-            JsValue subject = document is null ? JsValue.Undefined : ScriptJson.Read(engine, document.RootElement);
+            JsValue subject = document is null ? JsValue.Undefined : ScriptJson.Read(engine, document.RootElement, _texts);
             if (document is not null)
                 _functions.Note(subject, call.This);
             var arguments = new JsValue[call.Arguments.Count];
             for (int i = 0; i < arguments.Length; i++)
-                arguments[i] = ScriptJson.Read(engine, call.Arguments[i]);
+                arguments[i] = ScriptJson.Read(engine, call.Arguments[i], _texts);
             JsValue result = engine.Call(engine.GetValue(function), subject, arguments);
             ScriptJson.Write(
                 call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default,
-                output, _sandbox.BudgetOfWrite(MaxResultBytes));
+                output, _sandbox.BudgetOfWrite(MaxResultBytes), _texts);
         }
         finally
         {
             _sandbox.End();
             _functions.End();
+            _texts.Clear();
         }
     }
 }

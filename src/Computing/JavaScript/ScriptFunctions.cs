@@ -20,13 +20,14 @@ internal sealed class ScriptFunctions
 
     private readonly ScriptSandbox _sandbox;
     private readonly Engine _engine;
+    private readonly NumberTexts _texts;
     private readonly Dictionary<object, ReadOnlyMemory<byte>> _originals = new(ReferenceEqualityComparer.Instance);
     private IScriptHost? _host;
 
-    public ScriptFunctions(ScriptSandbox sandbox, int maxLength)
+    public ScriptFunctions(ScriptSandbox sandbox, int maxLength, NumberTexts texts)
     {
         Engine engine = sandbox.Engine;
-        (_sandbox, _engine) = (sandbox, engine);
+        (_sandbox, _engine, _texts) = (sandbox, engine, texts);
         Define("load", 1, (_, arguments) => Load(arguments.At(0)));
         Define("cmpxchg", 1, (_, arguments) => Parse(Host.CompareExchange(Text(arguments.At(0), "cmpxchg", "the key"))));
         Define("counter", 2, (_, arguments) =>
@@ -117,7 +118,7 @@ internal sealed class ScriptFunctions
         if (arguments.At(1) is not ObjectInstance document || document is JsArray)
             throw new ScriptException($"'put' of '{id}' is given no object as its second argument: put(id, document).");
         var json = new System.Buffers.ArrayBufferWriter<byte>();
-        ScriptJson.Write(document, default, json, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes));
+        ScriptJson.Write(document, default, json, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes), _texts);
         return new JsString(Host.Put(id, json.WrittenMemory, arguments.At(2) is JsString expected ? expected.ToString() : null));
     }
 
@@ -209,9 +210,9 @@ internal sealed class ScriptFunctions
             : null;
         var written = new System.Buffers.ArrayBufferWriter<byte>();
         ScriptJson.Write(
-            document, original?.RootElement ?? default, written, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes));
+            document, original?.RootElement ?? default, written, _sandbox.BudgetOfWrite(ScriptEngine.MaxResultBytes), _texts);
         using var current = JsonDocument.Parse(written.WrittenMemory, ScriptJson.Reading);
-        JsValue found = _engine.Call(select, [ScriptJson.Read(_engine, current.RootElement, asTexts: true)]);
+        JsValue found = _engine.Call(select, [ScriptJson.ReadAsTexts(_engine, current.RootElement)]);
         return found is JsString || found.IsNull() || found.IsUndefined()
             ? found
             : throw new ScriptException("'scalarToRawString' selects an object or an array: select a number, text or boolean.");
@@ -221,7 +222,7 @@ internal sealed class ScriptFunctions
     {
         if (json is null)
             return JsValue.Null;
-        JsValue parsed = ScriptJson.Parse(_engine, json);
+        JsValue parsed = ScriptJson.Parse(_engine, json, _texts);
         if (parsed is ObjectInstance)
             Note(parsed, json);
         return parsed;

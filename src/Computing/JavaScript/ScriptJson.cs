@@ -11,8 +11,8 @@ using Jint.Runtime;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// Converts JSON to values of a script and back. An unchanged number keeps its text form: 1.0 stays 1.0, and a long beyond
-/// 2^53 stays exact.
+/// Converts JSON to values of a script and back. A number that is not computed keeps its text form: 1.0 stays 1.0, and a long
+/// beyond 2^53 stays exact.
 /// </summary>
 internal static class ScriptJson
 {
@@ -32,10 +32,10 @@ internal static class ScriptJson
     public static JsonDocumentOptions Reading { get; } = new() { MaxDepth = 1_024 };
 
     /// <summary>Converts JSON to a value of a script.</summary>
-    public static JsValue Parse(Engine engine, ReadOnlyMemory<byte> json)
+    public static JsValue Parse(Engine engine, ReadOnlyMemory<byte> json, NumberTexts? texts = null)
     {
         using var document = JsonDocument.Parse(json, Reading);
-        return Read(engine, document.RootElement);
+        return Read(engine, document.RootElement, texts);
     }
 
     /// <summary>Converts JSON to a value of a script; members of objects are parsed when they are accessed.</summary>
@@ -76,32 +76,42 @@ internal static class ScriptJson
     /// <summary>Converts a JSON element to a value of a script.</summary>
     /// <param name="engine">The engine.</param>
     /// <param name="json">The element.</param>
-    /// <param name="asTexts">Whether numbers and booleans become strings, as they are written.</param>
-    public static JsValue Read(Engine engine, JsonElement json, bool asTexts = false)
+    /// <param name="texts">Notes the texts of numbers; null if they are not needed.</param>
+    public static JsValue Read(Engine engine, JsonElement json, NumberTexts? texts = null) => Read(
+        engine, json,
+        scalar => scalar.ValueKind switch
+        {
+            JsonValueKind.Number => texts?.Read(scalar) ?? new JsNumber(scalar.GetDouble()),
+            JsonValueKind.True => JsBoolean.True,
+            _ => JsBoolean.False,
+        });
+
+    /// <summary>Converts a JSON element to a value whose numbers and booleans are strings, as they are written.</summary>
+    public static JsValue ReadAsTexts(Engine engine, JsonElement json) =>
+        Read(engine, json, static scalar => new JsString(scalar.GetRawText()));
+
+    /// <param name="engine">The engine.</param>
+    /// <param name="json">The element.</param>
+    /// <param name="scalar">Converts a number or a boolean.</param>
+    private static JsValue Read(Engine engine, JsonElement json, Func<JsonElement, JsValue> scalar)
     {
         switch (json.ValueKind)
         {
             case JsonValueKind.Object:
                 var made = new JsObject(engine);
                 foreach (JsonProperty member in json.EnumerateObject())
-                    made.FastSetDataProperty(member.Name, Read(engine, member.Value, asTexts));
+                    made.FastSetDataProperty(member.Name, Read(engine, member.Value, scalar));
                 return made;
             case JsonValueKind.Array:
                 var items = new JsValue[json.GetArrayLength()];
                 int place = 0;
                 foreach (JsonElement item in json.EnumerateArray())
-                    items[place++] = Read(engine, item, asTexts);
+                    items[place++] = Read(engine, item, scalar);
                 return new JsArray(engine, items);
             case JsonValueKind.String:
                 return new JsString(json.GetString() ?? "");
-            case JsonValueKind.Number or JsonValueKind.True or JsonValueKind.False when asTexts:
-                return new JsString(json.GetRawText());
-            case JsonValueKind.Number:
-                return new JsNumber(json.GetDouble());
-            case JsonValueKind.True:
-                return JsBoolean.True;
-            case JsonValueKind.False:
-                return JsBoolean.False;
+            case JsonValueKind.Number or JsonValueKind.True or JsonValueKind.False:
+                return scalar(json);
             default:
                 return JsValue.Null;
         }
@@ -112,18 +122,21 @@ internal static class ScriptJson
     /// <param name="original">The value at this position before the script ran; undefined if there was none.</param>
     /// <param name="output">Receives the JSON.</param>
     /// <param name="budget">What writing this value may take.</param>
+    /// <param name="texts">The texts of numbers that were read; null if they are not kept.</param>
     /// <exception cref="ScriptException">The value is too large or too deep, or takes too much memory.</exception>
     /// <exception cref="TimeoutException">The script and writing its value took too long.</exception>
     /// <exception cref="OperationCanceledException">The call was canceled.</exception>
-    public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, WriteBudget budget)
+    public static void Write(JsValue value, JsonElement original, IBufferWriter<byte> output, WriteBudget budget,
+        NumberTexts? texts = null)
     {
         if (IsNothing(value))
             return;
         using var json = new Utf8JsonWriter(output, _options);
-        Write(json, value, original, depth: 0, budget);
+        Write(json, value, original, depth: 0, budget, texts);
     }
 
-    private static void Write(Utf8JsonWriter json, JsValue value, JsonElement original, int depth, WriteBudget budget)
+    private static void Write(
+        Utf8JsonWriter json, JsValue value, JsonElement original, int depth, WriteBudget budget, NumberTexts? texts)
     {
         if (depth > MaxDepth)
             throw new ScriptException($"What the script gives has more than {MaxDepth} levels, or refers to itself.");
@@ -138,7 +151,7 @@ internal static class ScriptJson
                 json.WriteStringValue(text.ToString());
                 break;
             case JsNumber:
-                WriteNumber(json, value.AsNumber(), original);
+                WriteNumber(json, value, original, texts);
                 break;
             case JsBoolean:
                 json.WriteBooleanValue(value.AsBoolean());
@@ -147,13 +160,13 @@ internal static class ScriptJson
                 json.WriteStringValue(double.IsFinite(date.DateValue) ? ScriptDates.Format(date.ToDateTime()) : null);
                 break;
             case JsArray array:
-                WriteArray(json, array, original, depth, budget);
+                WriteArray(json, array, original, depth, budget, texts);
                 break;
             case LazyObject { IsText: true } text:
-                WriteText(json, text, depth, budget);
+                WriteText(json, text, depth, budget, texts);
                 break;
             case ObjectInstance made when !IsNothing(made):
-                WriteObject(json, made, original, depth, budget);
+                WriteObject(json, made, original, depth, budget, texts);
                 break;
             default:
                 json.WriteNullValue();
@@ -161,9 +174,12 @@ internal static class ScriptJson
         }
     }
 
-    private static void WriteNumber(Utf8JsonWriter json, double number, JsonElement original)
+    private static void WriteNumber(Utf8JsonWriter json, JsValue value, JsonElement original, NumberTexts? texts)
     {
-        if (original.ValueKind == JsonValueKind.Number && original.GetDouble().Equals(number))
+        double number = value.AsNumber();
+        if (texts?.Of(value) is { } text)
+            json.WriteRawValue(text, skipInputValidation: true);
+        else if (original.ValueKind == JsonValueKind.Number && original.GetDouble().Equals(number))
             json.WriteRawValue(JsonMarshal.GetRawUtf8Value(original), skipInputValidation: true);
         else if (!double.IsFinite(number))
             json.WriteNullValue();
@@ -175,17 +191,18 @@ internal static class ScriptJson
             json.WriteNumberValue(number);
     }
 
-    private static void WriteArray(Utf8JsonWriter json, JsArray array, JsonElement original, int depth, WriteBudget budget)
+    private static void WriteArray(
+        Utf8JsonWriter json, JsArray array, JsonElement original, int depth, WriteBudget budget, NumberTexts? texts)
     {
         int before = original.ValueKind == JsonValueKind.Array ? original.GetArrayLength() : 0;
         json.WriteStartArray();
         for (uint i = 0; i < array.Length; i++)
-            Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, budget);
+            Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, budget, texts);
         json.WriteEndArray();
     }
 
     /// <summary>Writes the parts that the script has not changed as they are.</summary>
-    private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, WriteBudget budget)
+    private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, WriteBudget budget, NumberTexts? texts)
     {
         if (made.IsUntouched)
         {
@@ -200,13 +217,14 @@ internal static class ScriptJson
             if (value is null)
                 json.WriteRawValue(text.Span, skipInputValidation: true);
             else
-                Write(json, value, default, depth + 1, budget);
+                Write(json, value, default, depth + 1, budget, texts);
         }
 
         json.WriteEndObject();
     }
 
-    private static void WriteObject(Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, WriteBudget budget)
+    private static void WriteObject(
+        Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, WriteBudget budget, NumberTexts? texts)
     {
         bool hadMembers = original.ValueKind == JsonValueKind.Object;
         json.WriteStartObject();
@@ -222,7 +240,7 @@ internal static class ScriptJson
             json.WritePropertyName(name);
             Write(
                 json, member, hadMembers && original.TryGetProperty(name, out JsonElement at) ? at : default, depth + 1,
-                budget);
+                budget, texts);
         }
 
         json.WriteEndObject();

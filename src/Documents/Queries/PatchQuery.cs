@@ -1,5 +1,8 @@
 using Treepie.Computations;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
+using Treepie.Queries.TimeSeries;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 using Treepie.Writes;
@@ -35,9 +38,19 @@ public sealed class PatchQuery
         (int line, int column) = RqlErrors.PlaceOf(parsed.Text, update.Position + 1);
         string prologue = QueryScript.Prologue(parsed, "args");
         var script = new ScriptFunction(Patch.Function, ["args"], prologue + update.Text[1..^1], line, column - prologue.Length);
-        return new PatchQuery(
-            request with { IgnoresUpdate = true },
-            Patch.Compile(
-                options.Computing, script, [.. ExpressionText.Helpers, .. QueryScripts.Functions(parsed)], takesAnyStatements));
+        var series = new List<SelectedTimeSeries>();
+        var parameters = new QueryParameters(parsed.Text, request.Parameters, new BindingContext(), CancellationToken.None);
+        var beside = new BesideBinder(parsed, parameters, new FieldBinder(parsed), new LoadBinder(parsed));
+        IReadOnlyList<ScriptFunction> functions = QueryScripts.Functions(
+            parsed, declared => QueryScript.Function(declared, beside.BindDeclared, series));
+        Patch patch = Patch.Compile(
+            options.Computing, script, [.. ExpressionText.Helpers, .. functions], takesAnyStatements,
+            (number, foldedId, items, load, output, cancellationToken) =>
+            {
+                if ((uint)number >= (uint)series.Count)
+                    throw new ScriptException("The query declares no such time series.");
+                series[number].Write(foldedId, new SeriesSource(items, load), output, cancellationToken);
+            });
+        return new PatchQuery(request with { IgnoresUpdate = true }, patch);
     }
 }

@@ -12,6 +12,9 @@ internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
     /// <summary>The maximum number of pooled timers.</summary>
     private const int MostKept = 64;
 
+    /// <summary>The maximum number of characters of a query that an error repeats.</summary>
+    private const int MaxQuoted = 200;
+
     private readonly ConcurrentStack<CancellationTokenSource> _free = [];
 
     /// <summary>Starts the time limit of a query. Must be disposed when the query ends.</summary>
@@ -23,6 +26,15 @@ internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
         else
             source.CancelAfter(longest);
         return new Deadline(this, source, isKept, cancellationToken);
+    }
+
+    /// <summary>The error of a query whose time limit expired.</summary>
+    public TimeoutException Exceeded(QueryRequest request)
+    {
+        string text = request.Text.Length <= MaxQuoted ? request.Text : request.Text[..MaxQuoted] + "…";
+        return new TimeoutException(
+            $"The query did not finish within {longest.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its condition, or raise "
+                + $"the limit. Query: {text}");
     }
 
     /// <summary>The time limit of one query.</summary>

@@ -89,9 +89,27 @@ internal sealed class QueryExecutor(
         }
         catch (OperationCanceledException) when (end.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
-            throw new TimeoutException(
-                $"The query did not finish within {options.MaxQueryTime.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its "
-                    + $"condition, or raise the limit. Query: {Shorten(request.Text)}");
+            throw _deadlines.Exceeded(request);
+        }
+    }
+
+    /// <summary>Searches for further hits while results are read, in the time of a query.</summary>
+    private SearchResults SearchFurther(QueryContext context, Func<CancellationToken, SearchResults> search)
+    {
+        using QueryDeadlines.Deadline deadline = _deadlines.Begin(context.CancellationToken);
+        CancellationToken end = deadline.Token;
+        try
+        {
+            end.ThrowIfCancellationRequested();
+            return search(end);
+        }
+        catch (OperationCanceledException) when (!context.CancellationToken.IsCancellationRequested)
+        {
+            throw _deadlines.Exceeded(context.Request);
+        }
+        catch (QueryBudgetExceededException error)
+        {
+            throw ErrorOf(context, error);
         }
     }
 
@@ -498,30 +516,7 @@ internal sealed class QueryExecutor(
     private static InvalidQueryException ErrorOf(QueryContext context, Exception error) =>
         RqlErrors.At(context.Request.Text, context.Query.ConditionPosition, error.Message);
 
-    private static SearchResults WithinBudget(QueryContext context, Func<SearchResults> search)
-    {
-        try
-        {
-            return search();
-        }
-        catch (QueryBudgetExceededException error)
-        {
-            throw ErrorOf(context, error);
-        }
-    }
-
-    /// <summary>Returns the warnings of an answer from an index.</summary>
-    private static IReadOnlyList<string> WarningsOf(
-        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
-    {
-        IReadOnlyList<string> ofIndex = state.Index.Warnings;
-        IReadOnlyList<string> ofFields = state.IsStale
-            ? QueryWarnings.OfProgress(state, searcher, snapshot)
-            : state.MayMissHits || tail is not null ? [] : QueryWarnings.OfFields(context.Query, state.Index, searcher, snapshot);
-        return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
-    }
-
-    private static FoundResults FindDocuments(
+    private FoundResults FindDocuments(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         ref SearchResults? hits, CancellationToken cancellationToken)
     {
@@ -538,8 +533,7 @@ internal sealed class QueryExecutor(
         hits = Search(request, cancellationToken);
         FurtherHits? further = canGoOn && !request.WithPosition
             ? new FurtherHits(
-                (skip, take) => WithinBudget(
-                    context, () => Search(request with { Skip = skip, Take = take }, context.CancellationToken)),
+                (skip, take) => SearchFurther(context, end => Search(request with { Skip = skip, Take = take }, end)),
                 page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)
@@ -551,7 +545,7 @@ internal sealed class QueryExecutor(
         return new FoundResults(snapshot, source, index.Name)
         {
             Answer = state,
-            Warnings = WarningsOf(searcher, tail, state, snapshot, context),
+            Warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context),
             Notes = ResultNotes.Open(searcher, tail, query, context.CancellationToken),
             Plan = hits.Plan,
             Counters = hits.Counters,
@@ -568,7 +562,7 @@ internal sealed class QueryExecutor(
     {
         BoundQuery query = context.Query;
         DocumentIndex index = state.Index;
-        IReadOnlyList<string> warnings = WarningsOf(searcher, tail, state, snapshot, context);
+        IReadOnlyList<string> warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context);
         if (query.Suggestions.Count > 0)
         {
             IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
@@ -598,6 +592,4 @@ internal sealed class QueryExecutor(
             Warnings = warnings,
         };
     }
-
-    private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }

@@ -28,6 +28,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
+    private readonly RowValues _values;
     private readonly List<(ScriptIncludeKind Kind, string Name)> _included = [];
     private readonly ResultBody _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
@@ -53,12 +54,13 @@ public sealed class QueryResults : IDisposable
         _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
         _filtered = new ResultBody(query.StoredFields, ProjectionBehavior.Default);
+        _values = new RowValues(found.Snapshot, query.Loads);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
                 script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
-                context.Request.Parameters, found.Snapshot, Include, context.TimeProvider, context.MaxScriptTime,
-                context.CancellationToken);
+                context.Request.Parameters, new RowValues(found.Snapshot, query.Loads), Include, context.TimeProvider,
+                context.MaxScriptTime, context.CancellationToken);
         }
 
         _once = found.HasSeveralOfDocument ? new DocumentsOnce(query.Sort.Count == 0, context.MaxDistinctResults) : null;
@@ -188,6 +190,8 @@ public sealed class QueryResults : IDisposable
 
             if (!SelectsByScript)
                 TakeDocument();
+            if (_context.Query.Script is { Computes: true } && Projects)
+                Projected(); // its script may include documents
             TakeIncluded();
             _given++;
             return true;
@@ -322,9 +326,11 @@ public sealed class QueryResults : IDisposable
     /// <summary>Whether the current result is a projection instead of a whole document.</summary>
     public bool IsProjection =>
         !_source.HasDocuments
-            || (_projection is not null && !_context.Request.MetadataOnly)
+            || Projects
             || SelectsByScript
             || _context.Request.IndexEntries;
+
+    private bool Projects => _projection is not null && !_context.Request.MetadataOnly;
 
     private bool SelectsByScript =>
         _context.Query.Script is { Selects: true } && _context.Request is { MetadataOnly: false, IndexEntries: false };
@@ -377,7 +383,7 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>The names of result fields that are time series. Complete after the last result.</summary>
     public IReadOnlyList<string> TimeSeriesFields =>
-        _projection?.TimeSeriesFields ?? (SelectsByScript ? _script?.TimeSeriesFields : null) ?? [];
+        [.. _projection?.TimeSeriesFields ?? [], .. _script?.TimeSeriesFields ?? []];
 
     /// <summary>Whether the query requests highlighting.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
@@ -464,7 +470,10 @@ public sealed class QueryResults : IDisposable
         if (!_isCurrentProjected)
         {
             _projected.ResetWrittenCount();
-            _tellingBytes = _projection.WriteFields(_source, _found.Snapshot, _projected);
+            _values.Begin(
+                _source,
+                _script is not null && _context.Query.Script is { Computes: true } ? _script.Compute(_source) : default);
+            _tellingBytes = _projection.WriteFields(_values, _projected);
             _isCurrentProjected = true;
         }
 

@@ -18,6 +18,17 @@ internal static class QueryWarnings
     /// </summary>
     private const int MostMembers = 256;
 
+    /// <summary>Returns the warnings of an answer from an index.</summary>
+    public static IReadOnlyList<string> Of(
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
+    {
+        IReadOnlyList<string> ofIndex = state.Index.Warnings;
+        IReadOnlyList<string> ofFields = state.IsStale
+            ? OfProgress(state, searcher, snapshot)
+            : state.MayMissHits || tail is not null ? [] : OfFields(context.Query, state.Index, searcher, snapshot);
+        return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
+    }
+
     /// <summary>Returns warnings about the collection of a query.</summary>
     public static IReadOnlyList<string> OfCollection(string? collection, DatabaseSnapshot snapshot)
     {

@@ -10,9 +10,12 @@ public sealed class Patch
 {
     internal const string Function = "patch";
 
-    private Patch(Script script) => Script = script;
+    private Patch(Script script, DeclaredSeries? series = null) => (Script, Series) = (script, series);
 
     internal Script Script { get; }
+
+    /// <summary>Runs the time series that are declared beside the patch; null if it has none.</summary>
+    internal DeclaredSeries? Series { get; }
 
     /// <summary>Compiles a patch, which can be reused any number of times.</summary>
     /// <param name="script">Statements in JavaScript.</param>
@@ -33,10 +36,10 @@ public sealed class Patch
     /// <exception cref="ScriptException">The script is not valid, or no engine is configured.</exception>
     internal static Patch Compile(
         ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions,
-        bool takesAnyStatements = false) =>
+        bool takesAnyStatements = false, DeclaredSeries? series = null) =>
         engine is null
             ? throw new ScriptException(
                 "Scripts need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing "
                     + "= new TextComputingEngine().")
-            : new Patch(engine.CompileScript([.. functions, patch], takesAnyStatements));
+            : new Patch(engine.CompileScript([.. functions, patch], takesAnyStatements), series);
 }

@@ -23,6 +23,8 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     private const int MostActions = 1_024;
 
     private readonly List<string> _lines = [];
+    private string _id = "";
+    private Patch? _running;
     private readonly List<PatchAction> _actions = [];
 
     /// <summary>Executes the patch; the write result is null if the document was not written.</summary>
@@ -132,10 +134,20 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
-    public byte[] DeclaredTimeSeries(int declared, string? id) =>
-        throw new ScriptException(
-            "A patch declares no time series: read entries by timeseries(this, 'Heartrate').get(from, to).");
+    public byte[] DeclaredTimeSeries(int declared, string? id)
+    {
+        if (_running?.Series is not { } series)
+            throw new ScriptException(
+                "A patch declares no time series: read entries by timeseries(this, 'Heartrate').get(from, to).");
+        var json = new ArrayBufferWriter<byte>();
+        series(
+            declared, Fold(id ?? _id), writer.Kinds.Items,
+            tag => writer.TryGet(Fold(tag), out DocumentRecord record) ? writer.BodyOf(record).ToArray() : null, json,
+            patch.Options.CancellationToken);
+        return json.WrittenSpan.ToArray();
+    }
 
+    /// <inheritdoc/>
     public void ChangeTimeSeries(
         string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes)
     {
@@ -188,6 +200,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     private byte[] Run(string id, Patch script, JsonElement arguments, byte[] document)
     {
         patch.Options.CancellationToken.ThrowIfCancellationRequested();
+        (_id, _running) = (id, script);
         var output = new ArrayBufferWriter<byte>(document.Length + 256);
         try
         {

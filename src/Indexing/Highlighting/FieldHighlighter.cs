@@ -104,6 +104,10 @@ public sealed class FieldHighlighter : IDisposable
                 foreach (IndexQuery clause in QueryCompiler.Flatten(query))
                     Collect(clause, name, depth + 1);
                 break;
+            case IntersectQuery together:
+                foreach (IndexQuery clause in together.Clauses)
+                    Collect(clause, name, depth + 1);
+                break;
             case BoostQuery boost:
                 Collect(boost.Clause, name, depth + 1);
                 break;

@@ -1,4 +1,6 @@
 using System.Text;
+using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Automata;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Terms;
@@ -59,6 +61,35 @@ internal static class KeyLookup
         return Sorted(ids);
     }
 
+    /// <summary>Returns the ids of the entries with keys that match a pattern, ascending.</summary>
+    public static long[] Find(QueryContext context, KeyPatternQuery query)
+    {
+        byte[] end = Encoding.UTF8.GetBytes(query.Pattern);
+        TermAutomaton? expression = query.IsRegex ? RegexPattern.Compile(query.Pattern, Folded) : null;
+        if (context.View.Dictionary(TreeNames.Keys) is not { } keys)
+            return [];
+
+        var ids = new List<long>();
+        long read = 0;
+        using TermCursor cursor = keys.OpenCursor();
+        for (bool isThere = cursor.MoveFirst(); isThere; isThere = cursor.MoveNext())
+        {
+            Count(context);
+            if (++read > context.MaxTermsRead)
+                throw new IndexQueryException(
+                    $"The pattern of ids would read more than {context.MaxTermsRead:N0} ids, which is the most. Give the index a "
+                        + "field that has what is asked for.");
+            ReadOnlySpan<byte> text = TextOf(cursor.Key);
+            if (expression is null ? text.EndsWith(end) : expression.Matches(text))
+                ids.Add(EntryKey.Read(cursor.Value));
+        }
+
+        return Sorted(ids);
+    }
+
+    private static string Folded(string text) =>
+        Encoding.UTF8.GetString(KeywordAnalyzer.Fold(Encoding.UTF8.GetBytes(text), new TokenBuffer()));
+
     private static bool IsIn(ReadOnlySpan<byte> text, KeyRangeQuery query, byte[] low, byte[]? high)
     {
         int fromLow = text.SequenceCompareTo(low), fromHigh = high is null ? -1 : text.SequenceCompareTo(high);
@@ -67,7 +98,7 @@ internal static class KeyLookup
     }
 
     /// <summary>Returns the part of a key that is text.</summary>
-    private static ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> key) =>
+    public static ReadOnlySpan<byte> TextOf(ReadOnlySpan<byte> key) =>
         key.IndexOf(EndOfText) is >= 0 and int end ? key[..end] : key;
 
     private static void AddAll(QueryContext context, byte[] prefix, List<long> ids)

@@ -43,6 +43,9 @@ internal sealed class QueryText
             case OrQuery any:
                 AddAll(any.Clauses, depth);
                 break;
+            case IntersectQuery together:
+                AddAll(together.Clauses, depth);
+                break;
             case NotQuery not:
                 Add(not.Clause, depth + 1);
                 break;
@@ -67,6 +70,10 @@ internal sealed class QueryText
             case KeyQuery keys:
                 AddAll(keys.Keys, Add);
                 Add(keys.IsPrefix);
+                break;
+            case KeyPatternQuery keys:
+                Add(keys.Pattern);
+                Add(keys.IsRegex);
                 break;
             case KeyRangeQuery keys:
                 Add(keys.Low is not null);

@@ -15,7 +15,7 @@ public sealed class ScriptTests
 
     [Theory]
     [InlineData("this.a = 3;", """{"a":1.0,"b":1.0}""", """{"a":3,"b":1.0}""")]
-    [InlineData("this.c = this.b;", """{"b":1152921504606846977}""", """{"b":1152921504606846977,"c":1152921504606846976}""")]
+    [InlineData("this.c = this.b;", """{"b":1152921504606846977}""", """{"b":1152921504606846977,"c":1152921504606846977}""")]
     [InlineData(
         "this.list.push(2); this.list[0].x = 'é';", """{"list":[{"x":"","n":2.50}]}""", """{"list":[{"x":"é","n":2.50},2]}""")]
     [InlineData("delete this.a; this.n = null; this.u = undefined; this.f = () => 1;", """{"a":1}""", """{"n":null}""")]

@@ -25,6 +25,37 @@ public sealed class PatchTests : IAsyncDisposable
         _directory.Dispose();
     }
 
+    /// <summary>A declared time series is of the transaction: it has what the script has appended.</summary>
+    [Theory]
+    [InlineData("s(this)", "[[60],[2]]")]
+    [InlineData("s(i)", "[[60],[2]]")]
+    [InlineData("s(id(this))", "[[60],[2]]")]
+    [InlineData("s(o)", "[[90],[1]]")]
+    [InlineData("s('items/none')", "")]
+    [InlineData("s(load('items/none'))", "")]
+    [InlineData("own()", "[[60],[2]]")]
+    [InlineData("(timeseries(this, 'Heart').append('1970-01-01T00:01:00', 20), s(this))", "[[20],[3]]")]
+    [InlineData("f(this)", "[[60],[2]]")]
+    public async Task An_update_calls_declared_time_series(string call, string expected)
+    {
+        await PutAsync("items/1", """{"Other":"items/2","@metadata":{"@collection":"Items"}}""");
+        await PutAsync("items/2", """{"@metadata":{"@collection":"Others"}}""");
+        TimeSeriesPoint Point(int minutes, double value) => new(DateTime.UnixEpoch.AddMinutes(minutes), [value], null);
+        await _database.WriteAsync(
+            new WriteBatch().TimeSeries("items/1", "Heart", [Point(0, 60), Point(2, 70), Point(100, 1)])
+                .TimeSeries("items/2", "Heart", [Point(5, 90)]),
+            Cancel);
+        IDocumentStore store = _database;
+        Assert.Equal(1, await store.PatchByQueryAsync(
+            "declare timeseries s(x) { from x.Heart between '1970-01-01' and $until select min(), count() } "
+                + "declare timeseries own() { from Heart between '1970-01-01' and $until select min(), count() } "
+                + "declare function f(x) { return s(x); } from Items as i load i.Other as o "
+                + $"update {{ const r = {call}.Results; this.R = r.length === 0 ? [] : [r[0].Min, r[0].Count]; }}",
+            new { until = "1970-01-01T01:00:00Z" }, Cancel));
+        Assert.Equal(
+            $"{{\"Other\":\"items/2\",\"R\":{(expected.Length == 0 ? "[]" : expected)}}}", Body("items/1"));
+    }
+
     [Fact]
     public async Task A_store_patches_what_a_query_finds_by_a_script()
     {

@@ -13,7 +13,7 @@ namespace Treepie.Queries.Binding;
 /// Binds what SELECT and INCLUDE request besides document fields: <c>counter()</c>, <c>cmpxchg()</c>, <c>counters()</c>,
 /// <c>timeseries()</c>, <c>revisions()</c>.
 /// </summary>
-internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, LoadBinder loads)
 {
     private readonly List<BesideInclude> _includes = [];
 
@@ -24,17 +24,19 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     public ProjectedField? TrySelect(AliasedExpression item)
     {
         if (query.TimeSeriesOf(item.Value) is { } series)
-            return new TimeSeriesBinder(query, parameters, fields).Bind(item, series);
+            return new TimeSeriesBinder(query, parameters, fields, loads).Bind(item, series);
         if (item.Value is not MethodExpression method)
             return null;
         if (method.Is("counter"))
         {
-            (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
+            (PathExpression? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
             string name = rest is [var only]
                 ? parameters.Text(only.Value, "the name of a counter")
                 : throw RqlErrors.At(
                     query.Text, method.Position, "'counter()' takes a document and a name: counter(u, 'Likes').");
-            return ProjectedField.OfBeside(item.Alias ?? name, new SelectedCounter(new BesideOwner(owner), name));
+            return ProjectedField.OfBeside(
+                item.Alias ?? name,
+                new SelectedCounter(owner is null ? null : loads.IdAt(owner, fields), name));
         }
 
         if (!method.Is("cmpxchg"))
@@ -47,7 +49,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
 
     /// <summary>Binds a declared time series for scripts. See <see cref="TimeSeriesBinder.BindDeclared"/>.</summary>
     public (string? Parameter, SelectedTimeSeries Series) BindDeclared(Declaration declared) =>
-        new TimeSeriesBinder(query, parameters, fields).BindDeclared(declared);
+        new TimeSeriesBinder(query, parameters, fields, loads).BindDeclared(declared);
 
     /// <summary>Binds a call in INCLUDE. Returns false if it is none of these methods.</summary>
     public bool TryInclude(MethodExpression method)
@@ -69,7 +71,8 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
 
     private void IncludeCounters(MethodExpression method)
     {
-        (FieldPath? owner, IReadOnlyList<MethodArgument> names) = Owner(method, isBare: query.Load.Count == 0);
+        (PathExpression? of, IReadOnlyList<MethodArgument> names) = Owner(method, isBare: query.Load.Count == 0);
+        FieldPath? owner = PathToId(of);
         if (names.Count == 0)
             _includes.Add(new BesideInclude(BesideIncludeKind.Counter, owner));
         foreach (MethodArgument name in names)
@@ -84,8 +87,8 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
 
     private void IncludeTimeSeries(MethodExpression method)
     {
-        (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
-        var include = new BesideInclude(BesideIncludeKind.TimeSeries, owner);
+        (PathExpression? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
+        var include = new BesideInclude(BesideIncludeKind.TimeSeries, PathToId(owner));
         if (rest is [var name, ..] && name.Value is not MethodExpression && rest is not [_, { Value: not MethodExpression }])
         {
             include = include with { Name = parameters.Text(name.Value, "the name of a time series") };
@@ -153,7 +156,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     /// <param name="method">The call.</param>
     /// <param name="isBare">Whether a single name may be a path of the query's document, because it cannot mean anything
     /// else.</param>
-    private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method, bool isBare = false)
+    private (PathExpression? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method, bool isBare = false)
     {
         if (method.Arguments is not [{ Value: PathExpression path }, ..])
             return (null, method.Arguments);
@@ -162,14 +165,21 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
         {
             if (only.Name == query.From.Alias)
                 return (null, rest);
-            foreach (LoadItem load in query.Load)
-                if (load.Alias == only.Name && !load.Many && load.Source is PathExpression source)
-                    return (fields.Path(source), rest);
             // counter(Likes): an unquoted name is not an owner
-            if (rest.Count == 0 && !isBare)
+            if (rest.Count == 0 && !isBare && !query.Load.Any(load => load.Alias == only.Name))
                 throw RqlErrors.At(query.Text, path.Position, $"A name is written in quotes: '{only.Name}'.");
         }
 
-        return (fields.Path(path), rest);
+        return (path, rest);
+    }
+
+    /// <summary>Returns the path of the owner's id in the document; null for the document itself.</summary>
+    private FieldPath? PathToId(PathExpression? owner)
+    {
+        if (owner?.Segments is [{ Elements.Count: 0 } only])
+            foreach (LoadItem load in query.Load)
+                if (load.Alias == only.Name && !load.Many && load.Source is PathExpression source)
+                    return fields.Path(source);
+        return owner is null ? null : fields.Path(owner);
     }
 }

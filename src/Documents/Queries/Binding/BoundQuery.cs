@@ -58,6 +58,9 @@ internal sealed record BoundQuery
 
     public bool Distinct { get; init; }
 
+    /// <summary>The documents that are loaded for each result, as far as something is selected of them.</summary>
+    public IReadOnlyList<LoadedDocument> Loads { get; init; } = [];
+
     /// <summary>The fields of the named index that filters and scripts see beside the document.</summary>
     public IReadOnlyList<StoredField> StoredFields { get; init; } = [];
 

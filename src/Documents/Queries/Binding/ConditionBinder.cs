@@ -232,6 +232,10 @@ internal sealed class ConditionBinder(
                 : new MatchAllQuery();
         if (method.Is("startsWith"))
             return BindAffix(method, kind, static (field, text) => new PrefixQuery(field, text));
+        if (method.Is("endsWith") && method.Arguments is [{ } ended, { } end] && fields.IsKey(ended.Value))
+            return fields.HasNoIds
+                ? new MatchNoneQuery()
+                : new KeyPatternQuery(TextMethodBinder.Bound(parameters.Text(end.Value, "the end of the id")), IsRegex: false);
         if (method.Is("endsWith"))
             return BindAffix(method, kind, static (field, text) => new SuffixQuery(field, text));
         if (VectorBinder.IsSearch(method))

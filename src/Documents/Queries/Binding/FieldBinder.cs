@@ -176,6 +176,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     /// <summary>Whether the entries of the index are groups of documents, so that none has an id.</summary>
     public bool IsOverGroups => index is { Reduction: not null } or StaticIndexMapping { Definition.Reduce: not null };
 
+    /// <summary>Whether the index may have several entries of a document.</summary>
+    public bool MayHaveSeveralOfDocument => index is { Map.IsSingle: false, KeepsObjects: false };
+
     /// <summary>Whether the entries of the index belong to no document whose id is their key.</summary>
     public bool HasNoIds => index is { KeepsObjects: true };
 

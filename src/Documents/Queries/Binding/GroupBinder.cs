@@ -100,7 +100,7 @@ internal sealed class GroupBinder
             Member(expression, key.Member),
         PathExpression path when IsLoaded(path) => path,
         PathExpression path when !IsWord(path) => throw NoKey(path, PathOf(path)),
-        MethodExpression method when IsFunction(method) => CallOverGroups(method),
+        MethodExpression method when _query.Declares(method) => CallOverGroups(method),
         MethodExpression method when method.Is("id") =>
             throw Error(method, "Groups have no id: 'id()' does not go with 'group by'."),
         MethodExpression method when IsAggregate(method) => Member(method, GroupKey.MemberOf(Aggregate(method))),
@@ -125,7 +125,8 @@ internal sealed class GroupBinder
 
     /// <summary>Rewrites what may be a member of the group, and leaves values as they are.</summary>
     private Expression ValueOverGroups(Expression expression) =>
-        expression is PathExpression || (expression is MethodExpression method && (IsAggregate(method) || IsFunction(method)))
+        expression is PathExpression
+            || (expression is MethodExpression method && (IsAggregate(method) || _query.Declares(method)))
             ? OverGroups(expression)
             : expression;
 
@@ -136,9 +137,6 @@ internal sealed class GroupBinder
             .. call.Arguments.Select(
                 argument => IsGroup(argument.Value) ? argument : argument with { Value = ValueOverGroups(argument.Value) })]
     };
-
-    private bool IsFunction(MethodExpression method) =>
-        _query.Declarations.Any(one => !one.IsTimeSeries && one.Name == method.Name);
 
     /// <summary>Whether an expression is the alias of the query alone.</summary>
     private bool IsGroup(Expression expression) =>
@@ -267,7 +265,7 @@ internal sealed class GroupBinder
                 return new AliasedExpression(Member(method, GroupKey.MemberOf(name)), item.Alias ?? NameOf(method, name));
             case MethodExpression method when ArrayOf(method) is { } array:
                 return new AliasedExpression(Member(method, array.Member), item.Alias ?? array.Name);
-            case MethodExpression method when IsFunction(method):
+            case MethodExpression method when _query.Declares(method):
                 return item with { Value = CallOverGroups(method) };
             case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };

@@ -8,8 +8,9 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>Binds SELECT and INCLUDE to paths.</summary>
 internal sealed class OutputBinder(
-    RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside)
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside, LoadBinder loads)
 {
+    private readonly List<(string Name, MethodExpression Call)> _computed = [];
     private readonly List<FieldPath> _includePaths = [];
     private readonly List<string> _includeIds = [];
 
@@ -25,6 +26,9 @@ internal sealed class OutputBinder(
 
     /// <summary>Whether <c>timings()</c> is included.</summary>
     public bool WantsTimings { get; private set; }
+
+    /// <summary>The calls of declared functions that are values of the projection, by name.</summary>
+    public IReadOnlyList<(string Name, MethodExpression Call)> Computed => _computed;
 
     /// <summary>Returns the projection of the results, or null if they stay whole documents.</summary>
     public Projection? BindSelect()
@@ -51,8 +55,12 @@ internal sealed class OutputBinder(
             projected.Add(field);
         }
 
-        return new Projection(projected);
+        return new Projection(projected, loads.Loads);
     }
+
+    /// <summary>Binds the ids of documents to load.</summary>
+    public void BindLoads() =>
+        loads.Bind(load => BindItem(new AliasedExpression(load.Source, $"$load {load.Alias}"))); // no name of a value
 
     private ProjectedField BindItem(AliasedExpression item)
     {
@@ -60,6 +68,10 @@ internal sealed class OutputBinder(
             return found;
         switch (item.Value)
         {
+            case PathExpression expression when loads.Find(expression, item.Alias) is { } loaded:
+                return loaded;
+            case PathExpression { Segments: [{ Elements.Count: 0 } only] } whole when only.Name == query.From.Alias:
+                return SelectDocument(item.Alias ?? only.Name, whole.Position);
             case PathExpression expression:
                 FieldPath path = fields.Path(expression);
                 return Select(item.Alias ?? path.Text, path, expression.Position);
@@ -73,12 +85,28 @@ internal sealed class OutputBinder(
                 return ProjectedField.OfLiteral(item.Alias ?? "$" + parameter.Name, parameters.Json(parameter));
             case MethodExpression method when fields.IsId(method):
                 return ProjectedField.OfId(item.Alias ?? "id()");
+            case MethodExpression { Arguments: [{ Value: PathExpression of }] } method
+                when method.Is("id") && loads.IdOf(of, item.Alias ?? "id()") is { } id:
+                return id;
+            case MethodExpression method when query.Declares(method):
+                _computed.Add((item.Alias ?? method.Name, method));
+                return ProjectedField.OfScript(item.Alias ?? method.Name);
             case MethodExpression method:
                 throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'select'");
             default:
                 throw RqlErrors.NotSupportedYet(query.Text, item.Value.Position, "'timeseries()' in 'select'");
         }
     }
+
+    /// <summary>The whole document, which no index keeps.</summary>
+    private ProjectedField SelectDocument(string name, int position) => Behavior switch
+    {
+        ProjectionBehavior.FromIndex => ProjectedField.OfNothing(name),
+        ProjectionBehavior.FromIndexOrThrow => throw RqlErrors.At(
+            query.Text, position,
+            $"'{name}' is the whole document, and the projection may take values from the index alone (FromIndexOrThrow)."),
+        _ => ProjectedField.OfDocument(name),
+    };
 
     /// <summary>
     /// A name of an index field stands for that field's value, whether the index stores it or it is read from the document.

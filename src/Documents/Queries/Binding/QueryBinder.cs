@@ -312,16 +312,21 @@ internal sealed class QueryBinder
     private BoundQuery BindOutput(BoundQuery bound)
     {
         var notes = new NoteBinder(_query, _parameters, _fields);
-        var beside = new BesideBinder(_query, _parameters, _fields);
-        var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
+        var loads = new LoadBinder(_query);
+        var beside = new BesideBinder(_query, _parameters, _fields, loads);
+        var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside, loads) { Behavior = _context.Projection };
+        outputs.BindLoads();
+        Projection? projection = QueryScript.MakesRows(_query) ? null : outputs.BindSelect();
         (Expression? plain, Expression? scripted) = FilterNeeds.Divide(_query);
         DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, plain, _parameters.Element);
-        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing, scripted, beside.BindDeclared);
-        Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
+        QueryScript? script = bound.IsComputed
+            ? null
+            : QueryScript.Of(_query, _context.Computing, scripted, outputs.Computed, beside.BindDeclared);
         outputs.BindIncludes();
         return bound with
         {
             Projection = projection,
+            Loads = loads.Loads,
             Script = script,
             Filter = filter,
             StoredFields = script is null && filter is null ? [] : _fields.Index?.StoredFields ?? [],

@@ -39,9 +39,13 @@ internal sealed class TextMethodBinder(
         return method.Is("intersect") ? BindIntersect(method, kind) : null;
     }
 
-    private RegexQuery BindRegex(MethodExpression method, AutoIndexFieldKind kind)
+    private IndexQuery BindRegex(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2, "regex(Name, '^an')");
+        if (fields.IsKey(arguments[0]))
+            return fields.HasNoIds
+                ? new MatchNoneQuery()
+                : new KeyPatternQuery(parameters.Text(arguments[1], "a regular expression"), IsRegex: true);
         return new RegexQuery(fields.Field(arguments[0], kind).SchemaName, parameters.Text(arguments[1], "a regular expression"));
     }
 
@@ -92,12 +96,14 @@ internal sealed class TextMethodBinder(
     }
 
     /// <summary>
-    /// An auto-index has one entry per document, so conditions that hold for the same document hold for the same entry.
+    /// Each condition may be met by another entry of a document, of which an index may have several. With one entry per document,
+    /// as in auto-indexes, conditions that hold for the same document hold for the same entry.
     /// </summary>
-    private AndQuery BindIntersect(MethodExpression method, AutoIndexFieldKind kind)
+    private IndexQuery BindIntersect(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, int.MaxValue, "intersect(Colour = 'red', Size = 'L')");
-        return new AndQuery([.. arguments.Select(argument => bind(argument, kind))]);
+        IndexQuery[] clauses = [.. arguments.Select(argument => bind(argument, kind))];
+        return fields.MayHaveSeveralOfDocument ? new IntersectQuery(clauses) : new AndQuery(clauses);
     }
 
     private MoreLikeThisQuery BindMoreLikeThis(MethodExpression method)

@@ -1,5 +1,5 @@
 using System.Globalization;
-using Treepie.Indexes.Fields;
+using System.Text.Json;
 using Treepie.Indexing.Queries;
 using Treepie.Kinds;
 using Treepie.Queries.Projecting;
@@ -10,7 +10,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>Binds <c>timeseries(…)</c> in SELECT, inline or declared.</summary>
-internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+internal sealed class TimeSeriesBinder(
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, LoadBinder loads)
 {
     private static readonly SeriesItem[] _all =
     [
@@ -22,9 +23,9 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
     public ProjectedField Bind(AliasedExpression item, TimeSeriesExpression series)
     {
         var call = item.Value as MethodExpression;
-        (FieldPath? owner, string name) = Source(series, call);
+        (ProjectedField? owner, string name) = Source(series, call);
         return ProjectedField.OfBeside(
-            item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), BindQuery(series, name)));
+            item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(owner, BindQuery(series, name)));
     }
 
     /// <summary>Binds a declared time series for scripts, which name its document when they call it.</summary>
@@ -32,14 +33,14 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
     public (string? Parameter, SelectedTimeSeries Series) BindDeclared(Declaration declared)
     {
         TimeSeriesExpression series = declared.Series ?? throw new InvalidOperationException("A function is no time series.");
-        (FieldPath? owner, string name) = Source(series, null);
+        (ProjectedField? owner, string name) = Source(series, null);
         string? parameter = series.Source is PathExpression { Segments: [var root, _, ..] }
             && declared.ParameterNames.Contains(root.Name)
                 ? root.Name
                 : null;
         if (parameter is not null)
             name = string.Join('.', ((PathExpression)series.Source).Segments.Skip(1).Select(static segment => segment.Name));
-        return (parameter, new SelectedTimeSeries(new BesideOwner(parameter is null ? owner : null), BindQuery(series, name)));
+        return (parameter, new SelectedTimeSeries(parameter is null ? owner : null, BindQuery(series, name)));
     }
 
     private SeriesQuery BindQuery(TimeSeriesExpression series, string name)
@@ -67,8 +68,10 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
         };
     }
 
-    /// <summary>Returns the document that owns the series (null for the result itself) and the name of the series.</summary>
-    private (FieldPath? Owner, string Name) Source(TimeSeriesExpression series, MethodExpression? call)
+    /// <summary>
+    /// Returns the id of the document that owns the series (null for the result itself) and the name of the series.
+    /// </summary>
+    private (ProjectedField? Owner, string Name) Source(TimeSeriesExpression series, MethodExpression? call)
     {
         if (series.Source is not PathExpression path)
             return (null, parameters.Text(series.Source, "the name of a time series"));
@@ -76,22 +79,49 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             throw RqlErrors.At(query.Text, path.Position, "The name of a time series has no brackets, unless it is in quotes.");
         string root = path.Segments[0].Name,
             rest = string.Join('.', path.Segments.Skip(1).Select(static segment => segment.Name));
+        Expression? given = call is not null && query.DeclaredTimeSeries(call) is { } declared
+            ? Argument(declared, call, root)
+            : null;
         if (path.Segments.Count == 1)
             return (null, root);
-        if (call is not null && query.DeclaredTimeSeries(call) is { } declared)
-            root = Argument(declared, call, root) ?? root;
+        if (given is not null)
+            return (Owner(given), rest);
         if (root == query.From.Alias)
             return (null, rest);
-        foreach (LoadItem load in query.Load)
-            if (load.Alias == root && !load.Many && load.Source is PathExpression source)
-                return (fields.Path(source), rest);
-        return (null, path.ToString());
+        if (loads.IdOf(new PathExpression(path.Position, [path.Segments[0]])) is { } owner)
+            return (owner, rest);
+        return !query.Load.Any(load => load.Alias == root)
+            ? (null, path.ToString())
+            : throw RqlErrors.At(
+                query.Text, path.Position,
+                $"'{root}' is loaded by the script of 'update': declare the time series with a parameter, and call it with "
+                    + $"'{root}'.");
+    }
+
+    /// <summary>
+    /// Returns the id of the document that an argument stands for: the alias of a document, a path where an id stands, or an id.
+    /// Null for the document of the result.
+    /// </summary>
+    private ProjectedField? Owner(Expression argument)
+    {
+        if (argument is PathExpression { Segments: [{ Elements.Count: 0 } only] } && only.Name == query.From.Alias)
+            return null;
+        return argument switch
+        {
+            PathExpression path => loads.IdAt(path, fields),
+            MethodExpression method when fields.IsId(method) => null,
+            MethodExpression { Arguments: [{ Value: PathExpression of }] } method
+                when method.Is("id") && loads.IdOf(of) is { } id => id,
+            LiteralExpression or ParameterExpression => ProjectedField.OfLiteral(
+                "id()", JsonSerializer.SerializeToUtf8Bytes(parameters.Text(argument, "the id of a document"))),
+            _ => throw RqlErrors.At(query.Text, argument.Position, "Expected is the alias of a document, or an id."),
+        };
     }
 
     /// <summary>
     /// Returns the argument that the call passes for a parameter of a declared series, or null if it has no such parameter.
     /// </summary>
-    private string? Argument(Declaration declared, MethodExpression call, string parameter)
+    private Expression? Argument(Declaration declared, MethodExpression call, string parameter)
     {
         string[] names = declared.ParameterNames;
         if (names.Length != call.Arguments.Count)
@@ -99,10 +129,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
                 query.Text, call.Position,
                 $"'{declared.Name}' takes {names.Length} arguments, {call.Arguments.Count} are given.");
         int index = Array.IndexOf(names, parameter);
-        return index < 0 ? null
-            : call.Arguments[index].Value is PathExpression { Segments: [var only] } ? only.Name
-            : throw RqlErrors.At(
-                query.Text, call.Arguments[index].Value.Position, "Expected is the alias of a document.");
+        return index < 0 ? null : call.Arguments[index].Value;
     }
 
     private SeriesItem Item(AliasedExpression item)

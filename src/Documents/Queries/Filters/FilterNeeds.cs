@@ -46,8 +46,7 @@ internal static class FilterNeeds
             CompareExpression compare => Needs(compare.Left) || Needs(compare.Right),
             BetweenExpression between => Needs(between.Operand) || Needs(between.Low) || Needs(between.High),
             InExpression list => Needs(list.Operand) || list.Values.Any(Needs),
-            PathExpression path => path.Segments[0].Elements.Count == 0
-                && query.Load.Any(load => load.Alias == path.Segments[0].Name),
+            PathExpression path => query.Load.Any(load => load.Alias == path.Segments[0].Name),
             MethodExpression method => method.Is("cmpxchg") || method.Is("counter")
                 || query.Declarations.Any(declared => declared.Name == method.Name)
                 || method.Arguments.Any(argument => Needs(argument.Value)),

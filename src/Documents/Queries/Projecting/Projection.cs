@@ -5,7 +5,6 @@ using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;
 using Treepie.Queries.Sources;
-using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
@@ -13,7 +12,9 @@ namespace Treepie.Queries.Projecting;
 /// The projection of SELECT: an object of named values. A missing value is null. The document is not read if the index stores all
 /// values. Immutable.
 /// </summary>
-internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
+/// <param name="fields">The values.</param>
+/// <param name="loads">The documents that the query loads.</param>
+internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnlyList<LoadedDocument> loads)
 {
     /// <summary>
     /// A name that some clients always add at the end of the selection, for the types of the document's members. It describes all
@@ -25,25 +26,24 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     /// Whether all values are read from the document, even those that the index stores, so that they are from the same state. Not
     /// if a field is computed, since only the index has it.
     /// </summary>
-    private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument) && !fields.Any(field => field.IsComputed);
+    private readonly bool _needsDocument =
+        Sources(fields, loads).Any(field => field.NeedsDocument) && !Sources(fields, loads).Any(field => field.IsComputed);
 
     /// <summary>
     /// Writes the fields, separated by commas, without braces. Returns the number of written bytes to compare for
     /// <c>distinct</c>.
     /// </summary>
-    public int WriteFields(ResultSource source, DatabaseSnapshot snapshot, ArrayBufferWriter<byte> output)
+    public int WriteFields(RowValues row, ArrayBufferWriter<byte> output)
     {
         int telling = output.WrittenCount;
-        StoredRecord stored = _needsDocument ? default : source.Stored;
+        StoredRecord stored = _needsDocument ? default : row.Source.Stored;
         for (int i = 0; i < fields.Count; i++)
         {
             if (i > 0)
                 output.Write(","u8);
             output.Write(fields[i].EncodedName);
-            if (fields[i].Beside is { } beside)
-                beside.Write(source, snapshot, output);
-            else
-                WriteValue(fields[i], source, stored, output);
+            if (!row.TryWrite(fields[i], stored, output))
+                WriteMissing(fields[i], row, output);
             if (i < fields.Count - 1 || fields[i].Name != TypesOfMembers)
                 telling = output.WrittenCount;
         }
@@ -55,8 +55,8 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     public IReadOnlyList<string> TimeSeriesFields { get; } =
         [.. fields.Where(static field => field.Beside is SelectedTimeSeries).Select(static field => field.Name)];
 
-    /// <summary>Whether a value is stored outside documents.</summary>
-    public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null);
+    /// <summary>Whether a value is read from something else than the document of the result.</summary>
+    public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null || field.Load >= 0);
 
     /// <summary>Writes an object of previously written fields and its metadata. The id is empty for a group.</summary>
     public static void WriteObject(
@@ -80,37 +80,27 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
         output.Write("}}"u8);
     }
 
-    private static void WriteValue(ProjectedField field, ResultSource source, StoredRecord stored, IBufferWriter<byte> output)
+    private static void WriteMissing(ProjectedField field, RowValues row, IBufferWriter<byte> output)
     {
-        if (field.Literal is { } literal)
-        {
-            output.Write(literal);
-        }
-        else if (!stored.IsEmpty && field.Slot >= 0)
-        {
-            if (field.IsId)
-                JsonStrings.Write(output, source.Id);
-            else if (stored.TryGet(field.Slot, out ReadOnlySpan<byte> value))
-                output.Write(value);
-            else
-                output.Write("null"u8);
-        }
-        else if (field.IsId)
-        {
-            JsonStrings.Write(output, source.Id);
-        }
-        else if (field.Path is null || !DocumentValues.TryWrite(source.Current, field.Path, output))
-        {
-            if (field.IsRequired)
-                throw new InvalidQueryException(
-                    $"The document '{System.Text.Encoding.UTF8.GetString(source.Id)}' has no '{field.Name}', which the "
-                        + $"projection has to take from documents (FromDocumentOrThrow).");
-            output.Write("null"u8);
-        }
+        if (field.IsRequired)
+            throw new InvalidQueryException(
+                $"The document '{Encoding.UTF8.GetString(row.Source.Id)}' has no '{field.Name}', which the projection has to "
+                    + $"take from documents (FromDocumentOrThrow).");
+        output.Write("null"u8);
     }
+
+    /// <summary>Returns the values, and those that are ids of documents to load.</summary>
+    private static IEnumerable<ProjectedField> Sources(
+        IReadOnlyList<ProjectedField> fields, IReadOnlyList<LoadedDocument> loads) =>
+        fields.Any(static field => field.Load >= 0 || field.Beside is not null)
+            ? fields.Concat(loads.Select(static load => load.Source))
+            : fields;
 }
 
-/// <summary>One value of a projection: at a document path, stored in the index, the id, or a constant.</summary>
+/// <summary>
+/// One value of a projection: at a path of the document or of a loaded one, stored in the index, the id, the whole document, a
+/// constant, or computed by the script. Immutable.
+/// </summary>
 internal sealed class ProjectedField
 {
     private ProjectedField(string name)
@@ -144,11 +134,20 @@ internal sealed class ProjectedField
     /// <summary>Whether the value exists only in the index.</summary>
     public bool IsComputed => Slot >= 0 && Path is null && !IsId;
 
+    /// <summary>The number of the loaded document that the path begins with, or -1.</summary>
+    public int Load { get; private init; } = -1;
+
+    /// <summary>Whether it is the whole document.</summary>
+    public bool IsDocument { get; private init; }
+
+    /// <summary>Whether the script of the query computes it, under its name.</summary>
+    public bool IsComputedByScript { get; private init; }
+
     /// <summary>Whether it is an error if a document lacks the value.</summary>
     public bool IsRequired { get; private init; }
 
     /// <summary>Whether the value must be read from the document because the index does not store it.</summary>
-    public bool NeedsDocument => Literal is null && Slot < 0 && Path is not null;
+    public bool NeedsDocument => IsDocument || (Literal is null && Slot < 0 && Load < 0 && Path is not null);
 
     public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) =>
         new(name) { Path = path, IsRequired = isRequired };
@@ -156,6 +155,12 @@ internal sealed class ProjectedField
     public static ProjectedField OfStored(string name, int slot, FieldPath? path) => new(name) { Slot = slot, Path = path };
 
     public static ProjectedField OfBeside(string name, SelectedBeside beside) => new(name) { Beside = beside };
+
+    public static ProjectedField OfLoaded(string name, int load, FieldPath path) => new(name) { Load = load, Path = path };
+
+    public static ProjectedField OfDocument(string name) => new(name) { IsDocument = true };
+
+    public static ProjectedField OfScript(string name) => new(name) { IsComputedByScript = true };
 
     public static ProjectedField OfNothing(string name) => new(name);
 

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Globalization;
 using System.Text;
 using Treepie.Kinds;
-using Treepie.Queries.Sources;
 using Treepie.Queries.TimeSeries;
 using Treepie.Store;
 
@@ -12,16 +11,22 @@ namespace Treepie.Queries.Projecting;
 internal abstract class SelectedBeside
 {
     /// <summary>Writes the value as JSON, or null if it does not exist.</summary>
-    public abstract void Write(ResultSource source, DatabaseSnapshot snapshot, IBufferWriter<byte> output);
+    public abstract void Write(RowValues row, IBufferWriter<byte> output);
+
+    /// <summary>Returns the folded id of the owning document, or null if there is none.</summary>
+    /// <param name="owner">The value that is its id, or null for the document of the result.</param>
+    /// <param name="row">The result.</param>
+    protected static byte[]? OwnerOf(ProjectedField? owner, RowValues row) =>
+        owner is null ? CollectionName.Fold(row.Source.Id) : row.FoldedId(owner);
 }
 
 /// <summary><c>counter('Likes')</c></summary>
-internal sealed class SelectedCounter(BesideOwner owner, string name) : SelectedBeside
+internal sealed class SelectedCounter(ProjectedField? owner, string name) : SelectedBeside
 {
-    public override void Write(ResultSource source, DatabaseSnapshot snapshot, IBufferWriter<byte> output)
+    public override void Write(RowValues row, IBufferWriter<byte> output)
     {
-        long? value = owner.FoldedId(source) is { } folded
-            && snapshot.Kinds.TryGet(
+        long? value = OwnerOf(owner, row) is { } folded
+            && row.Snapshot.Kinds.TryGet(
                 KindKey.Of(Kind.Counter, folded, CollectionName.Fold(name)), out KindRecord record)
             ? CounterValue.Sum(record.Value)
             : null;
@@ -32,22 +37,22 @@ internal sealed class SelectedCounter(BesideOwner owner, string name) : Selected
 /// <summary><c>cmpxchg('key')</c></summary>
 internal sealed class SelectedCompareExchange(string key) : SelectedBeside
 {
-    public override void Write(ResultSource source, DatabaseSnapshot snapshot, IBufferWriter<byte> output) =>
-        output.Write(snapshot.CompareExchange(key)?.Held() ?? "null"u8.ToArray());
+    public override void Write(RowValues row, IBufferWriter<byte> output) =>
+        output.Write(row.Snapshot.CompareExchange(key)?.Held() ?? "null"u8.ToArray());
 }
 
 /// <summary><c>timeseries(from …)</c></summary>
-internal sealed class SelectedTimeSeries(BesideOwner owner, SeriesQuery query) : SelectedBeside
+internal sealed class SelectedTimeSeries(ProjectedField? owner, SeriesQuery query) : SelectedBeside
 {
-    public override void Write(ResultSource source, DatabaseSnapshot snapshot, IBufferWriter<byte> output)
+    public override void Write(RowValues row, IBufferWriter<byte> output)
     {
-        if (owner.FoldedId(source) is { } folded)
-            query.Write(snapshot, folded, output, CancellationToken.None);
+        if (OwnerOf(owner, row) is { } folded)
+            query.Write(SeriesSource.Of(row.Snapshot), folded, output, CancellationToken.None);
         else
             output.Write("{\"Count\":0,\"Results\":[]}"u8);
     }
 
     /// <summary>Writes what the time series of another document comes to.</summary>
-    public void Write(string id, DatabaseSnapshot snapshot, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
-        query.Write(snapshot, CollectionName.Fold(id), output, cancellationToken);
+    public void Write(byte[] foldedId, SeriesSource source, IBufferWriter<byte> output, CancellationToken cancellationToken) =>
+        query.Write(source, foldedId, output, cancellationToken);
 }

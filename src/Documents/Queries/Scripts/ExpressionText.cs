@@ -6,14 +6,12 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>
-/// Translates conditions and values that are not evaluated by an index to JavaScript expressions: those of <c>filter</c>, and of
-/// <c>select</c> with loaded documents. The semantics are those of <c>where</c>: string comparisons ignore case, and an array
+/// Translates conditions and values that are not evaluated by an index to JavaScript expressions: those of <c>filter</c>, and
+/// arguments of declared functions. The semantics are those of <c>where</c>: string comparisons ignore case, and an array
 /// matches if one of its elements does.
 /// </summary>
 internal sealed class ExpressionText(RqlQuery query)
 {
-    private readonly HashSet<string> _functions =
-        [.. query.Declarations.Where(static one => !one.IsTimeSeries).Select(static one => one.Name)];
     private bool _isExact;
     private readonly HashSet<string> _roots = [.. query.Load.Select(static load => load.Alias)];
 
@@ -73,7 +71,7 @@ internal sealed class ExpressionText(RqlQuery query)
             $"({string.Join(" && ", list.Values.Select(value => Call("$all", list.Operand, value)).DefaultIfEmpty("true"))})",
         InExpression list =>
             $"({string.Join(" || ", list.Values.Select(value => Call("$equal", list.Operand, value)).DefaultIfEmpty("false"))})",
-        MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
+        MethodExpression method when query.Declares(method) => $"!!({Call(method)})",
         MethodExpression method when method.Is("any") => AnyElement(method),
         MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 =>
             Call("$starts", method.Arguments[0].Value, method.Arguments[1].Value),
@@ -104,7 +102,7 @@ internal sealed class ExpressionText(RqlQuery query)
         PathExpression path => Path(path.Segments),
         MethodExpression { Arguments: [] } method when method.Is("id") => "id(this)",
         MethodExpression { Arguments: [{ Value: PathExpression path }] } method when method.Is("id") => $"id({Value(path)})",
-        MethodExpression method when _functions.Contains(method.Name) || query.DeclaredTimeSeries(method) is not null =>
+        MethodExpression method when query.Declares(method) || query.DeclaredTimeSeries(method) is not null =>
             Call(method),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
@@ -134,10 +132,7 @@ internal sealed class ExpressionText(RqlQuery query)
     }
 
     /// <summary>Translates a call of a declared function.</summary>
-    public string Call(MethodExpression method) => $"{method.Name}({Arguments(method)})";
-
-    /// <summary>Whether a call is of a declared function.</summary>
-    public bool IsDeclared(MethodExpression method) => _functions.Contains(method.Name);
+    private string Call(MethodExpression method) => $"{method.Name}({Arguments(method)})";
 
     private string Arguments(MethodExpression method) =>
         string.Join(", ", method.Arguments.Select(argument => Value(argument.Value)));
@@ -173,8 +168,10 @@ internal sealed class ExpressionText(RqlQuery query)
     private string Path(IReadOnlyList<PathSegment> segments)
     {
         bool isAlias = query.From.Alias == segments[0].Name && segments[0].Elements.Count == 0;
-        bool isRoot = isAlias || (_roots.Contains(segments[0].Name) && segments[0].Elements.Count == 0);
-        return Members(isRoot ? segments[0].Name : "this", segments, isRoot ? 1 : 0);
+        if (!isAlias && !_roots.Contains(segments[0].Name))
+            return Members("this", segments, 0);
+        string text = segments[0].Name;
+        return Elements(ref text, segments, 0) ?? Members(text, segments, 1);
     }
 
     private static string Members(string root, IReadOnlyList<PathSegment> segments, int from)
@@ -183,15 +180,26 @@ internal sealed class ExpressionText(RqlQuery query)
         for (int i = from; i < segments.Count; i++)
         {
             text += $"?.[{Quoted(segments[i].Name)}]";
-            foreach (int element in segments[i].Elements)
-            {
-                if (element == PathSegment.AllElements)
-                    return $"$each({text}, x => {Members("x", segments, i + 1)})";
-                text += $"?.[{element}]";
-            }
+            if (Elements(ref text, segments, i) is { } each)
+                return each;
         }
 
         return text;
+    }
+
+    /// <summary>
+    /// Adds the brackets of a member, or returns the rest of the path for each element of an array, if a bracket stands for all.
+    /// </summary>
+    private static string? Elements(ref string text, IReadOnlyList<PathSegment> segments, int at)
+    {
+        foreach (int element in segments[at].Elements)
+        {
+            if (element == PathSegment.AllElements)
+                return $"$each({text}, x => {Members("x", segments, at + 1)})";
+            text += $"?.[{element}]";
+        }
+
+        return null;
     }
 
     private static string Quoted(string text) => $"\"{JsonEncodedText.Encode(text)}\"";

@@ -11,7 +11,11 @@ namespace Treepie.Queries.Scripts;
 /// <summary>
 /// The JavaScript that a query runs on each document: its <c>filter</c> condition and its selection. Immutable.
 /// </summary>
-internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
+/// <param name="Script">The compiled functions.</param>
+/// <param name="Filters">Whether it has a condition.</param>
+/// <param name="Selects">Whether it makes the rows of the result.</param>
+/// <param name="Computes">Whether it computes values of a projection.</param>
+internal sealed record QueryScript(Script Script, bool Filters, bool Selects, bool Computes)
 {
     public const string FilterFunction = "$filter";
     public const string SelectFunction = "$select";
@@ -26,25 +30,26 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     /// <param name="query">The query.</param>
     /// <param name="engine">Compiles the script. Null if scripts are not available.</param>
     /// <param name="condition">The part of <c>filter</c> that needs a script, or null.</param>
+    /// <param name="computed">The values of the projection that are calls of declared functions, by name.</param>
     /// <param name="bind">Binds a declared time series, and returns the parameter that is its document, or null.</param>
     /// <exception cref="InvalidQueryException">A part of the query cannot be combined with scripts, or no engine is
     /// available.</exception>
     /// <exception cref="ScriptException">The JavaScript is not valid.</exception>
     public static QueryScript? Of(
         RqlQuery query, ComputingEngine? engine, Expression? condition,
+        IReadOnlyList<(string Name, MethodExpression Call)> computed,
         Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind)
     {
-        bool selects = SelectsByScript(query);
-        if (!selects && condition is null)
+        bool selects = MakesRows(query);
+        if (!selects && condition is null && computed.Count == 0)
             return null;
         if (engine is null)
         {
-            int position = condition?.Position ?? query.Select?.Script?.Position
-                ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
+            int position = condition?.Position ?? query.Select?.Script?.Position ?? query.Declarations[0].Position;
             throw RqlErrors.At(
                 query.Text, position,
-                "JavaScript, 'load', and what 'filter' calls, need an engine that compiles them: add the package "
-                    + "Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
+                "JavaScript, and what 'filter' calls or takes of loaded documents, need an engine that compiles them: add the "
+                    + "package Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
         }
 
         var expressions = new ExpressionText(query);
@@ -55,12 +60,21 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         if (condition is { } filter)
             functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));
         if (selects)
-            functions.Add(Select(query, expressions, prologue, declared => Function(declared, bind, series)));
-        return new QueryScript(engine.CompileScript(functions), condition is not null, selects) { Series = series };
+            functions.Add(Select(query, expressions, prologue));
+        else if (computed.Count > 0)
+            functions.Add(
+                new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{Members(computed, expressions)}}};"));
+        return new QueryScript(engine.CompileScript(functions), condition is not null, selects, computed.Count > 0)
+        {
+            Series = series
+        };
     }
 
     /// <summary>Makes a declared time series a function. For a document that does not exist it gives no entries.</summary>
-    private static ScriptFunction Function(
+    /// <param name="declared">The declaration.</param>
+    /// <param name="bind">Binds it, and returns the parameter that is its document, or null.</param>
+    /// <param name="series">The time series that functions call by their numbers, to which it is added.</param>
+    public static ScriptFunction Function(
         Declaration declared, Func<Declaration, (string? Parameter, SelectedTimeSeries Series)> bind,
         List<SelectedTimeSeries> series)
     {
@@ -75,50 +89,28 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
                     + $": {ScriptFunction.DeclaredTimeSeries}({number}, {parameter});");
     }
 
-    /// <summary>Whether the selection needs a script, because it is more than fields of the document.</summary>
-    private static bool SelectsByScript(RqlQuery query) => query.Select is { } select
+    /// <summary>
+    /// Whether a script makes the rows of a result: an object in JavaScript, or what a single call returns. A call among other
+    /// values, or with a name, is a value of the row.
+    /// </summary>
+    public static bool MakesRows(RqlQuery query) => query.Select is { } select
         && (select.Script is not null
-            || select.Items.Any(
-                item => item.Value is MethodExpression method
-                    && query.Declarations.Any(one => one.Name == method.Name && !one.IsTimeSeries))
-            || (query.Load.Count > 0
-                && select.Items.Count > 0
-                && (!select.Items.Any(item => query.TimeSeriesOf(item.Value) is not null)
-                    || select.Items.Any(item => item.Value is PathExpression && FilterNeeds.Script(query, item.Value)))));
+            || (select.Items is [{ Value: MethodExpression only, Alias: null }] && query.Declares(only)));
 
-    private static ScriptFunction Select(
-        RqlQuery query, ExpressionText expressions, string prologue, Func<Declaration, ScriptFunction> series)
+    private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
     {
         SelectClause select = query.Select ?? throw new InvalidOperationException("The query selects.");
-        if (select.Script is { } script)
-        {
-            (int line, int column) = RqlErrors.PlaceOf(query.Text, script.Position);
-            string before = prologue + "return (";
-            return new ScriptFunction(SelectFunction, ["$args"], $"{before}{script.Text});", line, column - before.Length);
-        }
-
-        // A single call returns the whole result; in a list of items, each is a member of the result.
-        if (select.Items is [{ Value: MethodExpression only, Alias: null }] && expressions.IsDeclared(only))
-            return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {expressions.Call(only)};");
-
-        var members = new StringBuilder();
-        foreach (AliasedExpression item in select.Items)
-        {
-            string name = item.Alias
-                ?? (item.Value is PathExpression path
-                    ? path.Segments[^1].Name
-                    : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
-            // a time series in its place is one that is declared for this place
-            string value = item.Value is TimeSeriesExpression inline
-                ? $"(() => {{ {series(new Declaration(inline.Position, IsTimeSeries: true, "", "()", "", inline)).Body} }})()"
-                : expressions.Value(item.Value);
-            members.Append(
-                CultureInfo.InvariantCulture,
-                $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {value} ?? null,");
-        }
-
-        return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
+        if (select.Script is not { } script)
+            return new ScriptFunction(
+                SelectFunction, ["$args"], $"{prologue}return {expressions.Value(select.Items[0].Value)};");
+        (int line, int column) = RqlErrors.PlaceOf(query.Text, script.Position);
+        string before = prologue + "return (";
+        return new ScriptFunction(SelectFunction, ["$args"], $"{before}{script.Text});", line, column - before.Length);
     }
+
+    private static string Members(
+        IReadOnlyList<(string Name, MethodExpression Call)> computed, ExpressionText expressions) =>
+        string.Concat(computed.Select(one => $"{Quoted(one.Name)}: {expressions.Value(one.Call)} ?? null,"));
 
     /// <summary>
     /// Declares names for the document, loaded documents and parameters, on the line where the script begins.

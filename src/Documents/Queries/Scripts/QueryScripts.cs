@@ -9,21 +9,15 @@ internal static class QueryScripts
 {
     /// <summary>Returns the functions that a query declares.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="series">Makes a declared time series a function. Null if scripts of this kind cannot call it.</param>
-    /// <exception cref="InvalidQueryException">A declaration is a time series, which the script cannot call.</exception>
-    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query, Func<Declaration, ScriptFunction>? series = null)
+    /// <param name="series">Makes a declared time series a function.</param>
+    public static IReadOnlyList<ScriptFunction> Functions(RqlQuery query, Func<Declaration, ScriptFunction> series)
     {
         var functions = new List<ScriptFunction>();
         foreach (Declaration declaration in query.Declarations)
         {
             if (declaration.IsTimeSeries)
             {
-                functions.Add(series is not null
-                    ? series(declaration)
-                    : throw RqlErrors.At(
-                        query.Text, declaration.Position,
-                        "A declared time series is for what a query selects. An update reads entries by timeseries(this, "
-                            + "'Heartrate').get(from, to)."));
+                functions.Add(series(declaration));
                 continue;
             }
 

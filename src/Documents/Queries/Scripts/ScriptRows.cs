@@ -2,19 +2,19 @@ using System.Buffers;
 using System.Diagnostics;
 using System.Text.Json;
 using Treepie.Computations;
+using Treepie.Queries.Projecting;
 using Treepie.Queries.Sources;
-using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query on its documents, one after the other. Not thread-safe.</summary>
 internal sealed class ScriptRows(
-    QueryScript script, ResultBody filtered, ResultBody selected, JsonElement parameters, DatabaseSnapshot snapshot,
+    QueryScript script, ResultBody filtered, ResultBody selected, JsonElement parameters, RowValues row,
     Action<ScriptIncludeKind, string> include, TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
-    private readonly SnapshotScriptHost _host = new(snapshot, include, script.Series, cancellationToken);
+    private readonly SnapshotScriptHost _host = new(row.Snapshot, include, script.Series, row, cancellationToken);
     private readonly ArrayBufferWriter<byte> _document = new();
     private readonly ArrayBufferWriter<byte> _result = new();
     private readonly JsonElement[] _arguments = [parameters.ValueKind == JsonValueKind.Object ? parameters : _none];
@@ -58,6 +58,16 @@ internal sealed class ScriptRows(
 
         foreach (JsonElement row in given.RootElement.EnumerateArray())
             Add(row);
+    }
+
+    /// <summary>Computes values of a projection for a document: an object with a member for each.</summary>
+    public JsonElement Compute(ResultSource source)
+    {
+        Call(QueryScript.SelectFunction, source, selected);
+        using var given = JsonDocument.Parse(_result.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
+        if (script.Series.Count > 0)
+            NoteSeries(given.RootElement);
+        return given.RootElement.Clone();
     }
 
     /// <summary>Advances to the next row. Returns false after the last one.</summary>

@@ -3,6 +3,7 @@ using Treepie.Computations;
 using Treepie.Kinds;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Sources;
+using Treepie.Queries.TimeSeries;
 using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
@@ -11,10 +12,11 @@ namespace Treepie.Queries.Scripts;
 /// <param name="snapshot">The snapshot.</param>
 /// <param name="include">Receives what a script adds to the answer.</param>
 /// <param name="declared">The time series that the query declares.</param>
+/// <param name="row">Reads the documents that the query loads.</param>
 /// <param name="cancellationToken">Cancels the query.</param>
 internal sealed class SnapshotScriptHost(
     DatabaseSnapshot snapshot, Action<ScriptIncludeKind, string> include, IReadOnlyList<SelectedTimeSeries> declared,
-    CancellationToken cancellationToken) : IScriptHost
+    RowValues row, CancellationToken cancellationToken) : IScriptHost
 {
     /// <summary>The source of the query, positioned on what the script runs for.</summary>
     public ResultSource? Source { get; set; }
@@ -49,12 +51,18 @@ internal sealed class SnapshotScriptHost(
             throw new ScriptException("The query declares no such time series.");
         var json = new ArrayBufferWriter<byte>();
         if (id is not null)
-            declared[number].Write(id, snapshot, json, cancellationToken);
+            declared[number].Write(CollectionName.Fold(id), SeriesSource.Of(snapshot), json, cancellationToken);
         else if (Source is { HasDocuments: true } source)
-            declared[number].Write(source, snapshot, json);
+            WriteSeries(declared[number], source, json);
         else
             throw new ScriptException("Groups have no time series: give the declared time series a document or an id.");
         return json.WrittenSpan.ToArray();
+    }
+
+    private void WriteSeries(SelectedTimeSeries series, ResultSource source, ArrayBufferWriter<byte> json)
+    {
+        row.Begin(source);
+        series.Write(row, json);
     }
 
     public void ChangeTimeSeries(

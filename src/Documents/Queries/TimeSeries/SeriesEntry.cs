@@ -3,7 +3,7 @@ using Treepie.Store;
 namespace Treepie.Queries.TimeSeries;
 
 /// <summary>The current entry of a time series; one object is reused for all entries. Not thread-safe.</summary>
-internal sealed class SeriesEntry(DatabaseSnapshot snapshot)
+internal sealed class SeriesEntry(SeriesSource source)
 {
     private readonly Dictionary<string, byte[]?> _documents = new(StringComparer.OrdinalIgnoreCase);
 
@@ -23,9 +23,6 @@ internal sealed class SeriesEntry(DatabaseSnapshot snapshot)
             return null;
         if (_documents.TryGetValue(Tag, out byte[]? known))
             return known;
-        byte[]? body = Tag.Length <= DocumentId.MaxBytes && snapshot.TryGet(Tag, out Document document)
-            ? document.Body.ToArray()
-            : null;
-        return _documents[Tag] = body; // a series has at most a few hundred tags
+        return _documents[Tag] = Tag.Length <= DocumentId.MaxBytes ? source.Load(Tag) : null; // at most a few hundred tags
     }
 }

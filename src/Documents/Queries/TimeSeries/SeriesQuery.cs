@@ -61,15 +61,15 @@ internal sealed record SeriesQuery(string Name)
             && Items.All(static item => item.Function < SeriesFunction.Percentile);
 
     /// <summary>Writes the result for a document.</summary>
-    public void Write(DatabaseSnapshot snapshot, byte[] foldedId, IBufferWriter<byte> output, CancellationToken cancellationToken)
+    public void Write(SeriesSource source, byte[] foldedId, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
         byte[] prefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(Name));
-        (long from, long to) = Range(snapshot.Kinds, prefix);
+        (long from, long to) = Range(source.Items, prefix);
         using var json = new Utf8JsonWriter(output, new JsonWriterOptions { SkipValidation = true });
         if (Items.Count == 0)
-            WriteEntries(snapshot, prefix, from, to, json, cancellationToken);
+            WriteEntries(source, prefix, from, to, json, cancellationToken);
         else
-            WriteGroups(snapshot, prefix, from, to, json, cancellationToken);
+            WriteGroups(source, prefix, from, to, json, cancellationToken);
     }
 
     private (long From, long To) Range(KindItems items, byte[] prefix)
@@ -86,7 +86,7 @@ internal sealed record SeriesQuery(string Name)
     }
 
     private void WriteEntries(
-        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
+        SeriesSource source, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
     {
         long count = 0;
         bool isRollup = Name.Contains('@', StringComparison.Ordinal);
@@ -106,14 +106,14 @@ internal sealed record SeriesQuery(string Name)
             json.WriteEndObject();
         }
 
-        Read(snapshot, prefix, from, to, null, Take, cancellationToken);
+        Read(source, prefix, from, to, null, Take, cancellationToken);
         json.WriteEndArray();
         json.WriteNumber("Count"u8, count);
         json.WriteEndObject();
     }
 
     private void WriteGroups(
-        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
+        SeriesSource source, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
     {
         var groups = new Dictionary<(long Start, string Key), SeriesGroup>();
         bool keeps = Items.Any(static item => item.Function == SeriesFunction.Percentile);
@@ -145,7 +145,7 @@ internal sealed record SeriesQuery(string Name)
         }
 
         Read(
-            snapshot, prefix, from, to, ReadsHeads ? TakeHead : null,
+            source, prefix, from, to, ReadsHeads ? TakeHead : null,
             entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry), cancellationToken);
         Write(groups.Values, from, to, json);
     }
@@ -246,11 +246,11 @@ internal sealed record SeriesQuery(string Name)
     /// the range, and the entries of segments that it takes are not read.
     /// </summary>
     private void Read(
-        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, TakeSegment? head, Action<SeriesEntry> take,
+        SeriesSource source, byte[] prefix, long from, long to, TakeSegment? head, Action<SeriesEntry> take,
         CancellationToken cancellationToken)
     {
-        KindItems items = snapshot.Kinds;
-        var entry = new SeriesEntry(snapshot) { Values = new double[TimeSeriesPoint.MaxValues] };
+        KindItems items = source.Items;
+        var entry = new SeriesEntry(source) { Values = new double[TimeSeriesPoint.MaxValues] };
         for (byte[]? key = items.SegmentAt(prefix, from);
              key is not null && TreeNames.EtagOfKey(key) <= to;
              key = items.SegmentAfter(prefix, TreeNames.EtagOfKey(key)))

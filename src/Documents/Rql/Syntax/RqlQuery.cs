@@ -62,6 +62,9 @@ internal sealed record RqlQuery
     public TimeSeriesExpression? TimeSeriesOf(Expression value) =>
         value as TimeSeriesExpression ?? (value is MethodExpression call ? DeclaredTimeSeries(call)?.Series : null);
 
+    /// <summary>Whether a call is of a declared function.</summary>
+    public bool Declares(MethodExpression call) => Declarations.Any(one => !one.IsTimeSeries && one.Name == call.Name);
+
     /// <summary>Returns the declared time series that a call refers to, or null.</summary>
     public Declaration? DeclaredTimeSeries(MethodExpression call) =>
         Declarations.FirstOrDefault(one => one.IsTimeSeries && one.Name == call.Name);

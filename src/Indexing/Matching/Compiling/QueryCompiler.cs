@@ -105,6 +105,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case KeyRangeQuery keys:
                 return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
+            case KeyPatternQuery keys:
+                return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case ExistsQuery exists:
                 return List(_view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:
@@ -127,6 +129,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return And(CompileClauses(Flatten(all), depth + 1));
             case OrQuery either:
                 return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
+            case IntersectQuery together:
+                return Intersect(together.Clauses, depth + 1);
             case NotQuery negated:
                 return Not(Compile(negated.Clause, depth + 1));
             case BoostQuery boost:
@@ -134,6 +138,17 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             default:
                 throw new IndexQueryException($"This index does not know queries of the type {query.GetType().Name}.");
         }
+    }
+
+    /// <summary>
+    /// Finds the entries first, as which they are depends on further entries of their owners; then they are scored.
+    /// </summary>
+    private Operator Intersect(IReadOnlyList<IndexQuery> clauses, int depth)
+    {
+        var unscored = new QueryCompiler(context, isScored: false);
+        var entries = new EntriesOperator(
+            context, SharedOwners.Find(context, [.. clauses.Select(clause => unscored.Compile(clause, depth))]));
+        return isScored ? And([entries, Or([.. clauses.Select(clause => Compile(clause, depth))])]) : entries;
     }
 
     /// <summary>

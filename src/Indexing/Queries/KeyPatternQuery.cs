@@ -1,0 +1,9 @@
+namespace Treepie.Indexing.Queries;
+
+/// <summary>
+/// Matches entries whose keys end with a text, or in which a regular expression is found; letters of an expression have no case.
+/// Reads all keys. Where a key ends, see <see cref="KeyQuery"/>.
+/// </summary>
+/// <param name="Pattern">The text or the expression.</param>
+/// <param name="IsRegex">Whether it is a regular expression.</param>
+public sealed record KeyPatternQuery(string Pattern, bool IsRegex) : IndexQuery;
