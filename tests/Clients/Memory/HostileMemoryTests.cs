@@ -150,8 +150,7 @@ public sealed class HostileMemoryTests
     private static async Task<string> QueryAsync(ServerProcess server, string database, string query)
     {
         using HttpResponseMessage response = await server.Http.PostAsJsonAsync(
-            $"/databases/{database}/queries",
-            new { Query = query, WaitForNonStaleResults = true, WaitForNonStaleResultsTimeout = "00:04:00" },
+            $"/databases/{database}/queries", new { Query = query, WaitForNonStaleResults = true },
             JsonSerializerOptions.Default, Cancel);
         string text = await response.Content.ReadAsStringAsync(Cancel);
         Assert.True(response.IsSuccessStatusCode, $"{(int)response.StatusCode} {text}\n{server.Output}");
