@@ -4,7 +4,8 @@ namespace Treepie.Indexing.Schema;
 /// <param name="Dimensions">The number of dimensions; 0: as many as the first vector has.</param>
 /// <param name="Metric">The similarity metric.</param>
 /// <param name="IsQuantised">Whether only one byte per number is stored, or one bit for <see cref="VectorMetric.Hamming"/>:
-/// a quarter of the space, or a 32nd, with results based on the quantized values. Otherwise quantized values are used for the search and full numbers for the result.</param>
+/// a quarter of the space, or a 32nd, with results based on the quantized values. Otherwise quantized values are used for the
+/// search and full numbers for the result.</param>
 /// <param name="Edges">The number of neighbours of a vector in the graph, 4 to 64; twice as many in its lowest layer.</param>
 /// <param name="IndexingCandidates">The number of nearest vectors considered to find the neighbours of a new one, 8 to 1,024:
 /// more take longer and find better ones.</param>
