@@ -22,6 +22,8 @@ public sealed class DocumentTransformTests : IAsyncDisposable
         this['@metadata']['@collection'] = this.N > 40 ? 'Late' : 'Early';
         """;
 
+    private static readonly DateTime _moment = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+
     private static readonly DatabaseOptions _options = new() { Computing = new TextComputingEngine() };
 
     private readonly TemporaryDirectory _directory = new();
@@ -52,10 +54,10 @@ public sealed class DocumentTransformTests : IAsyncDisposable
             int number = random.Next(100);
             bool hasSeries = random.Next(2) == 0;
             using var batch = new WriteBatch(_options);
-            batch.Put(id, Encoding.UTF8.GetBytes($$"""{"N":{{number}},"@metadata":{"@collection":"Items"}}"""));
+            batch.Put(id, Encoding.UTF8.GetBytes($$$"""{"N":{{{number}}},"@metadata":{"@collection":"Items"}}"""));
             batch.IncrementCounter(id, "n", number);
             if (hasSeries)
-                batch.TimeSeries(id, "S", [new TimeSeriesPoint(new DateTime(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc), [number])], []);
+                batch.TimeSeries(id, "S", [new TimeSeriesPoint(_moment, [number])]);
             await _database.WriteAsync(batch, Cancel);
             if (number % 3 != 0)
                 expected[id] = (number + 0.5, number + 0.5 > 40 ? "Late" : "Early", hasSeries);
