@@ -175,6 +175,18 @@ public sealed class LoadedSelectTests : IDisposable
         Assert.NotEqual(first, await EtagAsync(Query));
     }
 
+    [Fact]
+    public async Task Fields_of_loaded_documents_need_no_engine_for_scripts()
+    {
+        await FillAsync();
+        _run.Reopen(new DatabaseOptions());
+        Assert.Equal(
+            ["""{"Big":9007199254740993,"Name":"Alfreds","Names":["Ann","Bob"]}"""],
+            await AskAsync("from Orders as o load o.Company as c, c.Friends as fs[] select o.Big, c.Name, fs[].Name as Names"));
+        await Assert.ThrowsAsync<InvalidQueryException>(
+            () => AskAsync("from Orders as o load o.Company as c select { Name: c.Name }"));
+    }
+
     public void Dispose() => _run.Dispose();
 
     private async Task<long> EtagAsync(string query)
