@@ -78,7 +78,11 @@ public sealed class WrongClockTests : IAsyncDisposable
 
         // those of the clock that was ahead expire with those that follow them
         _clock.Now = _now.AddDays(3);
-        await _scheduler.RunDueAsync(Cancel);
+        while (await _scheduler.RunDueAsync(Cancel) > 0)
+        {
+            // first an increment that is due for longer, and then a full backup
+        }
+
         Assert.DoesNotContain(Info(id).State.Kept, static backup => backup.TakenAt.Year > 2030);
         Assert.Null(Info(id).Alert);
     }

@@ -94,7 +94,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
     {
         await using Database database = await OpenAsync(Rules(rawDays: 4));
         TimeSeriesPoint[] points = [
-            .. Enumerable.Range(0, 3 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i * 1.37 % 100]))];
+            .. Enumerable.Range(0, 3 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i * 7_919 % 10_007]))];
         await AppendAsync(database, points);
         _clock.Now = _start.AddDays(3);
         await database.TimeSeriesPolicies.RunAsync(Cancel);
