@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text.Json;
 using Treepie.Computations;
+using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
 using Treepie.Store;
 
@@ -54,7 +55,7 @@ public sealed class DocumentTransform
         var changed = new ArrayBufferWriter<byte>(json.Length + 256);
         try
         {
-            var host = new SnapshotScriptHost(snapshot, static (_, _) => { }, [], cancellationToken);
+            var host = new SnapshotScriptHost(snapshot, static (_, _) => { }, [], new RowValues(snapshot, []), cancellationToken);
             _script.Call(Call, new ScriptCall(json, [], ReturnsThis: true), host, changed, cancellationToken);
         }
         catch (ScriptException error) when (error.Thrown == Skip)
@@ -104,11 +105,11 @@ public sealed class DocumentTransform
         return output.WrittenMemory;
     }
 
-    private static IEnumerable<JsonProperty> EntriesOf(JsonDocument document) =>
+    private static JsonElement.ObjectEnumerator EntriesOf(JsonDocument document) =>
         document.RootElement.TryGetProperty("@metadata"u8, out JsonElement metadata)
             && metadata.ValueKind == JsonValueKind.Object
             ? metadata.EnumerateObject()
-            : [];
+            : default;
 
     private static bool IsSystem(JsonProperty entry) =>
         entry.NameEquals("@id"u8) || entry.NameEquals("@change-vector"u8) || entry.NameEquals("@last-modified"u8);

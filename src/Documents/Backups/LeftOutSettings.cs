@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Backups;

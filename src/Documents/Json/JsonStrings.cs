@@ -17,6 +17,14 @@ internal static class JsonStrings
     public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8) =>
         output.Advance(Write(output.GetSpan(MostBytes(utf8)), utf8));
 
+    /// <summary>Returns a short text as a JSON string, with its quotes.</summary>
+    public static byte[] Of(string text)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        Write(output, Encoding.UTF8.GetBytes(text));
+        return output.WrittenSpan.ToArray();
+    }
+
     /// <summary>The maximum length of a JSON string with its quotes: each byte may become six.</summary>
     public static int MostBytes(ReadOnlySpan<byte> utf8) => (EscapeBytes * utf8.Length) + 2;
 

@@ -112,7 +112,7 @@ internal static class QueryWarnings
         AutoIndexFieldKind.Search => "'search()'",
         AutoIndexFieldKind.Point => "'spatial.point()'",
         AutoIndexFieldKind.Wkt => "'spatial.wkt()'",
-        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes => "'vector.search()'",
+        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits => "'vector.search()'",
         _ => null,
     };
 

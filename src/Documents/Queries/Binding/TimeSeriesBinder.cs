@@ -1,6 +1,6 @@
 using System.Globalization;
-using System.Text.Json;
 using Treepie.Indexing.Queries;
+using Treepie.Json;
 using Treepie.Kinds;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.TimeSeries;
@@ -113,7 +113,7 @@ internal sealed class TimeSeriesBinder(
             MethodExpression { Arguments: [{ Value: PathExpression of }] } method
                 when method.Is("id") && loads.IdOf(of) is { } id => id,
             LiteralExpression or ParameterExpression => ProjectedField.OfLiteral(
-                "id()", JsonSerializer.SerializeToUtf8Bytes(parameters.Text(argument, "the id of a document"))),
+                "id()", JsonStrings.Of(parameters.Text(argument, "the id of a document"))),
             _ => throw RqlErrors.At(query.Text, argument.Position, "Expected is the alias of a document, or an id."),
         };
     }

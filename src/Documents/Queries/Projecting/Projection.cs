@@ -4,7 +4,6 @@ using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;
-using Treepie.Queries.Sources;
 
 namespace Treepie.Queries.Projecting;
 

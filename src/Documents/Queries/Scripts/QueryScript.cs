@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Computations;
-using Treepie.Queries.Filters;
 using Treepie.Queries.Projecting;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;

@@ -1,4 +1,3 @@
-using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Queries.TimeSeries;
