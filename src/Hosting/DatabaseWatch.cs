@@ -69,7 +69,7 @@ internal sealed partial class DatabaseWatch : IDisposable
         if (index.ErrorCount > errors)
             Failed(
                 _log, index.Name, _database.Name, index.ErrorCount - errors,
-                _database.Indexes.Errors(index.Name).LastOrDefault()?.Message ?? index.Error ?? "unknown");
+                _database.Indexes.Errors(index.Name) is [.., { } last] ? last.Message : index.Error ?? "unknown");
         _indexes[index.Name] = (index.State, index.ErrorCount);
     }
 

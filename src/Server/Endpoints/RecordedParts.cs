@@ -3,7 +3,6 @@ using Treepie.BackupTasks;
 using Treepie.Indexes;
 using Treepie.Server.Backups;
 using Treepie.Server.Http;
-using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
@@ -118,8 +117,8 @@ internal sealed class RecordedParts
         json.WriteEndArray();
     }
 
-    private static IEnumerable<JsonProperty> Members(JsonElement record, string name) =>
-        !record.TryGetProperty(name, out JsonElement given) || given.ValueKind == JsonValueKind.Null ? []
+    private static JsonElement.ObjectEnumerator Members(JsonElement record, string name) =>
+        !record.TryGetProperty(name, out JsonElement given) || given.ValueKind == JsonValueKind.Null ? default
         : given.ValueKind == JsonValueKind.Object ? given.EnumerateObject()
         : throw WireException.BadRequest($"'{name}' of the database record is no object. Nothing was changed.");
 }

@@ -2,6 +2,7 @@ using Treepie.Sessions;
 
 namespace Treepie.Computing.Tests.Pages;
 
+#pragma warning disable CA1708 // blocks name a member 'page' beside the type
 /// <summary>What docs/howto/sessions.md changes and reads.</summary>
 public sealed class SessionsPage : DatabasePage
 {

@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Documents.Tests.Queries;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
-using Treepie.Queries;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;

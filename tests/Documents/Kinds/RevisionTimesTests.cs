@@ -1,5 +1,4 @@
 using System.Text;
-using Treepie.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Kinds;
 using Treepie.Store;

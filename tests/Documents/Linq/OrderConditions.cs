@@ -3,6 +3,8 @@ using Treepie.Linq;
 
 namespace Treepie.Documents.Tests.Linq;
 
+#pragma warning disable CA1304, CA1311, CA1827, CA1862 // conditions as users write them
+
 /// <summary>Random conditions of every kind that LINQ has an answer for.</summary>
 internal static class OrderConditions
 {

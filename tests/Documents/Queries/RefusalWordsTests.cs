@@ -1,5 +1,4 @@
 using Treepie.Queries;
-using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
