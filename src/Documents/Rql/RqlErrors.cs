@@ -30,6 +30,9 @@ internal static class RqlErrors
     public static InvalidQueryException NotSupportedYet(string text, int position, string what, string? advice = null) =>
         At(text, position, $"{what} is not supported yet.{(advice is null ? "" : " " + advice)}");
 
+    /// <summary>Returns the error for a number beyond those that documents can hold.</summary>
+    public static InvalidQueryException TooLarge(string text, int position) => At(text, position, "This number is too large.");
+
     private static string Excerpt(string text, int lineStart, int lineEnd, int position)
     {
         int start = Math.Max(lineStart, position - (ExcerptLength * 2 / 3));

@@ -41,7 +41,9 @@ internal sealed class StaticDefinitions(StorageEnvironment documents, TimeProvid
     /// <exception cref="InvalidIndexDefinitionException">The lock mode forbids it.</exception>
     public bool MayReplace(IndexDefinition definition, IndexLockMode mode)
     {
-        if (mode == IndexLockMode.Unlock || Find(definition.Name) is not { } known || known.IsSameAs(definition))
+        if (mode == IndexLockMode.Unlock
+            || Find(definition.Name) is not { } known
+            || IndexDefinitionJson.AreSame(known, definition))
             return true;
         return mode == IndexLockMode.LockedIgnore ? false : throw new InvalidIndexDefinitionException(
             definition.Name, "LockMode",

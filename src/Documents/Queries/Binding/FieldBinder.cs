@@ -33,23 +33,10 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         expression is MethodExpression method && method.Is("id") && (method.Arguments.Count == 0 || IsAlias(method.Arguments));
 
     /// <summary>Returns the path without the alias.</summary>
-    public FieldPath Path(PathExpression expression)
-    {
-        IReadOnlyList<PathSegment> segments = expression.Segments;
-        string? alias = query.From.Alias;
-        bool startsWithAlias = alias is not null && segments[0].Name == alias && segments[0].Elements.Count == 0;
-        if (startsWithAlias && segments.Count == 1)
-            throw RqlErrors.NotSupportedYet(
-                query.Text, expression.Position, $"The whole document ('{alias}') as a value", "Name its fields.");
-
-        return Path(string.Join('.', startsWithAlias ? segments.Skip(1) : segments), expression.Position);
-    }
+    public FieldPath Path(PathExpression expression) => QueryPaths.Of(query, expression);
 
     /// <summary>Parses a path.</summary>
-    public FieldPath Path(string path, int position) =>
-        FieldPath.TryParse(path)
-            ?? throw RqlErrors.At(
-                query.Text, position, $"'{path}' is not a path: members are apart by '.', and '[]' or '[n]' may follow them.");
+    public FieldPath Path(string path, int position) => QueryPaths.Parse(query, path, position);
 
     /// <summary>Returns the field of an operand: a path, a quoted path, or the id.</summary>
     public AutoIndexField Field(Expression operand, AutoIndexFieldKind kind)

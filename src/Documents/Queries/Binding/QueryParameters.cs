@@ -152,12 +152,8 @@ internal sealed class QueryParameters(
             FieldValue.Of(whole),
         _ when double.TryParse(literal.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double real)
             && double.IsFinite(real) => FieldValue.Of(real),
-        _ => throw TooLarge(text, literal.Position),
+        _ => throw RqlErrors.TooLarge(text, literal.Position),
     };
-
-    /// <summary>The error for a number beyond those that documents can hold.</summary>
-    public static InvalidQueryException TooLarge(string text, int position) =>
-        RqlErrors.At(text, position, "This number is too large.");
 
     private FieldValue OfJson(JsonElement json, Expression from)
     {

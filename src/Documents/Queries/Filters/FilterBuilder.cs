@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Treepie.Indexes.Fields;
-using Treepie.Queries.Binding;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -19,7 +18,6 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
 
-    private readonly FieldBinder _fields = new(query);
     private readonly List<string> _names = []; // element names of the enclosing 'any' calls
 
     /// <summary>The maximum nesting depth of <c>any</c>.</summary>
@@ -198,7 +196,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>Returns what a method is asked about; a text is a path in quotes.</summary>
     private FilterOperand Field(Expression expression, bool isExact) =>
         expression is LiteralExpression { Kind: LiteralKind.String } path
-            ? new FilterPath(-1, _fields.Path(path.Text, path.Position), isExact)
+            ? new FilterPath(-1, QueryPaths.Parse(query, path.Text, path.Position), isExact)
             : Operand(expression, isExact);
 
     private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
@@ -211,10 +209,10 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         PathSegment root = path.Segments[0];
         int slot = root.Elements.Count == 0 ? _names.LastIndexOf(root.Name) : -1;
         if (slot < 0)
-            return new FilterPath(slot, _fields.Path(path), isExact);
+            return new FilterPath(slot, QueryPaths.Of(query, path), isExact);
         FieldPath? inside = path.Segments.Count == 1
             ? null
-            : _fields.Path(string.Join('.', path.Segments.Skip(1)), path.Position);
+            : QueryPaths.Parse(query, string.Join('.', path.Segments.Skip(1)), path.Position);
         return new FilterPath(slot, inside, isExact);
     }
 
@@ -259,6 +257,6 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         double number = double.Parse(literal.Text, CultureInfo.InvariantCulture);
         return double.IsFinite(number)
             ? number.ToString("R", CultureInfo.InvariantCulture)
-            : throw QueryParameters.TooLarge(query.Text, literal.Position);
+            : throw RqlErrors.TooLarge(query.Text, literal.Position);
     }
 }
