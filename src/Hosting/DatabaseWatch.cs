@@ -67,9 +67,12 @@ internal sealed partial class DatabaseWatch : IDisposable
         if (index.State == IndexState.Error && state != IndexState.Error)
             Stopped(_log, index.Name, _database.Name, index.Error ?? "its errors say why");
         if (index.ErrorCount > errors)
-            Failed(
-                _log, index.Name, _database.Name, index.ErrorCount - errors,
-                _database.Indexes.Errors(index.Name) is [.., { } last] ? last.Message : index.Error ?? "unknown");
+        {
+            IReadOnlyList<IndexError> kept = _database.Indexes.Errors(index.Name);
+            string last = kept.Count > 0 ? kept[kept.Count - 1].Message : index.Error ?? "unknown";
+            Failed(_log, index.Name, _database.Name, index.ErrorCount - errors, last);
+        }
+
         _indexes[index.Name] = (index.State, index.ErrorCount);
     }
 
