@@ -14,7 +14,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 {
     private const int ZeroStepBytes = 1 << 20;
 
-    /// <summary>With so many files writing goes on without another: one is written while a checkpoint releases the other.</summary>
+    /// <summary>
+    /// With so many files writing goes on without another: one is written while a checkpoint releases the other.
+    /// </summary>
     private const int FilesOfFullDisk = 2;
 
     private readonly Lock _lock = new();
@@ -185,9 +187,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 
     /// <summary>
     /// Deletes files longer than a limit once a clean close is durable, after which no recovery needs any: an import leaves
-    /// large ones, and a closed store may never be opened again. Files kept for the log stay, and so do two others, small ones if
-    /// possible: with them the next session can delete even if the disk is full by then. If deleting fails, the next session reuses what is left.
-    /// The deletions need not be made durable: a file that reappears is harmless.
+    /// large ones, and a closed store may never be opened again. Files kept for the log stay, and so do two others, small ones
+    /// if possible: with them the next session can delete even if the disk is full by then. If deleting fails, the next session
+    /// reuses what is left. The deletions need not be made durable: a file that reappears is harmless.
     /// </summary>
     public void GiveBack(long keptBytes)
     {
