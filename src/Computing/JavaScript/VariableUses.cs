@@ -275,7 +275,7 @@ internal sealed class VariableUses(ResultShape shape, string name, ScriptScope s
         bool isSelected = method is not null && _selecting.Contains(method) && !isKept;
         if (!isVisited && !isSelected && (method is null || !_looking.Contains(method)))
             shape.Open();
-        if ((isVisited || isSelected) && call.Arguments is [{ } first, ..] && method is not "slice" and not "flat" and not "concat")
+        if ((isVisited || isSelected) && method is not ("slice" or "flat" or "concat") && call.Arguments is [{ } first, ..])
             ReadVisitor(first, elements: method == "sort" ? 2 : 1);
         ReadArguments(call, isResult: isSelected && method == "concat");
     }
