@@ -1,4 +1,5 @@
 using System.Text;
+using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Writes;
 
@@ -13,6 +14,22 @@ public sealed class LanguagesInIndexesTests : IDisposable
     private readonly IndexRunner _run = new();
 
     public void Dispose() => _run.Dispose();
+
+    [Fact]
+    public async Task Recurse_takes_little_memory_for_deep_and_large_documents()
+    {
+        const int Levels = 25;
+        string words = new('w', 60_000), comment = """{"N":0,"Replies":[]}""";
+        for (int level = 1; level <= Levels; level++)
+            comment = $$"""{"N":{{level}},"Text":"{{words}}","Replies":[{{comment}},{"N":0, "Replies":[]},{"Replies":[],"N":-0.0}]}""";
+        await _run.PutAsync("threads/1", comment, "Threads");
+        _run.Define("Threads", "map('Threads', t => ({ N: recurse(t, x => x.Replies).map(x => x.N) }))", """{"N":{"Storage":"Yes"}}""");
+        string row = Assert.Single(await _run.AskAsync("from index Threads select N"));
+        Assert.Empty(_run.Database.Indexes.Errors("Threads"));
+        using JsonDocument json = JsonDocument.Parse(row);
+        // Of equal replies the first is taken; another order of members makes another reply.
+        Assert.Equal(Levels + 2, json.RootElement.GetProperty("N").GetArrayLength());
+    }
 
     [Theory]
     [InlineData(

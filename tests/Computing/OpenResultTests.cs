@@ -1,6 +1,11 @@
 using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Indexes;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
+using Treepie.Indexing.Analysis;
+using Treepie.Store;
+using Treepie.Tests.Support;
 
 namespace Treepie.Computing.Tests;
 
@@ -37,6 +42,20 @@ public sealed class OpenResultTests : IDisposable
     [InlineData("const f = u => g(u), g = u => u.A ? f(u) : { A: 1 }; map('U', f)", "A")]
     [InlineData("map('U', u => { let a = b, b = a; return a; })", "…")]
     [InlineData("const n = 1; map('U', u => (function () { for (const r of u.L) return r; })())", "…")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; r.forEach(x => { x.B = u.B; }); return r; })", "A B")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; for (const x of r) x.B = u.B; return r; })", "A B")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; r.forEach(x => { fill(x); }); return r; }); function fill(x) { x.B = 1; }", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; r.forEach((x, i) => { r[i].B = 1; }); return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; r[0].B = 1; return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; r.find(x => x.A).B = 1; return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; const get = () => r; get()[0].B = 1; return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }], all = [...r]; all[0].B = 1; return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; Object.values(r).forEach(x => { x.B = 1; }); return r; })", "A …")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; for (r[0].B of u.L) break; return r; })", "…")]
+    [InlineData("map('U', u => { const r = { A: 1 }; r.N++; if (r && r.A == null) delete r.A; return u.x ? [r] : r; })", "A N")]
+    [InlineData("map('U', u => { let r = [{ A: 1 }]; r = r.concat({ B: 1 }); r.sort((x, y) => x.A - y.A); return r.filter(x => x.A); })", "A B")]
+    [InlineData("map('U', u => { const all = []; for (const l of u.L) { const r = { A: l }; r.B = 1; all.push(r); } return all; })", "A B")]
+    [InlineData("map('U', u => { const r = [{ A: 1 }]; for (const x of r) for (const y of x) for (const x of y) for (const y of x) y.B = 1; return r; })", "A B …")]
     public void Fields_are_read_as_far_as_the_text_leads(string text, string fields)
     {
         IndexMap map = new TextComputingEngine().CompileMap(new IndexTexts("Test", new Dictionary<string, string>()), text);
@@ -93,6 +112,81 @@ public sealed class OpenResultTests : IDisposable
         await PutAsync(1, """{"Code":"aB"}""");
         Assert.Equal(["users/1"], await _run.IdsAsync("from index Users where exact(Code = 'aB')"));
         Assert.Equal(["""{"Code":"aB"}"""], await _run.AskAsync("from index Users select Code"));
+    }
+
+    [Fact]
+    public async Task Maps_give_different_fields_where_the_definition_names_those()
+    {
+        const string Fields = """{"City":{},"Age":{}}""";
+        string[] maps = [
+            "map('Users', u => { const r = { City: u.more.City, Age: u.more.Age }; return r; })",
+            "map('Pets', p => { const r = { City: p.city }; return r; })"];
+        Define("All", maps, null, Fields);
+        await PutAsync(1, """{"City":"Bern","Age":3}""");
+        await _run.PutAsync("pets/1", """{"city":"Bern"}""", "Pets");
+        Assert.Equal(["pets/1", "users/1"], (await _run.IdsAsync("from index All where City = 'Bern'")).Order());
+        Assert.Equal(["users/1"], await _run.IdsAsync("from index All where Age = 3"));
+        Assert.Throws<InvalidIndexDefinitionException>(() => Define("Other", maps, null, "{}"));
+    }
+
+    [Theory]
+    [InlineData("map('Users', u => ({ City: u.more.City + '' }))", null)]
+    [InlineData("map('Users', u => ({ City: u.more.City, N: 1 }))", "groupBy(r => r.City).aggregate(g => ({ City: g.key }))")]
+    public async Task A_definition_that_was_accepted_once_is_not_refused_for_its_fields(string map, string? reduce)
+    {
+        await PutAsync(1, """{"City":"Bern"}""");
+        IndexDefinition definition = DefinitionOf("Users", [map], reduce, """{"City":{},"Left":{}}""", null);
+        Assert.Throws<InvalidIndexDefinitionException>(() => _run.Database.Indexes.Put(definition));
+        _run.Database.Indexes.Ensure(new StaticIndexMapping(definition));
+        for (int i = 0; i < 2; i++)
+        {
+            Assert.Single(await _run.AskAsync("from index Users where City = 'Bern'"));
+            Assert.Empty(await _run.AskAsync("from index Users where Left = 1"));
+            _run.Reopen();
+        }
+    }
+
+    [Theory]
+    [InlineData("map('Users', u => ({ Name: u.name }))", false)]
+    [InlineData("map('Users', u => ({ Name: u.name, ...u.more }))", true)]
+    [InlineData("map('Users', u => { const r = { Name: u.name }; r.City = u.more.City; return r; })", true)]
+    public async Task An_index_whose_entries_lack_fields_of_its_text_is_built_anew(string map, bool lacksFields)
+    {
+        await PutAsync(1, """{"City":"Bern"}""");
+        using DatabaseSnapshot documents = _run.Database.BeginRead();
+        using var folder = new TemporaryDirectory();
+        // As a version made it that found the name only.
+        var old = new StaticIndexMapping(
+            new IndexDefinition { Name = "Users", Collections = ["Users"], Fields = [new IndexFieldDefinition { Name = "Name" }] });
+        IndexDirectory directory = IndexDirectory.Create(folder.Path, old, 1);
+        DocumentIndex built = DocumentIndex.Create(old, directory, AnalyzerSet.BuiltIn, documents);
+        built.Writer.Commit(built.Writer.BeginBatch(), documents.LastEtag, TestContext.Current.CancellationToken);
+        built.Close(deleteFiles: false);
+
+        StaticIndexMapping now = ComputedDefinition.Compile(
+            DefinitionOf("Users", [map], null, "{}", null), new TextComputingEngine());
+        DocumentIndex opened = DocumentIndex.Open(now, directory, AnalyzerSet.BuiltIn, documents);
+        Assert.Equal(lacksFields ? 0 : documents.LastEtag, opened.Writer.LastEtag);
+        opened.Close(deleteFiles: false);
+    }
+
+    [Fact]
+    public async Task An_index_gets_a_field_that_was_noted_before_a_crash()
+    {
+        await PutAsync(1, "{}");
+        using DatabaseSnapshot documents = _run.Database.BeginRead();
+        using var folder = new TemporaryDirectory();
+        StaticIndexMapping open = ComputedDefinition.Compile(
+            DefinitionOf("Users", ["map('Users', u => u)"], null, "{}", null), new TextComputingEngine());
+        IndexDirectory directory = IndexDirectory.Create(folder.Path, open, 1);
+        DocumentIndex built = DocumentIndex.Create(open, directory, AnalyzerSet.BuiltIn, documents);
+        built.Writer.Commit(built.Writer.BeginBatch(), documents.LastEtag, TestContext.Current.CancellationToken);
+        built.Close(deleteFiles: false);
+
+        StaticIndexMapping wider = open.With([new DynamicField("City", DynamicFieldUse.Value)]);
+        DocumentIndex opened = DocumentIndex.Open(wider, directory, AnalyzerSet.BuiltIn, documents);
+        Assert.Equal((documents.LastEtag, 2), (opened.Writer.LastEtag, opened.Writer.Schema.Fields.Count));
+        opened.Close(deleteFiles: false);
     }
 
     [Theory]
@@ -156,7 +250,10 @@ public sealed class OpenResultTests : IDisposable
     private Task PutAsync(int user, string more) =>
         _run.PutAsync($"users/{user}", $$"""{"name":"N{{user}}","more":{{more}}}""", "Users");
 
-    private void Define(string name, string[] maps, string? reduce, string fields, string? source = null)
+    private void Define(string name, string[] maps, string? reduce, string fields, string? source = null) =>
+        _run.Database.Indexes.Put(DefinitionOf(name, maps, reduce, fields, source));
+
+    private static IndexDefinition DefinitionOf(string name, string[] maps, string? reduce, string fields, string? source)
     {
         string sources = source is null ? "{}" : JsonSerializer.Serialize(new Dictionary<string, string> { ["more"] = source });
         using JsonDocument json = JsonDocument.Parse(
@@ -164,6 +261,6 @@ public sealed class OpenResultTests : IDisposable
             {"Name":"{{name}}","Maps":{{JsonSerializer.Serialize(maps)}},"Reduce":{{JsonSerializer.Serialize(reduce)}},
              "Fields":{{fields}},"AdditionalSources":{{sources}}}
             """);
-        _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
+        return IndexDefinition.FromJson(json.RootElement);
     }
 }

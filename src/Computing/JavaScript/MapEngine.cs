@@ -16,7 +16,11 @@ internal sealed class MapEngine : IDisposable
     /// <summary>The name that stands for all collections.</summary>
     public const string AllDocuments = "@all_docs";
 
+    /// <summary>The maximum number of bytes of a value that is compared with others.</summary>
+    private const int MaxCompared = 256 << 20;
+
     private readonly ScriptSandbox _sandbox;
+    private readonly ContentHash _content = new();
     private readonly ObjectInstance? _prototype;
     private readonly JsValue _texts;
     private readonly JsValue _withTimes;
@@ -104,7 +108,11 @@ internal sealed class MapEngine : IDisposable
         AddResults(engine.Invoke(_aggregate, group), output, namesFields);
     });
 
-    public void Dispose() => _sandbox.Dispose();
+    public void Dispose()
+    {
+        _sandbox.Dispose();
+        _content.Dispose();
+    }
 
     /// <summary>Runs the source texts, which call <c>map</c> or <c>groupBy</c>.</summary>
     private void DefineAnew()
@@ -170,6 +178,9 @@ internal sealed class MapEngine : IDisposable
             (_, arguments) => Host.AttachmentText(arguments.At(0).AsString(), arguments.At(1).AsString()) is { } text
                 ? new JsString(text)
                 : JsValue.Null));
+        engine.SetValue("$content", new ClrFunction(
+            engine, "content",
+            (_, arguments) => new JsString(_content.Of(arguments.At(0), sandbox.BudgetOfWrite(MaxCompared)))));
         engine.SetValue("map", new ClrFunction(engine, "map", (_, arguments) => DefineMap(arguments)));
         engine.SetValue(MapPrelude.TimeSeries, MapsOver(engine, IndexSourceType.TimeSeries));
         engine.SetValue(MapPrelude.Counters, MapsOver(engine, IndexSourceType.Counters));

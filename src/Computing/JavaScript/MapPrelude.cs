@@ -79,8 +79,10 @@ internal static class MapPrelude
                 const found = [], seen = new Set(), waiting = [];
                 const add = value => { if (value != null) waiting.push(...[value].flat().reverse()); };
                 for (add(value); waiting.length > 0;) {
-                    const one = waiting.pop(), content = JSON.stringify([one]);
-                    if (one == null || seen.has(content)) continue;
+                    const one = waiting.pop();
+                    if (one == null) continue;
+                    const content = typeof one === 'object' ? $content(one) : JSON.stringify([one]);
+                    if (seen.has(content)) continue;
                     seen.add(content);
                     found.push(one);
                     add(next(one));

@@ -11,22 +11,29 @@ namespace Treepie.Computing.JavaScript;
 /// </summary>
 internal sealed class ResultShape
 {
-    /// <summary>Methods that leave their arguments as they are, and functions that return them.</summary>
-    private static readonly string[] _lookingMethods =
-        ["keys", "values", "entries", "freeze", "isArray", "stringify", "push", "unshift", "concat", "boost"];
-
     /// <summary>The maximum number of variables that are followed, as each is looked for in all of its function.</summary>
     private const int MaxVariables = 256;
 
     private readonly List<MappedField> _fields = [];
     private readonly HashSet<Node> _functions = [];
     private readonly HashSet<(ScriptScope Scope, string Name)> _variables = [];
+    private int _elements;
 
     /// <summary>The fields, in the order in which the text names them.</summary>
     public IReadOnlyList<MappedField> Fields => _fields;
 
     /// <summary>Whether results may have fields that the text does not name.</summary>
     public bool IsOpen { get; private set; }
+
+    /// <summary>Notes that results may have fields that the text does not name.</summary>
+    public void Open() => IsOpen = true;
+
+    /// <summary>Returns whether a variable is followed as one of results.</summary>
+    public bool Follows(string name, ScriptScope scope) =>
+        scope.Declaring(name) is { } declaring && _variables.Contains((declaring, name));
+
+    /// <summary>Returns whether the elements of one more variable may be followed.</summary>
+    public bool TakesElement() => _elements++ < MaxVariables;
 
     /// <summary>Reads what a function returns: the function itself, or a name of one.</summary>
     public void ReadFunction(Node function, ScriptScope scope)
@@ -71,7 +78,7 @@ internal sealed class ResultShape
     }
 
     /// <summary>Reads a result, or an array of results.</summary>
-    private void Read(Node node, ScriptScope scope)
+    public void Read(Node node, ScriptScope scope)
     {
         switch (node)
         {
@@ -166,51 +173,9 @@ internal sealed class ResultShape
             return;
         foreach (Node value in declaring.Declared(name))
             Read(value, declaring);
+        var uses = new VariableUses(this, name, declaring, isElement: false);
         foreach (Node body in declaring.Bodies)
-            ReadChanges(body, name, declaring);
-    }
-
-    private void ReadChanges(Node node, string name, ScriptScope scope)
-    {
-        switch (node)
-        {
-            case AssignmentExpression { Left: Identifier variable } assignment when variable.Name == name:
-                Read(assignment.Right, scope);
-                break;
-            case AssignmentExpression { Left: MemberExpression { Object: Identifier of } member } assignment
-                when of.Name == name:
-                if (NameOf(member.Property, member.Computed) is { } field)
-                    Add(field, assignment.Right, scope);
-                else
-                    IsOpen = true;
-                break;
-            case CallExpression
-            {
-                Callee: MemberExpression { Object: Identifier of, Property: Identifier { Name: "push" or "unshift" } }
-            } call when of.Name == name:
-                foreach (Node argument in call.Arguments)
-                    Read(argument, scope);
-                break;
-            case CallExpression
-            {
-                Callee: MemberExpression { Object: Identifier { Name: "Object" }, Property: Identifier { Name: "assign" } },
-                Arguments: [Identifier to, ..]
-            } call when to.Name == name:
-                foreach (Node argument in call.Arguments.Skip(1))
-                    Read(argument, scope);
-                break;
-            case CallExpression { Callee: MemberExpression { Object: Identifier of, Property: Identifier { Name: "splice" } } }
-                when of.Name == name:
-            case AssignmentExpression assignment when IsNamed(assignment.Right, name) || IsTaken(assignment.Left, name):
-            case VariableDeclarator { Init: Identifier same } when same.Name == name:
-            case CallExpression call when call.Arguments.Any(argument => IsNamed(argument, name)) && !OnlyLooks(call.Callee):
-                IsOpen = true; // it is changed in ways that are not followed, or under another name
-                break;
-        }
-
-        foreach (Node child in node.ChildNodes)
-            if (child is not null)
-                ReadChanges(child, name, scope);
+            uses.Read(body);
     }
 
     private void ReadMember(Node member, ScriptScope scope)
@@ -223,7 +188,8 @@ internal sealed class ResultShape
             IsOpen = true;
     }
 
-    private void Add(string name, Node value, ScriptScope scope)
+    /// <summary>Adds a field of results, with the value that it gets.</summary>
+    public void Add(string name, Node value, ScriptScope scope)
     {
         if (NamesFields(value))
             return;
@@ -246,25 +212,13 @@ internal sealed class ResultShape
     }
 
     /// <summary>Returns whether a text that leads from name to name may be followed further.</summary>
-    private static bool HasStack() => RuntimeHelpers.TryEnsureSufficientExecutionStack();
+    public static bool HasStack() => RuntimeHelpers.TryEnsureSufficientExecutionStack();
 
-    private static string? NameOf(Node key, bool isComputed) => key switch
+    /// <summary>Returns the name of a member; null if the text does not say it.</summary>
+    public static string? NameOf(Node key, bool isComputed) => key switch
     {
         Identifier identifier when !isComputed => identifier.Name,
         StringLiteral text => text.Value,
         _ => null,
     };
-
-    private static bool OnlyLooks(Node callee) => callee switch
-    {
-        Identifier function => _lookingMethods.Contains(function.Name),
-        MemberExpression { Property: Identifier method } => _lookingMethods.Contains(method.Name),
-        _ => false,
-    };
-
-    /// <summary>Returns whether a pattern assigns to a variable or its members.</summary>
-    private static bool IsTaken(Node pattern, string name) =>
-        pattern is not MemberExpression && pattern.DescendantNodes().Any(node => IsNamed(node, name));
-
-    private static bool IsNamed(Node node, string name) => node is Identifier identifier && identifier.Name == name;
 }

@@ -16,9 +16,13 @@ internal static class ComputedDefinition
     private const string PlaceOfDynamicFields = "_";
 
     /// <summary>Returns the mapping of a definition, compiled if it computes.</summary>
+    /// <param name="definition">The definition.</param>
+    /// <param name="engine">Compiles it; null if there is none.</param>
+    /// <param name="isStored">Whether it was accepted before, perhaps by a version that found fewer fields in its text: it is
+    /// not refused for its fields then.</param>
     /// <exception cref="InvalidIndexDefinitionException">A map or the reduce cannot be compiled, or there is no engine to
     /// compile it.</exception>
-    public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine)
+    public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine, bool isStored = false)
     {
         if (!definition.Computes)
             return new StaticIndexMapping(definition);
@@ -30,14 +34,13 @@ internal static class ComputedDefinition
         if (maps.Count == 0)
             throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, but has no map.");
         IndexMap[] known = [.. maps.Where(static map => !map.IsOpen)];
-        if (known.FirstOrDefault(
-            map => !map.Fields.Select(static field => field.Name)
-                .ToHashSet()
-                .SetEquals(known[0].Fields.Select(static field => field.Name))) is { } other)
+        HashSet<string> named = [.. definition.Fields.Select(static field => field.Name)];
+        if (!isStored && known.FirstOrDefault(map => !DifferOnlyIn(named, map, known[0])) is { } other)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
                 $"its maps give different fields: {string.Join(", ", known[0].Fields.Select(static field => field.Name))}, and "
-                    + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
+                    + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null, "
+                    + "or name it in 'Fields'.");
         if (maps.FirstOrDefault(map => map.Source != maps[0].Source) is { } another)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
@@ -45,8 +48,8 @@ internal static class ComputedDefinition
                     + "are over the same. Define an index for each.");
         var map = new MapSet(maps);
         if (definition.Reduce is { } text)
-            return CompileReduce(definition, map, engine.CompileReduce(texts, text));
-        return new StaticIndexMapping(Complete(definition, map), map);
+            return CompileReduce(definition, map, engine.CompileReduce(texts, text), isStored);
+        return new StaticIndexMapping(Complete(definition, map, isStored), map);
     }
 
     /// <summary>
@@ -73,7 +76,7 @@ internal static class ComputedDefinition
         DefinitionCheck.RequireForm(mapping.Definition);
         try
         {
-            return Compile(mapping.Definition, engine);
+            return Compile(mapping.Definition, engine, isStored: true);
         }
         catch (InvalidIndexDefinitionException) when (mapping.Definition.Computes)
         {
@@ -86,10 +89,19 @@ internal static class ComputedDefinition
     /// compile it.</exception>
     public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
         mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null } byHand
-            ? Compile(definition, engine).WithAnalyzers(byHand.Analyzers).With(byHand.DynamicFields)
+            ? Compile(definition, engine, isStored: true).WithAnalyzers(byHand.Analyzers).With(byHand.DynamicFields)
             : mapping;
 
-    private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
+    /// <summary>Returns whether all fields that only one of two maps gives are named by the definition.</summary>
+    private static bool DifferOnlyIn(HashSet<string> named, IndexMap one, IndexMap other)
+    {
+        HashSet<string> differing = [.. one.Fields.Select(static field => field.Name)];
+        differing.SymmetricExceptWith(other.Fields.Select(static field => field.Name));
+        return differing.IsSubsetOf(named);
+    }
+
+    private static StaticIndexMapping CompileReduce(
+        IndexDefinition definition, IndexMap map, IndexReduce reduce, bool isStored)
     {
         // Results are reduced again, so a reduce must return the fields that maps return.
         HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)],
@@ -101,7 +113,7 @@ internal static class ComputedDefinition
                     + "map give names and values as ordinary members, and call CreateField in the reduce.");
         if (reduce.HasDynamicFields && !reduced.Contains(PlaceOfDynamicFields))
             mapped.Remove(PlaceOfDynamicFields); // present only so that map and reduce return objects of the same type
-        bool isMapKnown = mapped.Count > 0 && !map.IsOpen, isReduceKnown = reduced.Count > 0 && !reduce.IsOpen;
+        bool isMapKnown = mapped.Count > 0 && !map.IsOpen && !isStored, isReduceKnown = reduced.Count > 0 && !reduce.IsOpen;
         if (isMapKnown && isReduceKnown && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
@@ -124,7 +136,8 @@ internal static class ComputedDefinition
                 .. (isReduceKnown ? reduce.Fields : reduce.Fields.Concat(map.Fields).DistinctBy(static field => field.Name))
                     .Select(field => Field(definition, field))
             ],
-            namesFields: reduce.HasDynamicFields || reduce.IsOpen);
+            namesFields: reduce.HasDynamicFields || reduce.IsOpen,
+            keepsOptions: isStored);
         return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
     }
 
@@ -138,10 +151,11 @@ internal static class ComputedDefinition
     private static string Names(IEnumerable<string> names) =>
         string.Join(", ", names.Order(StringComparer.Ordinal).Select(name => $"'{name}'"));
 
-    private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
+    private static IndexDefinition Complete(IndexDefinition definition, IndexMap map, bool isStored) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
         [.. map.Fields.Select(field => Field(definition, field))],
-        namesFields: map.HasDynamicFields || map.IsOpen);
+        namesFields: map.HasDynamicFields || map.IsOpen,
+        keepsOptions: isStored);
 
     private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
     {

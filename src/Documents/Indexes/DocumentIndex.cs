@@ -160,7 +160,7 @@ internal sealed class DocumentIndex
     /// <summary>
     /// Opens an index. It is cleared, to be rebuilt, if its store is damaged, belongs to other documents, or has indexed
     /// later etags than the documents have because they were restored to an earlier state, or needs tombstones that are gone, so
-    /// that it cannot learn of deletions.
+    /// that it cannot learn of deletions, or if this version finds fields in the text of its maps that its entries lack.
     /// </summary>
     /// <param name="definition">The requested definition.</param>
     /// <param name="directory">The directory of the index.</param>
@@ -174,7 +174,8 @@ internal sealed class DocumentIndex
         IndexWriter.Check(definition.Schema, analyzers);
         try
         {
-            DocumentIndex index = OpenStore(definition, directory, analyzers);
+            DocumentIndex index = OpenStore(
+                definition, directory, analyzers, (definition as StaticIndexMapping)?.FieldsOfText ?? 0);
             long known = index.KnownUpTo(index.Writer.LastEtag);
             if (known <= documents.LastEtag && known >= documents.PurgedUpTo)
                 return index;
@@ -548,11 +549,24 @@ internal sealed class DocumentIndex
         return index;
     }
 
-    private static DocumentIndex OpenStore(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
+    /// <param name="definition">The definition.</param>
+    /// <param name="directory">The directory of the index.</param>
+    /// <param name="analyzers">The analyzers that fields may refer to.</param>
+    /// <param name="minFields">The number of fields that an index which exists has at least.</param>
+    /// <exception cref="IndexSchemaException">It exists and has fewer fields, or others.</exception>
+    private static DocumentIndex OpenStore(
+        IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, int minFields = 0)
     {
         StorageEnvironment store = directory.OpenStore();
         try
         {
+            if (minFields > 0)
+            {
+                using var existing = new IndexSearcher(store, analyzers, definition.Schema);
+                if (existing.Schema.Fields.Count is > 0 and var count && count < minFields)
+                    throw new IndexSchemaException($"The index has {count} fields, its definition says {minFields}.");
+            }
+
             return new DocumentIndex(definition, directory, analyzers, store);
         }
         catch

@@ -6,9 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes a graph in one write transaction and asserts the invariants of <see cref="VectorGraph"/>. Changed links are kept
-/// in memory and written once, in order, by <see cref="Flush"/>; up to <see cref="MaxKept"/> vectors are cached. The layer
-/// of a node is derived from its number, so the same changes produce the same graph.
+/// Changes a graph in one write transaction and asserts the invariants of <see cref="VectorGraph"/>. Links that were read are
+/// kept in memory; those that were changed are written once, in order, by <see cref="Flush"/>. Up to <see cref="MaxKept"/>
+/// vectors are cached. The layer of a node is derived from its number, so the same changes produce the same graph.
 /// </summary>
 internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options)
     : VectorGraph(vectors, links, state, options)
@@ -21,8 +21,12 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private readonly Tree _vectors = vectors;
     private readonly Tree _links = links;
-    private readonly Dictionary<uint, List<uint>[]> _edited = [];
+    private readonly Dictionary<uint, List<uint>[]> _read = [];
+    private readonly HashSet<uint> _edited = [];
     private readonly Dictionary<uint, byte[]> _kept = [];
+
+    /// <summary>The number of nodes whose links <see cref="Flush"/> will write.</summary>
+    public int EditedCount => _edited.Count;
 
     public override VectorNode Node(uint node)
     {
@@ -38,25 +42,26 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     public override int Links(uint node, int layer, Span<uint> output)
     {
-        List<uint>[] layers = Edit(node);
+        List<uint>[] layers = Read(node);
         if (layer >= layers.Length)
             return 0;
         layers[layer].CopyTo(output);
         return layers[layer].Count;
     }
 
-    public override int Layers(uint node) => Edit(node).Length;
+    public override int Layers(uint node) => Read(node).Length;
 
     /// <summary>Adds a node and links it; returns its number.</summary>
     public uint Insert(byte[] node, CancellationToken cancellationToken)
     {
         uint number = State.NextNode++;
         int top = LayerOf(number);
-        Debug.Assert(number != VectorState.NoNode && !_edited.ContainsKey(number), "numbers of nodes are never reused");
+        Debug.Assert(number != VectorState.NoNode && !_read.ContainsKey(number), "numbers of nodes are never reused");
         _kept[number] = node;
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
         _vectors.Put(VectorKey.Write(key, number), node);
-        _edited[number] = [.. Enumerable.Range(0, top + 1).Select(_ => new List<uint>())];
+        _edited.Add(number);
+        _read[number] = [.. Enumerable.Range(0, top + 1).Select(_ => new List<uint>())];
         State.Count++;
         if (State.Entry == VectorState.NoNode)
         {
@@ -81,7 +86,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// </summary>
     public void Remove(uint node)
     {
-        uint[][] neighbours = Array.ConvertAll(Edit(node), static layer => layer.ToArray());
+        uint[][] neighbours = Array.ConvertAll(Read(node), static layer => layer.ToArray());
         for (int layer = 0; layer < neighbours.Length; layer++)
         {
             foreach (uint neighbour in neighbours[layer])
@@ -90,6 +95,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         }
 
         _edited.Remove(node);
+        _read.Remove(node);
         _kept.Remove(node);
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
         _vectors.Delete(VectorKey.Write(key, node));
@@ -105,8 +111,9 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     {
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
         byte[] value = new byte[1 + ((MaxLayer + 1) * (1 + (MaxLinks * sizeof(uint))))];
-        foreach ((uint node, List<uint>[] layers) in _edited.OrderBy(pair => pair.Key))
+        foreach (uint node in _edited.Order())
         {
+            List<uint>[] layers = _read[node];
             int length = 1;
             value[0] = (byte)layers.Length;
             foreach (List<uint> layer in layers)
@@ -125,6 +132,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
         State.Write(_links);
         _edited.Clear();
+        _read.Clear();
         _kept.Clear();
     }
 
@@ -193,7 +201,10 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         VectorNode vector = Node(candidate.Node);
         foreach (Neighbour other in chosen)
         {
-            if (DistanceTo(vector, other.Node) < candidate.Distance || vector.HasVectorOf(Node(other.Node)))
+            if (DistanceTo(vector, other.Node) < candidate.Distance)
+                return false;
+            // Equal vectors are equally far from the node; most distances differ, which is cheap to see.
+            if (other.Distance.Equals(candidate.Distance) && vector.HasVectorOf(Node(other.Node)))
                 return false;
         }
 
@@ -202,9 +213,9 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private void Link(uint left, uint right, int layer)
     {
-        List<uint> fromLeft = Edit(left)[layer], fromRight = Edit(right)[layer];
-        if (left == right || fromLeft.Contains(right))
+        if (left == right || Read(left)[layer].Contains(right))
             return;
+        List<uint> fromLeft = Edit(left)[layer], fromRight = Edit(right)[layer];
         fromLeft.Add(right);
         fromRight.Add(left);
         Shrink(left, layer);
@@ -221,13 +232,11 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     /// <summary>
     /// Removes a link of a node that has too many, by preference one in a direction that another link covers: the longest whose
-    /// other end is linked to a further neighbour, and so remains reachable; else the longest whose other end has more than a few
-    /// links. Where many vectors are equal there may be neither: then a link in a direction of its own goes whose other end is
-    /// linked to a further neighbour, or that to the node with most links.
+    /// other end has more than a few links, and so remains reachable.
     /// </summary>
     private void Shrink(uint node, int layer)
     {
-        List<uint> neighbours = Edit(node)[layer];
+        List<uint> neighbours = Read(node)[layer];
         if (neighbours.Count <= Limit(layer))
             return;
 
@@ -238,27 +247,51 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         near.Sort();
         var chosen = new List<Neighbour>(near.Count);
         int few = Math.Max(2, Options.Edges / 4);
-        HashSet<uint> own = [.. neighbours];
+        Neighbour? covered = null;
+        bool areSomeEqual = false;
+        for (int i = 0; i < near.Count; i++)
+        {
+            areSomeEqual |= i > 0 && near[i].Distance.Equals(near[i - 1].Distance);
+            if (IsNewDirection(near[i], chosen))
+                chosen.Add(near[i]);
+            else if (Read(near[i].Node)[layer].Count > few)
+                covered = near[i];
+        }
+
+        // Only where vectors may be equal is it likely that a neighbour is reachable through nothing but this link.
+        Neighbour gone = covered is { } longest && !areSomeEqual ? longest : LeastNeeded(near, chosen, layer);
+        Unlink(node, gone.Node, layer);
+    }
+
+    /// <summary>
+    /// Returns the neighbour of which the link goes, where many vectors may be equal: in a direction that another link covers,
+    /// the farthest that is linked to a further neighbour, else the farthest that has more than a few links. If there is neither,
+    /// one in a direction of its own that is linked to a further neighbour, or the one with most links.
+    /// </summary>
+    private Neighbour LeastNeeded(List<Neighbour> near, List<Neighbour> chosen, int layer)
+    {
+        int few = Math.Max(2, Options.Edges / 4);
+        HashSet<uint> own = [.. near.Select(static neighbour => neighbour.Node)],
+            directions = [.. chosen.Select(static neighbour => neighbour.Node)];
         Neighbour? safe = null, covered = null, bridged = null, crowded = null;
         int most = 0;
         foreach (Neighbour neighbour in near)
         {
-            List<uint> others = Edit(neighbour.Node)[layer];
+            List<uint> others = Read(neighbour.Node)[layer];
             bool isBridged = others.Exists(own.Contains);
             if (isBridged)
                 bridged = neighbour;
             if (others.Count >= most)
                 (crowded, most) = (neighbour, others.Count);
-            if (IsNewDirection(neighbour, chosen))
-                chosen.Add(neighbour);
-            else if (isBridged)
+            if (directions.Contains(neighbour.Node))
+                continue;
+            if (isBridged)
                 safe = neighbour;
             else if (others.Count > few)
                 covered = neighbour;
         }
 
-        Neighbour gone = safe ?? covered ?? bridged ?? crowded ?? near[^1];
-        Unlink(node, gone.Node, layer);
+        return safe ?? covered ?? bridged ?? crowded ?? near[^1];
     }
 
     private void LinkByShortestTree(uint[] nodes, int layer)
@@ -297,7 +330,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// </summary>
     private void ChooseEntry(uint[][] neighbours)
     {
-        Debug.Assert(!_edited.ContainsKey(State.Entry), "another entry is chosen once the old one is removed");
+        Debug.Assert(!_read.ContainsKey(State.Entry), "another entry is chosen once the old one is removed");
         uint[]? highest = Array.FindLast(neighbours, static layer => layer.Length > 0);
         State.Entry = highest is not null ? highest[0] : FirstNode();
         State.TopLayer = State.Entry == VectorState.NoNode ? 0 : Layers(State.Entry) - 1;
@@ -309,9 +342,16 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         return cursor.MoveFirst() ? VectorKey.Read(cursor.Key) : VectorState.NoNode;
     }
 
+    /// <summary>Returns the links of a node, to change them.</summary>
     private List<uint>[] Edit(uint node)
     {
-        if (_edited.TryGetValue(node, out List<uint>[]? layers))
+        _edited.Add(node);
+        return Read(node);
+    }
+
+    private List<uint>[] Read(uint node)
+    {
+        if (_read.TryGetValue(node, out List<uint>[]? layers))
             return layers;
 
         ReadOnlySpan<byte> value = Value(_links, node, "links");
@@ -319,7 +359,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         Span<uint> neighbours = stackalloc uint[MaxLinks];
         for (int i = 0; i < layers.Length; i++)
             layers[i] = [.. neighbours[..ReadLayer(value, i, neighbours)]];
-        _edited.Add(node, layers);
+        _read.Add(node, layers);
         return layers;
     }
 }

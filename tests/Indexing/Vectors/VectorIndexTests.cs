@@ -134,6 +134,24 @@ public sealed class VectorIndexTests : IDisposable
     }
 
     [Fact]
+    public void A_new_vector_changes_the_links_of_few_others()
+    {
+        var random = new Random(Seed.Next());
+        Open(new VectorFieldOptions());
+        Fill(random, 0, 1_600, 24);
+        int edited = _store.Environment.Write(transaction =>
+        {
+            Tree links = transaction.GetOrCreateTree("links.0");
+            var editor = new VectorGraphEditor(transaction.GetOrCreateTree("vectors.0"), links, VectorState.Read(links), _options);
+            editor.Insert(
+                VectorNode.Encode(10_000, Draw(random, 24), _options.Metric), TestContext.Current.CancellationToken);
+            return editor.EditedCount;
+        });
+        // In each of a few layers its neighbours, and a neighbour of each that lost a link; a search reads many more.
+        Assert.InRange(edited, 2, 1 + (2 * _options.Edges * 3));
+    }
+
+    [Fact]
     public void The_same_changes_make_the_same_graph()
     {
         var seed = Seed.Next();

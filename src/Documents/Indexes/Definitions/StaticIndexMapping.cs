@@ -60,6 +60,7 @@ internal sealed class StaticIndexMapping : IndexMapping
             schema.Add(new IndexField(_unmet.SchemaName));
         }
 
+        FieldsOfText = fields.Count;
         var positions = new Dictionary<DynamicField, List<int>>();
         foreach (DynamicField field in DynamicFields)
         {
@@ -103,6 +104,11 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     /// <summary>Whether members of its objects that are not among the fields of the definition are fields too.</summary>
     public bool IsOpen => Map is { IsOpen: true } || Reduction is { Reduce.IsOpen: true };
+
+    /// <summary>
+    /// The number of fields, counted from the first, that the definition determines: an index has them from the beginning.
+    /// </summary>
+    public int FieldsOfText { get; }
 
     /// <summary>The fields named by documents, in the order in which they were first seen.</summary>
     public IReadOnlyList<DynamicField> DynamicFields { get; }

@@ -113,9 +113,11 @@ internal static class WireDefinition
     /// <param name="definition">The definition.</param>
     /// <param name="mappedFields">The fields of the maps.</param>
     /// <param name="namesFields">Whether documents determine names of fields that are not among those of the maps.</param>
+    /// <param name="keepsOptions">Whether other fields for which there are options are fields, too.</param>
     /// <exception cref="InvalidIndexDefinitionException">There are options for a field that does not exist.</exception>
     public static IndexDefinition WithFields(
-        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool namesFields = false)
+        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool namesFields = false,
+        bool keepsOptions = false)
     {
         Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(
             field => field.Name, StringComparer.Ordinal);
@@ -139,7 +141,7 @@ internal static class WireDefinition
             fields.Add(all is null ? field : WithOptions(field, all));
         }
 
-        if (namesFields)
+        if (namesFields || keepsOptions)
             fields.AddRange(definition.Fields.Where(field => options.ContainsKey(field.Name)));
         else if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(
