@@ -533,7 +533,8 @@ internal sealed class QueryExecutor(
         hits = Search(request, cancellationToken);
         FurtherHits? further = canGoOn && !request.WithPosition
             ? new FurtherHits(
-                (skip, take) => SearchFurther(context, end => Search(request with { Skip = skip, Take = take }, end)),
+                (skip, take) => SearchFurther(
+                    context, end => Search(request with { Skip = skip, Take = take, CountsHits = false }, end)),
                 page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)
