@@ -205,6 +205,10 @@ internal sealed class DocumentIndex
         return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
+    /// <summary>Returns whether documents from before it began are waiting to be indexed, so that it has never been complete.</summary>
+    public bool IsBeingBuilt(long indexedEtag, DatabaseSnapshot snapshot) =>
+        indexedEtag < _begunAt && IsStale(indexedEtag, snapshot, _begunAt);
+
     /// <summary>Opens a consistent view. The caller must hold the index.</summary>
     public IndexSearcher OpenSearcher() => new(Store, _analyzers, Definition.Schema);
 
