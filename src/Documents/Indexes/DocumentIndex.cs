@@ -205,7 +205,7 @@ internal sealed class DocumentIndex
         return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
-    /// <summary>Returns whether documents from before it began are waiting to be indexed, so that it has never been complete.</summary>
+    /// <summary>Returns whether documents from before it began wait to be indexed, so that it was never complete.</summary>
     public bool IsBeingBuilt(long indexedEtag, DatabaseSnapshot snapshot) =>
         indexedEtag < _begunAt && IsStale(indexedEtag, snapshot, _begunAt);
 
