@@ -9,6 +9,7 @@ namespace Treepie.Computing.Tests;
 public sealed class FanOutQueryTests : IDisposable
 {
     private const string Lines = "from o in docs.Orders from l in o.Lines select new { l.Product, l.Price }";
+    private const string StoredProduct = """{"Product":{"Storage":"Yes"}}""";
 
     private readonly IndexRunner _run = new();
 
@@ -262,19 +263,21 @@ public sealed class FanOutQueryTests : IDisposable
 
     /// <summary>Hits that are searched for while results are read have the time of a query, too, and end with the query.</summary>
     [Theory]
-    [InlineData(true)]
-    [InlineData(false)]
-    public async Task Further_hits_are_searched_for_in_the_time_of_a_query(bool isTimeOver)
+    [InlineData("where Product = 'a' limit 2", true)]
+    [InlineData("where Product = 'a' limit 2", false)]
+    [InlineData("select distinct Product limit 2", true)]
+    [InlineData("select distinct Product limit 2", false)]
+    public async Task Further_hits_are_searched_for_in_the_time_of_a_query(string query, bool isTimeOver)
     {
         var clock = new StrikingClock();
         using var run = new IndexRunner(new DatabaseOptions { TimeProvider = clock });
-        await run.PutAsync("orders/1", Order([.. Enumerable.Range(0, 50).Select(price => ("a", price))]), "Orders");
+        await run.PutAsync("orders/1", Order([.. Enumerable.Range(0, 2_000).Select(price => ("a", price))]), "Orders");
         await run.PutAsync("orders/2", Order(("a", 1)), "Orders");
-        run.Define("Lines", Lines);
+        run.Define("Lines", Lines, StoredProduct);
         await run.WaitAsync();
         using var cancelled = new CancellationTokenSource();
         using QueryResults results = await run.Database.QueryAsync(
-            new QueryRequest { Text = "from index 'Lines' where Product = 'a' limit 2" }, cancelled.Token);
+            new QueryRequest { Text = $"from index 'Lines' {query}" }, cancelled.Token);
         Assert.True(results.MoveNext());
         clock.IsStriking = isTimeOver;
         if (!isTimeOver)
@@ -287,15 +290,51 @@ public sealed class FanOutQueryTests : IDisposable
             Assert.IsType<OperationCanceledException>(error, exactMatch: false);
     }
 
+    /// <summary>Each search evaluates the condition again, so there are three at most; the first counts the hits.</summary>
+    [Theory]
+    [InlineData("where Product = 'a' limit 2", 50, 1)]
+    [InlineData("where Product = 'a' limit 2", 9_000, 2)]
+    [InlineData("where Product = 'a' order by Price as long limit 2", 9_000, 2)]
+    [InlineData("select distinct Product limit 2", 50, 0)]
+    [InlineData("select distinct Product limit 2", 2_000, 1)]
+    [InlineData("select distinct Product limit 2", 9_000, 2)]
+    [InlineData("order by Price as long desc select distinct Product limit 2", 9_000, 2)]
+    public async Task Further_hits_are_searched_for_twice_at_most(string query, int equal, int searches)
+    {
+        var clock = new StrikingClock();
+        using var run = new IndexRunner(new DatabaseOptions { TimeProvider = clock });
+        await run.PutAsync(
+            "orders/1", Order([.. Enumerable.Range(0, equal).Select(price => ("a", price - equal))]), "Orders");
+        await run.PutAsync("orders/2", Order(("a", 1), ("a", 2)), "Orders");
+        run.Define("Lines", Lines, StoredProduct);
+        await run.WaitAsync();
+        using QueryResults results = await run.Database.QueryAsync(
+            new QueryRequest { Text = $"from index 'Lines' {query}" }, TestContext.Current.CancellationToken);
+        clock.CountOnThisThread();
+        int rows = 0;
+        while (results.MoveNext())
+            rows++;
+        Assert.Equal(query.Contains("distinct", StringComparison.Ordinal) ? 1 : 2, rows);
+        Assert.Equal((searches, equal + 2), (clock.Timers, results.TotalResults));
+    }
+
     public void Dispose() => _run.Dispose();
 
-    /// <summary>A clock whose timers are due at once, if it is told so.</summary>
+    /// <summary>A clock whose timers are due at once, if it is told so, and that counts those of a thread.</summary>
     private sealed class StrikingClock : TimeProvider
     {
+        private int _thread = -1;
+
         public bool IsStriking { get; set; }
+
+        public int Timers { get; private set; }
+
+        public void CountOnThisThread() => (_thread, Timers) = (Environment.CurrentManagedThreadId, 0);
 
         public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
         {
+            if (Environment.CurrentManagedThreadId == _thread)
+                Timers++;
             if (IsStriking)
                 callback(state);
             return base.CreateTimer(callback, state, dueTime, period);

@@ -114,6 +114,22 @@ public sealed class LoadedSelectTests : IDisposable
     }
 
     [Theory]
+    [InlineData("c.Name as N, counter(c, 'Likes') as L, id(c) as I")]
+    [InlineData("counter(c, 'Likes') as L, c.Name as N, id(c) as I")]
+    [InlineData("id(c) as I, counter(c, 'Likes') as L, c.Name as N")]
+    public async Task A_document_is_loaded_by_what_an_index_computes_in_any_order(string items)
+    {
+        await FillAsync();
+        _run.Define(
+            "Owners", "map('Orders', o => ({ OwnerId: 'people/' + (o.Order - 6) }))", """{"OwnerId":{"Storage":"Yes"}}""");
+        await _run.WaitAsync();
+        string row = Assert.Single(await AskAsync($"from index 'Owners' as o load o.OwnerId as c select {items}"));
+        Assert.Contains("\"N\":\"Ann\"", row, StringComparison.Ordinal);
+        Assert.Contains("\"L\":3", row, StringComparison.Ordinal);
+        Assert.Contains("\"I\":\"people/1\"", row, StringComparison.Ordinal);
+    }
+
+    [Theory]
     [InlineData("filter fs[].Name = 'ann'", 1)]
     [InlineData("filter fs[].Name = 'none'", 0)]
     [InlineData("filter fs[0].Name = 'Ann' and c.Name = 'alfreds'", 1)]
@@ -162,6 +178,23 @@ public sealed class LoadedSelectTests : IDisposable
                 + "...{ Price: o.Price }, Double: o.Price * 2 }; } ";
         string row = Assert.Single(await AskAsync($"{Function}from Orders as o load o.Self as s {select}"));
         Assert.Equal(expected, row.Replace("\"\\u0041\"", "\"A\"", StringComparison.Ordinal));
+    }
+
+    [Theory]
+    [InlineData("select distinct { F: o.One, In: [o.One] }")]
+    [InlineData("select distinct same(o.One) as F")]
+    [InlineData("select distinct o.One, same(o.One) as F")]
+    public async Task Rows_of_a_script_are_distinct_by_their_values_however_numbers_are_spelled(string select)
+    {
+        await FillAsync();
+        await _run.PutAsync("orders/2", """{"One":1}""", "Orders");
+        await _run.PutAsync("orders/3", """{"One":1.0}""", "Orders");
+        await _run.PutAsync("orders/4", """{"One":10e-1}""", "Orders");
+        await _run.PutAsync("orders/5", """{"One":1.5}""", "Orders");
+        List<string> rows = await AskAsync($"declare function same(x) {{ return x; }} from Orders as o {select}");
+        Assert.Equal(2, rows.Count);
+        Assert.Contains("1.0", rows[0], StringComparison.Ordinal);
+        Assert.Contains("1.5", rows[1], StringComparison.Ordinal);
     }
 
     [Fact]

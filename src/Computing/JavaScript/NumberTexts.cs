@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -15,15 +16,24 @@ internal sealed class NumberTexts
     /// <summary>The maximum length of a double in its shortest form.</summary>
     private const int MaxChars = 32;
 
+    /// <summary>The maximum length of an integer that has only one text, with its sign.</summary>
+    private const int MaxPlainChars = 15;
+
+    /// <summary>The maximum number of texts for which memory is kept.</summary>
+    private const int MaxKept = 256;
+
+    private static readonly SearchValues<byte> _marks = SearchValues.Create(".eE"u8);
+
     // by reference: equal numbers may have different texts
-    private readonly Dictionary<JsValue, string> _texts = new(ReferenceEqualityComparer.Instance);
+    private Dictionary<JsValue, string> _texts = new(ReferenceEqualityComparer.Instance);
 
     /// <summary>Converts a number, and notes its text if it needs it.</summary>
     public JsNumber Read(JsonElement json)
     {
-        var number = new JsNumber(json.GetDouble());
+        double value = json.GetDouble();
+        var number = new JsNumber(value);
         ReadOnlySpan<byte> text = JsonMarshal.GetRawUtf8Value(json);
-        if (!IsShortest(json.GetDouble(), text))
+        if ((text.Length > MaxPlainChars || text.ContainsAny(_marks)) && !IsShortest(value, text))
             _texts[number] = Encoding.UTF8.GetString(text);
         return number;
     }
@@ -32,7 +42,13 @@ internal sealed class NumberTexts
     public string? Of(JsValue number) => _texts.GetValueOrDefault(number);
 
     /// <summary>Forgets all numbers.</summary>
-    public void Clear() => _texts.Clear();
+    public void Clear()
+    {
+        if (_texts.Capacity > MaxKept)
+            _texts = new Dictionary<JsValue, string>(ReferenceEqualityComparer.Instance);
+        else
+            _texts.Clear();
+    }
 
     private static bool IsShortest(double number, ReadOnlySpan<byte> text)
     {

@@ -206,6 +206,10 @@ internal sealed class DocumentIndex
         return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
+    /// <summary>Returns whether documents from before it began wait to be indexed, so that it was never complete.</summary>
+    public bool IsBeingBuilt(long indexedEtag, DatabaseSnapshot snapshot) =>
+        indexedEtag < _begunAt && IsStale(indexedEtag, snapshot, _begunAt);
+
     /// <summary>Opens a consistent view. The caller must hold the index.</summary>
     public IndexSearcher OpenSearcher() => new(Store, _analyzers, Definition.Schema);
 

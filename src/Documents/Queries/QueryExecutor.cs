@@ -285,7 +285,7 @@ internal sealed class QueryExecutor(
     private async Task WaitForFieldsAsync(
         DocumentIndex index, QueryContext context, int fields, TimeSpan longest, CancellationToken cancellationToken)
     {
-        bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
+        bool isOff = !indexes.Control.Switch(index.Name).IsOn;
         TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a running index begins within one batch
         await WaitAsync(
             context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience,
@@ -492,7 +492,8 @@ internal sealed class QueryExecutor(
 
             context.Phases.End("Index");
             var state = new IndexAnswer(
-                index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch);
+                index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch,
+                IsOff: isStale && !indexes.Control.Switch(index.Name).IsOn);
             FoundResults found = context.Query.IsComputed
                 ? Compute(searcher, tail, state, snapshot, context, cancellationToken)
                 : FindDocuments(searcher, tail, state, snapshot, context, ref hits, cancellationToken);
@@ -533,7 +534,8 @@ internal sealed class QueryExecutor(
         hits = Search(request, cancellationToken);
         FurtherHits? further = canGoOn && !request.WithPosition
             ? new FurtherHits(
-                (skip, take) => SearchFurther(context, end => Search(request with { Skip = skip, Take = take }, end)),
+                (skip, take) => SearchFurther(
+                    context, end => Search(request with { Skip = skip, Take = take, CountsHits = false }, end)),
                 page.Skip, page.Take)
             : null;
         if (hits.MissingCompound is { } missing)

@@ -28,7 +28,7 @@ public sealed class QueryResults : IDisposable
     private readonly IncludeCollector? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
-    private readonly RowValues _values;
+    private readonly RowValues? _values;
     private readonly List<(ScriptIncludeKind Kind, string Name)> _included = [];
     private readonly ResultBody _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
@@ -54,7 +54,7 @@ public sealed class QueryResults : IDisposable
         _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
         _filtered = new ResultBody(query.StoredFields, ProjectionBehavior.Default);
-        _values = new RowValues(found.Snapshot, query.Loads);
+        _values = query.Projection is null ? null : new RowValues(found.Snapshot, query.Loads);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
@@ -382,8 +382,12 @@ public sealed class QueryResults : IDisposable
     public DatabaseSnapshot Snapshot => _found.Snapshot;
 
     /// <summary>The names of result fields that are time series. Complete after the last result.</summary>
-    public IReadOnlyList<string> TimeSeriesFields =>
-        [.. _projection?.TimeSeriesFields ?? [], .. _script?.TimeSeriesFields ?? []];
+    public IReadOnlyList<string> TimeSeriesFields => (_projection?.TimeSeriesFields ?? [], _script?.TimeSeriesFields ?? []) switch
+    {
+        (var selected, { Count: 0 }) => selected,
+        ({ Count: 0 }, var computed) => computed,
+        (var selected, var computed) => [.. selected, .. computed],
+    };
 
     /// <summary>Whether the query requests highlighting.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
@@ -464,7 +468,7 @@ public sealed class QueryResults : IDisposable
             return _script.Current.Span;
         }
 
-        if (_projection is null || _projected is null)
+        if (_projection is null || _projected is null || _values is null)
             return default;
 
         if (!_isCurrentProjected)

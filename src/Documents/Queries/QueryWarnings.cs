@@ -54,18 +54,19 @@ internal static class QueryWarnings
         if (!state.IsWhole)
             return [
                 $"The index '{index.Name}' is being given fields of this query, and what it finds by them is not complete yet. "
-                    + "Ask again, or wait longer."];
-        if (index.Progress.IsCaughtUp)
+                    + (state.IsOff ? "It is paused or disabled: resume or enable it." : "Ask again, or wait longer.")];
+        if (!index.IsBeingBuilt(state.Etag, snapshot))
             return [];
+        string does = state.IsOff ? "is paused or disabled before it was built" : "is being built";
         if (index.Definition is not AutoIndexDefinition)
             return [
-                $"The index '{index.Name}' is being built: it has seen the changes up to {state.Etag:N0} of "
+                $"The index '{index.Name}' {does}: it has seen the changes up to {state.Etag:N0} of "
                     + $"{snapshot.LastEtag:N0}."];
         long documents = index.Collection is { } collection
             ? snapshot.Collection(collection)?.DocumentCount ?? 0
             : snapshot.DocumentCount;
         return [
-            $"The index '{index.Name}' is being built: it has seen {Math.Min(searcher.EntryCount, documents):N0} of "
+            $"The index '{index.Name}' {does}: it has seen {Math.Min(searcher.EntryCount, documents):N0} of "
                 + $"{documents:N0} documents."];
     }
 

@@ -8,8 +8,8 @@ namespace Treepie.Queries;
 /// <param name="LeftToSkip">How many of the hits found are before the page.</param>
 internal readonly record struct SearchedPage(long Skip, long Take, long LeftToSkip)
 {
-    /// <summary>The number of hits that are compared at first, to find distinct rows.</summary>
-    private const long DistinctPortion = 1_024;
+    /// <summary>The number of hits that are worth a search of their own, to find distinct rows or documents.</summary>
+    public const long Portion = 1_024;
 
     /// <summary>Returns the hits to search for.</summary>
     /// <param name="query">The query.</param>
@@ -24,7 +24,7 @@ internal readonly record struct SearchedPage(long Skip, long Take, long LeftToSk
             return new SearchedPage(
                 query.Skip,
                 !query.Distinct || query.Take == 0 ? query.Take
-                : canGoOn ? Math.Max(query.Take, DistinctPortion)
+                : canGoOn ? Math.Max(query.Take, Portion)
                 : long.MaxValue,
                 0);
         long left = query.Sort.Count == 0 ? Math.Min(query.Skip, 1) : query.Skip;

@@ -1,5 +1,6 @@
 using Treepie.Documents.Tests.Queries;
 using Treepie.Indexes;
+using Treepie.Queries;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;
@@ -45,6 +46,34 @@ public sealed class IndexControlTests : IDisposable
         _database.Indexes.Control.Set("ByCity", settings => settings with { IsDisabled = false });
         Assert.Equal(2, (await _database.AskAsync("from index ByCity")).Total);
         Assert.Equal(IndexState.Normal, Assert.Single(_database.Indexes.List()).State);
+    }
+
+    [Fact]
+    public async Task Only_an_index_that_was_never_complete_is_said_to_be_unbuilt_and_that_it_is_off()
+    {
+        await _database.PutAsync("users/1", """{"City":"Paris"}""", "Users");
+        await _database.PutAsync("users/2", """{"City":"Rome"}""", "Users");
+        _database.Indexes.Control.Pause();
+        _database.Indexes.Put(_byCity);
+        Assert.Contains(
+            "is paused or disabled before it was built: it has seen the changes up to 0 of 2",
+            Assert.Single(await WarningsAsync()), StringComparison.Ordinal);
+
+        _database.Indexes.Control.Resume();
+        Assert.Equal(2, (await _database.AskAsync("from index ByCity")).Total);
+        _database.Indexes.Control.Set("ByCity", static settings => settings with { IsDisabled = true });
+        await _database.PutAsync("users/2", """{"City":"Ulm"}""", "Users");
+        await _database.PutAsync("users/3", """{"City":"Bern"}""", "Users");
+        Reopen();
+        Assert.Empty(await WarningsAsync());
+
+        async Task<IReadOnlyList<string>> WarningsAsync()
+        {
+            using QueryResults results = await _database.QueryAsync(
+                new QueryRequest { Text = "from index ByCity" }, TestContext.Current.CancellationToken);
+            Assert.True(results.IsStale);
+            return results.Warnings;
+        }
     }
 
     [Fact]

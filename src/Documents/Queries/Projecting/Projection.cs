@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Text;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
-using Treepie.Indexing;
 using Treepie.Json;
 
 namespace Treepie.Queries.Projecting;
@@ -35,13 +34,13 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnly
     public int WriteFields(RowValues row, ArrayBufferWriter<byte> output)
     {
         int telling = output.WrittenCount;
-        StoredRecord stored = _needsDocument ? default : row.Source.Stored;
+        row.PrefersStored = !_needsDocument;
         for (int i = 0; i < fields.Count; i++)
         {
             if (i > 0)
                 output.Write(","u8);
             output.Write(fields[i].EncodedName);
-            if (!row.TryWrite(fields[i], stored, output))
+            if (!row.TryWrite(fields[i], output))
                 WriteMissing(fields[i], row, output);
             if (i < fields.Count - 1 || fields[i].Name != TypesOfMembers)
                 telling = output.WrittenCount;

@@ -33,6 +33,12 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <summary>The source, positioned on the current result.</summary>
     public ResultSource Source => _source ?? throw new InvalidOperationException("No result is current.");
 
+    /// <summary>
+    /// Whether values that the index stores are taken from it. If not, they are read from the document, except those that only
+    /// the index has.
+    /// </summary>
+    public bool PrefersStored { get; set; }
+
     /// <summary>The values that the script computed for the current result, by name; undefined if there is no script.</summary>
     public JsonElement Computed { get; private set; }
 
@@ -45,9 +51,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
 
     /// <summary>Writes a value as JSON; returns false, with nothing written, if there is none.</summary>
     /// <param name="field">The value.</param>
-    /// <param name="stored">What the index stores of the result; empty if values are taken from the document.</param>
     /// <param name="output">Receives the value.</param>
-    public bool TryWrite(ProjectedField field, StoredRecord stored, IBufferWriter<byte> output)
+    public bool TryWrite(ProjectedField field, IBufferWriter<byte> output)
     {
         if (field.Literal is { } literal)
             output.Write(literal);
@@ -56,11 +61,11 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
         else if (field.IsComputedByScript)
             return TryWriteComputed(field.Name, output);
         else if (field.Load >= 0)
-            return field.Path is not null && JsonPathReader.TryWrite(Loaded(field.Load, stored), field.Path, output);
+            return field.Path is not null && JsonPathReader.TryWrite(Loaded(field.Load), field.Path, output);
         else if (field.IsId)
             JsonStrings.Write(output, Source.Id);
-        else if (!stored.IsEmpty && field.Slot >= 0)
-            return TryWriteStored(field.Slot, stored, output);
+        else if (field.Slot >= 0 && (PrefersStored || field.IsComputed) && !Source.Stored.IsEmpty)
+            return TryWriteStored(field.Slot, Source.Stored, output);
         else if (field.IsDocument)
             WriteDocument(output);
         else
@@ -72,7 +77,7 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     public byte[]? FoldedId(ProjectedField value)
     {
         var json = new ArrayBufferWriter<byte>();
-        if (!TryWrite(value, default, json))
+        if (!TryWrite(value, json))
             return null;
         var reader = new Utf8JsonReader(json.WrittenSpan);
         return reader.Read()
@@ -108,7 +113,7 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     }
 
     /// <summary>Returns an object whose only member is what LOAD brings under a name.</summary>
-    private ReadOnlySpan<byte> Loaded(int load, StoredRecord stored)
+    private ReadOnlySpan<byte> Loaded(int load)
     {
         ArrayBufferWriter<byte> made = _objects[load] ??= new ArrayBufferWriter<byte>();
         if (_isLoaded[load])
@@ -120,7 +125,7 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
         JsonStrings.Write(made, Encoding.UTF8.GetBytes(alias));
         made.Write(":"u8);
         var json = new ArrayBufferWriter<byte>();
-        if (!TryWrite(source, stored, json))
+        if (!TryWrite(source, json))
             json.Write("null"u8);
         using var ids = JsonDocument.Parse(json.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
         JsonElement wanted = ids.RootElement;

@@ -23,6 +23,8 @@ internal sealed class IndexSource : ResultSource
     private readonly bool _isInOrder;
     private readonly IndexTail? _tail;
     private SearchResults _hits;
+    private long _total;
+    private bool _isTotalExact;
     private Cursor? _documents;
 
     public IndexSource(
@@ -34,15 +36,16 @@ internal sealed class IndexSource : ResultSource
         _index = index;
         _searcher = searcher;
         _hits = hits;
+        (_total, _isTotalExact) = (hits.TotalCount, hits.IsTotalExact);
         _snapshot = snapshot;
         _isScored = isScored;
         _isStale = isStale;
         _tail = tail;
     }
 
-    public override long TotalCount => _hits.TotalCount;
+    public override long TotalCount => _total;
 
-    public override bool IsTotalExact => _hits.IsTotalExact;
+    public override bool IsTotalExact => _isTotalExact;
 
     public override float? Score => _isScored ? _hits.Score : null;
 
@@ -88,6 +91,8 @@ internal sealed class IndexSource : ResultSource
             return false;
         _hits.Dispose();
         _hits = more;
+        if (!_isTotalExact) // else more need not have counted them
+            (_total, _isTotalExact) = (more.TotalCount, more.IsTotalExact);
         return _hits.MoveNext();
     }
 
