@@ -24,8 +24,6 @@ public static class DatabaseTombstones
         /// tombstones.
         /// </summary>
         public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
-            TombstoneWriter.PurgeAsync(
-                database.Environment,
-                new PurgeLimit(upToEtag, NowTicks: database.Options.TimeProvider.GetUtcNow().Ticks), cancellationToken);
+            TombstoneWriter.PurgeAsync(database.Environment, upToEtag, cancellationToken);
     }
 }

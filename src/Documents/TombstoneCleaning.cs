@@ -44,40 +44,65 @@ internal sealed class TombstoneCleaning : IDisposable
     public Task<long> RunAsync(TimeSpan olderThan, CancellationToken cancellationToken) => _runs.NowAsync(
         async stop =>
         {
-            long now = _database.Options.TimeProvider.GetUtcNow().Ticks;
-            var limit = new PurgeLimit(long.MaxValue, Math.Max(0, now - olderThan.Ticks), now);
-            long first, last;
+            long last;
             using (DatabaseSnapshot snapshot = _database.BeginRead())
             {
-                first = FirstEtag(snapshot, limit);
+                if (LastOld(snapshot, olderThan, long.MaxValue, isAnyEnough: true) == 0)
+                    return 0;
                 // Read before the indexes are listed: what one that is added later reads is not older than this.
                 last = snapshot.LastEtag;
             }
 
             bool isUnknown = BackedUp is null && HasBackupTasks();
-            if (first > last || isUnknown)
+            if (isUnknown)
                 return 0;
             long upToEtag = Math.Min(
                 await IndexedAsync(last, stop).ConfigureAwait(false), BackedUp?.Invoke(last) ?? last);
-            return upToEtag < first
+            using (DatabaseSnapshot snapshot = _database.BeginRead())
+                upToEtag = LastOld(snapshot, olderThan, upToEtag);
+            return upToEtag == 0
                 ? 0
-                : await TombstoneWriter.PurgeAsync(_database.Environment, limit with { UpToEtag = upToEtag }, stop)
-                    .ConfigureAwait(false);
+                : await TombstoneWriter.PurgeAsync(_database.Environment, upToEtag, stop).ConfigureAwait(false);
         },
         cancellationToken);
 
     public void Dispose() => _runs.Dispose();
 
-    /// <summary>Returns the etag of the first tombstone that is old enough; the greatest there can be if none is.</summary>
-    private static long FirstEtag(DatabaseSnapshot snapshot, PurgeLimit limit)
+    /// <summary>
+    /// Returns the etag of the last tombstone, at most the given one, that certainly has an age, as have all before it; 0 if
+    /// there is none. A time is wrong if it is yet to come, or earlier than one before it: that tombstone is as old as the next
+    /// one with a right time, before which it was written.
+    /// </summary>
+    private long LastOld(DatabaseSnapshot snapshot, TimeSpan age, long upToEtag, bool isAnyEnough = false)
     {
-        long first = long.MaxValue;
+        long now = _database.Options.TimeProvider.GetUtcNow().Ticks, old = 0;
+        long latest = snapshot.ForgottenTicks <= now ? snapshot.ForgottenTicks : 0;
         using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
-        if (documents.MoveNext() && limit.Includes(documents.Etag, new TombstoneRecord(documents.Value).DeletedAtTicks))
-            first = documents.Etag;
-        if (others.MoveNext() && limit.Includes(others.Etag, snapshot.Kinds.RecordOf(others.Value).Ticks))
-            first = Math.Min(first, others.Etag);
-        return first;
+        bool isDocument = documents.MoveNext(), isOther = others.MoveNext();
+        while ((isDocument || isOther) && !(isAnyEnough && old > 0))
+        {
+            long etag, ticks;
+            if (isDocument && (!isOther || documents.Etag < others.Etag))
+            {
+                (etag, ticks) = (documents.Etag, new TombstoneRecord(documents.Value).DeletedAtTicks);
+                isDocument = documents.MoveNext();
+            }
+            else
+            {
+                (etag, ticks) = (others.Etag, snapshot.Kinds.RecordOf(others.Value).Ticks);
+                isOther = others.MoveNext();
+            }
+
+            bool isRight = ticks >= latest && ticks <= now;
+            if (etag > upToEtag || (isRight && now - ticks < age.Ticks))
+                break;
+            if (isRight)
+                latest = ticks;
+            if (isRight || age <= TimeSpan.Zero)
+                old = etag;
+        }
+
+        return old;
     }
 
     /// <summary>

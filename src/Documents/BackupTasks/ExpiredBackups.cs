@@ -18,13 +18,13 @@ internal sealed class ExpiredBackups(
     {
         var kept = all.ToList();
         var deleted = new List<string>();
-        DateTime now = clock.GetUtcNow().UtcDateTime;
+        int expired = Retention.Expired(kept, task.CreatedAt, task.KeepFor, clock.GetUtcNow().UtcDateTime);
         int atLeast = Math.Max(1, task.KeepAtLeast);
         var cards = new BackupCards();
         foreach ((BackupDestination destination, string address) in places)
         {
             List<KeptBackup> here = kept.FindAll(backup => backup.Addresses.Contains(address));
-            IReadOnlyList<KeptBackup> deletable = Retention.Deletable(here, task.KeepFor, task.KeepAtLeast, now);
+            IReadOnlyList<KeptBackup> deletable = Retention.Deletable(here, IsOld, task.KeepAtLeast);
             foreach (KeptBackup old in kept.FindAll(
                 backup => backup.Unproven.Contains(address) && IsOld(backup) && NewerAt(address, backup) >= atLeast))
                 if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
@@ -32,9 +32,9 @@ internal sealed class ExpiredBackups(
             if (deletable.Count == 0)
                 continue;
 
-            await DeleteLogsAsync(
-                here.Except(deletable).First().Object, destination, address, cards, deleted, cancellationToken)
-                .ConfigureAwait(false);
+            // the first by name, which differs from the first in the list after a clock that was wrong
+            string first = here.Except(deletable).Select(static left => left.Object).Min(StringComparer.Ordinal)!;
+            await DeleteLogsAsync(first, destination, address, cards, deleted, cancellationToken).ConfigureAwait(false);
             foreach (KeptBackup old in deletable)
                 if (await TryDeleteAsync(old.Object, destination, cards, cancellationToken).ConfigureAwait(false))
                     kept[kept.IndexOf(old)] = old with { Addresses = [.. old.Addresses.Where(other => other != address)] };
@@ -49,11 +49,10 @@ internal sealed class ExpiredBackups(
 
         return (kept, deleted);
 
-        int NewerAt(string address, KeptBackup backup) => kept.Count(
-            other => other.TakenAt > backup.TakenAt
-                && (other.Addresses.Contains(address) || other.Unproven.Contains(address)));
+        int NewerAt(string address, KeptBackup backup) => kept.Skip(kept.IndexOf(backup) + 1).Count(
+            other => other.Addresses.Contains(address) || other.Unproven.Contains(address));
 
-        bool IsOld(KeptBackup backup) => task.KeepFor is { } age && now - Retention.TakenBy(kept, backup) > age;
+        bool IsOld(KeptBackup backup) => kept.IndexOf(backup) < expired;
 
         bool IsGone(KeptBackup backup) =>
             IsOld(backup) && !backup.Addresses.Any(IsPlace) && !backup.Unproven.Any(IsPlace);

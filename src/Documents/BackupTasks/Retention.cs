@@ -12,15 +12,11 @@ internal static class Retention
     /// what remains of a chain can be restored at any time.
     /// </summary>
     /// <param name="kept">The backups that are kept, oldest first.</param>
-    /// <param name="keepFor">The retention period; null: forever.</param>
+    /// <param name="hasExpired">Whether the retention period of a backup is over.</param>
     /// <param name="keepAtLeast">The number of chains that are kept regardless of their age.</param>
-    /// <param name="now">The current time (UTC).</param>
     public static IReadOnlyList<KeptBackup> Deletable(
-        IReadOnlyList<KeptBackup> kept, TimeSpan? keepFor, int keepAtLeast, DateTime now)
+        IReadOnlyList<KeptBackup> kept, Predicate<KeptBackup> hasExpired, int keepAtLeast)
     {
-        if (keepFor is not { } age)
-            return [];
-
         var chains = new List<List<KeptBackup>>();
         foreach (KeptBackup backup in kept)
         {
@@ -33,17 +29,33 @@ internal static class Retention
         return
         [
             .. chains.Take(chains.Count - Math.Max(1, keepAtLeast))
-                .Where(chain => chain != lastProven && now - TakenBy(kept, chain[^1]) > age)
+                .Where(chain => chain != lastProven && hasExpired(chain[^1]))
                 .SelectMany(static chain => chain.AsEnumerable().Reverse()),
         ];
     }
 
     /// <summary>
-    /// Returns the time by which a backup was certainly taken: that of the first of those that follow it, if its own is later
-    /// because the clock was ahead.
+    /// Returns how many backups, from the first on, have certainly expired. A time is wrong if it is yet to come, or earlier
+    /// than one before it: that backup is as old as the next one with a right time, before which it was taken.
     /// </summary>
-    /// <param name="kept">The backups that are kept, oldest first.</param>
-    /// <param name="backup">One of them.</param>
-    public static DateTime TakenBy(IReadOnlyList<KeptBackup> kept, KeptBackup backup) =>
-        kept.SkipWhile(other => other != backup).Select(static other => other.TakenAt).DefaultIfEmpty(backup.TakenAt).Min();
+    /// <param name="kept">All backups of the task that are kept, in the order in which they were taken.</param>
+    /// <param name="since">When the task was created, before all its backups (UTC).</param>
+    /// <param name="keepFor">The retention period; null: forever.</param>
+    /// <param name="now">The current time (UTC).</param>
+    public static int Expired(IReadOnlyList<KeptBackup> kept, DateTime since, TimeSpan? keepFor, DateTime now)
+    {
+        int expired = 0;
+        DateTime last = since <= now ? since : default;
+        for (int i = 0; i < kept.Count && keepFor is { } age; i++)
+        {
+            if (kept[i].TakenAt < last || kept[i].TakenAt > now)
+                continue;
+            last = kept[i].TakenAt;
+            if (now - last <= age)
+                break;
+            expired = i + 1;
+        }
+
+        return expired;
+    }
 }

@@ -11,7 +11,7 @@ namespace Treepie.Backups;
 /// Revisions in dumps: documents in the form of RavenDB's tools, with additional information in a member of their metadata
 /// (<c>@treepie-revision</c>): how many revisions back the body is stored, when the revision was written, the length of its
 /// metadata; then, unless they are 0, flags (1 if the document was created with it, 2 if it was written after the previous
-/// one) and the latest time of a deletion that was forgotten when the document was created.
+/// one) and, if it is known, the latest time of a deletion that was forgotten when the document was created.
 /// </summary>
 internal static class DumpRevisions
 {
@@ -35,7 +35,7 @@ internal static class DumpRevisions
         string mark = string.Create(
             CultureInfo.InvariantCulture,
             $",\"@treepie-revision\":\"{value.Shared},{record.Ticks},{value.Metadata.Length}"
-                + $"{(flags != 0 ? $",{flags}" : "")}{(origin.ForgottenTicks > 0 ? $",{origin.ForgottenTicks}" : "")}\"");
+                + $"{(flags != 0 ? $",{flags}" : "")}{(origin.KnowsForgotten ? $",{origin.ForgottenTicks}" : "")}\"");
         var revision = Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly: false);
         (withAttachments ? revision : revision.WithoutAttachments()).WriteTo(
             output, metadataOnly: false, Encoding.UTF8.GetBytes(mark));
@@ -54,7 +54,7 @@ internal static class DumpRevisions
         ReadOnlySpan<byte> metadata = document.Metadata;
         int shared = 0;
         int flags = 0;
-        long forgotten = 0;
+        long forgotten = RevisionOrigin.UnknownTicks;
         if (document.RevisionMark is { } mark)
         {
             string[] numbers = mark.Split(',');

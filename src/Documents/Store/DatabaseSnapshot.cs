@@ -287,10 +287,13 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
-    internal long PurgedUpTo =>
-        Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
-            ? BinaryPrimitives.ReadInt64LittleEndian(value)
-            : 0;
+    internal long PurgedUpTo => ReadMeta(TreeNames.MetaPurged);
+
+    /// <summary>The latest time (UTC ticks) of a deletion whose tombstone was purged; 0 if none is known.</summary>
+    internal long ForgottenTicks => ReadMeta(TreeNames.MetaForgotten);
+
+    private long ReadMeta(ReadOnlySpan<byte> key) =>
+        Tree(TreeNames.Meta).TryGet(key, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
 
     /// <summary>
     /// Returns the tombstones with an etag greater than <paramref name="afterEtag"/> in etag order, including superseded ones.

@@ -3,6 +3,9 @@ namespace Treepie.Store;
 /// <summary>How a revision came about.</summary>
 internal readonly record struct RevisionOrigin
 {
+    /// <summary>A time that is unknown: after all others.</summary>
+    public static readonly long UnknownTicks = DateTime.MaxValue.Ticks;
+
     /// <summary>Whether it was created on request, when the rules would not have created one.</summary>
     public bool IsForced { get; init; }
 
@@ -11,9 +14,12 @@ internal readonly record struct RevisionOrigin
 
     /// <summary>
     /// For a creation, the latest time (UTC ticks) of a deletion that the database had forgotten by then: earlier, the document
-    /// may have existed. 0 if none was forgotten.
+    /// may have existed. 0 if none was forgotten; <see cref="UnknownTicks"/> if that is not known.
     /// </summary>
     public long ForgottenTicks { get; init; }
+
+    /// <summary>Whether <see cref="ForgottenTicks"/> is to be stored; what is not stored is unknown.</summary>
+    public bool KnowsForgotten => IsCreation && ForgottenTicks < UnknownTicks;
 
     /// <summary>
     /// Whether the database wrote it when the document changed. It then follows the revision with the next lower etag, even if

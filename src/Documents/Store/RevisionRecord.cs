@@ -15,7 +15,8 @@ namespace Treepie.Store;
 ///      2    2 length of the collection's name in bytes (C)
 ///      4    4 length of the metadata in bytes (M)
 ///      8    8 time of the change, UTC ticks
-///     16    8 latest time of a deletion that was forgotten when the document was created, UTC ticks; only if the flag is set
+///     16    8 latest time of a deletion that was forgotten when the document was created, UTC ticks, or 0; only if the flag is
+///             set: otherwise it is unknown
 ///      …    C name of the collection, UTF-8
 ///      …    M metadata, minified JSON object
 ///      …    4 length of the attachments in bytes (A); this and the next only if the flag is set
@@ -42,7 +43,9 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
         IsForced = (_bytes[0] & ForcedFlag) != 0,
         IsCreation = (_bytes[0] & CreationFlag) != 0,
         IsOwn = (_bytes[0] & OwnFlag) != 0,
-        ForgottenTicks = HasForgotten ? BinaryPrimitives.ReadInt64LittleEndian(_bytes[HeaderBytes..]) : 0,
+        ForgottenTicks = HasForgotten
+            ? BinaryPrimitives.ReadInt64LittleEndian(_bytes[HeaderBytes..])
+            : (_bytes[0] & CreationFlag) != 0 ? RevisionOrigin.UnknownTicks : 0,
     };
 
     public bool IsShared => (_bytes[0] & SharedFlag) != 0;
@@ -88,19 +91,19 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
         if (shared > 0)
             body = default;
         isPacked &= shared == 0;
-        int start = origin.ForgottenTicks > 0 ? HeaderBytes + sizeof(long) : HeaderBytes,
+        int start = origin.KnowsForgotten ? HeaderBytes + sizeof(long) : HeaderBytes,
             end = start + name.Length + metadata.Length,
             attachmentBytes = attachments.IsEmpty ? 0 : sizeof(int) + attachments.Length;
         byte[] bytes = new byte[end + attachmentBytes + body.Length];
         bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0)
             | (attachments.IsEmpty ? 0 : AttachmentsFlag) | (isPacked ? PackedFlag : 0) | (origin.IsForced ? ForcedFlag : 0)
             | (origin.IsCreation ? CreationFlag : 0) | (origin.IsOwn ? OwnFlag : 0)
-            | (origin.ForgottenTicks > 0 ? ForgottenFlag : 0));
+            | (origin.KnowsForgotten ? ForgottenFlag : 0));
         bytes[1] = (byte)shared;
         BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
         BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(8), ticks);
-        if (origin.ForgottenTicks > 0)
+        if (origin.KnowsForgotten)
             BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(HeaderBytes), origin.ForgottenTicks);
         name.CopyTo(bytes.AsSpan(start));
         metadata.CopyTo(bytes.AsSpan(start + name.Length));

@@ -95,7 +95,7 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>Deletes tombstones up to an etag, up to a limit; returns their number.</summary>
-    public int Purge(long upToEtag, int limit) => _tombstones.Purge(new PurgeLimit(upToEtag), limit);
+    public int Purge(long upToEtag, int limit) => _tombstones.Purge(upToEtag, limit);
 
     /// <summary>
     /// Creates a collection if it does not exist, and sets its last etag, which is at least that of all its known changes.

@@ -24,11 +24,11 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// Deletes tombstones up to a limit, in durable transactions of limited size, between which others write. Returns the number
+    /// Deletes tombstones up to an etag, in durable transactions of limited size, between which others write. Returns the number
     /// of deleted tombstones.
     /// </summary>
     public static async Task<long> PurgeAsync(
-        StorageEnvironment environment, PurgeLimit limit, CancellationToken cancellationToken)
+        StorageEnvironment environment, long upToEtag, CancellationToken cancellationToken)
     {
         const int Step = 1024;
         long purged = 0;
@@ -36,7 +36,7 @@ internal sealed class TombstoneWriter
         do
         {
             inStep = await environment.WriteAsync(
-                transaction => new TombstoneWriter(transaction).Purge(limit, Step), cancellationToken)
+                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken)
                 .ConfigureAwait(false);
             purged += inStep;
         }
@@ -94,10 +94,10 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>
-    /// Deletes a number of tombstones at most, and records the etag and the latest time of a deletion; returns their number.
-    /// Those of documents and of what lies beside them go in one order: up to the recorded etag there is none of either.
+    /// Deletes a number of tombstones at most, up to an etag, and records the last one's etag and the latest time of a
+    /// deletion; returns their number. Those of documents and of what lies beside them go in one order: up to the recorded etag there is none of either.
     /// </summary>
-    public int Purge(PurgeLimit limit, int most)
+    public int Purge(long upToEtag, int most)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
         var kinds = new Kinds.KindWriter(_transaction, dictionaries: null);
@@ -109,16 +109,16 @@ internal sealed class TombstoneWriter
         {
             if (document is { } one && (other is null || one.Etag < other.Value.Etag))
             {
-                if (!limit.Includes(one.Etag, one.Ticks))
+                if (one.Etag > upToEtag)
                     break;
-                forgotten = Math.Max(forgotten, Math.Min(one.Ticks, limit.NowTicks));
+                forgotten = Math.Max(forgotten, one.Ticks);
                 Remove(one.Etag, one.CollectionId, folded[..DocumentId.Fold(one.Id, folded)]);
                 last = one.Etag;
                 document = First();
             }
             else
             {
-                if (other is not { } beside || !limit.Includes(beside.Etag, beside.Ticks))
+                if (other is not { } beside || beside.Etag > upToEtag)
                     break;
                 kinds.PurgeTombstone(beside.Key);
                 last = beside.Etag;
@@ -129,8 +129,9 @@ internal sealed class TombstoneWriter
         kinds.Save();
         if (purged > 0)
         {
+            if (forgotten > 0 || PurgedUpTo == 0)
+                Forget(forgotten);
             WriteMeta(TreeNames.MetaPurged, Math.Max(last, PurgedUpTo));
-            Forget(forgotten);
         }
 
         return purged;
@@ -140,22 +141,26 @@ internal sealed class TombstoneWriter
     public Tree ByEtag => _byEtag;
 
     /// <summary>The etag up to which tombstones were purged; 0 if none were.</summary>
-    public long PurgedUpTo => ReadMeta(TreeNames.MetaPurged);
+    public long PurgedUpTo => ReadMeta(TreeNames.MetaPurged) ?? 0;
 
-    /// <summary>The latest time (UTC ticks) of the deletion of a document whose tombstone was purged; 0 if none was.</summary>
-    public long ForgottenTicks => ReadMeta(TreeNames.MetaForgotten);
+    /// <summary>
+    /// The latest time (UTC ticks) of the deletion of a document whose tombstone was purged; 0 if none was, and the greatest
+    /// time if it is unknown because tombstones were purged before it was recorded.
+    /// </summary>
+    public long ForgottenTicks =>
+        ReadMeta(TreeNames.MetaForgotten) ?? (PurgedUpTo > 0 ? RevisionOrigin.UnknownTicks : 0);
 
-    /// <summary>Records that deletions up to a time (UTC ticks) are no longer known.</summary>
+    /// <summary>Records that deletions up to a time (UTC ticks), which are all earlier ones, are no longer known.</summary>
     public void Forget(long ticks)
     {
-        if (ticks > ForgottenTicks)
+        if (ReadMeta(TreeNames.MetaForgotten) is not { } stored || ticks > stored)
             WriteMeta(TreeNames.MetaForgotten, ticks);
     }
 
-    private long ReadMeta(ReadOnlySpan<byte> key) =>
+    private long? ReadMeta(ReadOnlySpan<byte> key) =>
         _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(key, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
-            : 0;
+            : null;
 
     private void WriteMeta(ReadOnlySpan<byte> key, long value) =>
         BinaryPrimitives.WriteInt64LittleEndian(

@@ -251,7 +251,8 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
                     .OrderBy(backup => backup.TakenAt)];
             int least = random.Next(1, 5);
             TimeSpan age = TimeSpan.FromHours(random.Next(150));
-            IReadOnlyList<KeptBackup> gone = Retention.Deletable(kept, age, least, now);
+            IReadOnlyList<KeptBackup> gone = Retention.Deletable(
+                kept, kept.Take(Retention.Expired(kept, default, age, now)).Contains, least);
             Assert.All(gone, backup => Assert.True(now - backup.TakenAt > age));
             List<KeptBackup> left = [.. kept.Except(gone)];
             Assert.True(left.Count >= Math.Min(kept.Count, least));

@@ -7,7 +7,7 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.BackupTasks;
 
-/// <summary>Tasks whose clock was ahead by years for a while.</summary>
+/// <summary>Tasks whose clock was ahead by years, or behind, for a while.</summary>
 public sealed class WrongClockTests : IAsyncDisposable
 {
     private static readonly DateTimeOffset _now = new(2026, 11, 27, 12, 0, 0, TimeSpan.Zero);
@@ -85,6 +85,46 @@ public sealed class WrongClockTests : IAsyncDisposable
 
         Assert.DoesNotContain(Info(id).State.Kept, static backup => backup.TakenAt.Year > 2030);
         Assert.Null(Info(id).Alert);
+    }
+
+    [Theory]
+    [InlineData(60)]
+    [InlineData(20_000)]
+    public async Task A_run_while_the_clock_is_behind_lets_no_backup_expire(int daysBehind)
+    {
+        long id = await _scheduler.PutAsync(
+            "shop",
+            new BackupTask
+            {
+                Name = "nightly",
+                FullSchedule = "0 2 * * *",
+                KeepFor = TimeSpan.FromDays(30),
+                KeepAtLeast = 1,
+                Destinations = [new DestinationSettings { Address = Path.Combine(_files.Path, "place") }]
+            },
+            Cancel);
+        for (int day = 1; day <= 30; day++)
+        {
+            _clock.Now = _now.AddDays(day);
+            await WriteAsync($"users/{day}");
+            Assert.Equal(1, await _scheduler.RunDueAsync(Cancel));
+        }
+
+        _clock.Now = _now.AddDays(30 - daysBehind);
+        await WriteAsync("users/x");
+        Assert.Equal(1, await _scheduler.RunDueAsync(Cancel));
+        _clock.Now = _now.AddDays(31).AddHours(-1);
+        await WriteAsync("users/31");
+        Assert.Equal(1, await _scheduler.RunDueAsync(Cancel));
+        Assert.Equal(32, Info(id).State.Kept.Count);
+        string behind = Info(id).State.Kept[30].Object;
+        for (int day = 31; day <= 60; day++)
+        {
+            _clock.Now = _now.AddDays(day);
+            await WriteAsync($"users/{day}");
+            await _scheduler.RunDueAsync(Cancel);
+            Assert.Contains(Info(id).State.Kept, backup => backup.Object == behind);
+        }
     }
 
     [Fact]

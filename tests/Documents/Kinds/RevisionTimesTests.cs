@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Kinds;
 using Treepie.Store;
@@ -114,6 +115,84 @@ public sealed class RevisionTimesTests : IDisposable
         {
             await database.DisposeAsync();
         }
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task What_was_cleaned_while_the_clock_was_behind_is_forgotten_as_late_as_it_was_deleted(bool isAtOnce)
+    {
+        await using Database database = await OpenAsync(null);
+        await PutAsync(database, 1);
+        DateTime then = _clock.Now.UtcDateTime.AddHours(12);
+        _clock.Now += TimeSpan.FromDays(1);
+        await database.WriteAsync(new WriteBatch().Delete("d/1"), Cancel);
+        DateTimeOffset right = _clock.Now;
+        _clock.Now = right.AddYears(-10);
+        if (!isAtOnce)
+        {
+            await database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()), Cancel);
+            await database.WriteAsync(new WriteBatch().Delete("d/2"), Cancel);
+            _clock.Now += TimeSpan.FromDays(3);
+        }
+
+        Assert.Equal(
+            isAtOnce ? 1 : 2, await database.CleanTombstonesAsync(isAtOnce ? null : TimeSpan.FromDays(2), Cancel));
+        _clock.Now = right.AddDays(4);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, 2);
+        Assert.Equal(0, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+    }
+
+    [Fact]
+    public async Task What_was_forgotten_before_its_time_was_recorded_is_unknown_until_later_deletions_are_forgotten()
+    {
+        await using Database database = await OpenAsync(null);
+        await PutAsync(database, 1);
+        DateTime then = _clock.Now.UtcDateTime.AddHours(12);
+        _clock.Now += TimeSpan.FromDays(1);
+        await database.WriteAsync(new WriteBatch().Delete("d/1"), Cancel);
+        await database.CleanTombstonesAsync(null, Cancel);
+        await database.Environment.WriteAsync(
+            static transaction => transaction.GetOrCreateTree(TreeNames.Meta).Delete(TreeNames.MetaForgotten), Cancel);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, 2);
+        Assert.Equal(0, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+
+        await database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()).IncrementCounter("d/2", "likes", 1), Cancel);
+        await database.WriteAsync(new WriteBatch().DeleteCounter("d/2", "likes"), Cancel);
+        Assert.Equal(1, await database.CleanTombstonesAsync(null, Cancel)); // says nothing of documents
+        await database.WriteAsync(new WriteBatch().Put("d/3", "{}"u8.ToArray()), Cancel);
+        await database.WriteAsync(new WriteBatch().Delete("d/2"), Cancel);
+        Assert.Equal(0, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+        Assert.Equal(1, await database.CleanTombstonesAsync(null, Cancel));
+        _clock.Now += TimeSpan.FromDays(1);
+        DateTime between = _clock.Now.UtcDateTime;
+        _clock.Now += TimeSpan.FromDays(1);
+        await database.WriteAsync(new WriteBatch().Put("d/4", "{}"u8.ToArray()), Cancel);
+        Assert.Equal(1, await database.Revisions.RevertToAsync(between, cancellationToken: Cancel)); // d/4
+    }
+
+    [Theory]
+    [InlineData("1", 0)]
+    [InlineData("3", 0)]
+    [InlineData("3,0", 1)]
+    public async Task A_creation_that_does_not_say_what_was_forgotten_lets_no_document_go(string mark, int reverted)
+    {
+        await using Database database = await OpenAsync(null);
+        DateTime then = _clock.Now.UtcDateTime;
+        _clock.Now += TimeSpan.FromDays(1);
+        await PutAsync(database, 1);
+        using var dump = new MemoryStream(
+            Encoding.UTF8.GetBytes(
+                $$$"""
+                {"BuildVersion":60000,"RevisionDocuments":[{"n":1,"@metadata":{"@id":"d/1","@collection":"@empty",
+                "@last-modified":"{{{_clock.Now.UtcDateTime:O}}}","@flags":"HasRevisions, Revision",
+                "@treepie-revision":"0,{{{_clock.Now.UtcTicks}}},0,{{{mark}}}"}}]}
+                """));
+        await database.ImportAsync(dump, new ImportOptions(), null, Cancel);
+        Assert.Equal(["{\"n\":1}"], States(database));
+        Assert.Equal(reverted, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
     }
 
     private static string[] States(Database database)

@@ -55,7 +55,7 @@ public sealed class TombstoneCleaningTests : IDisposable
         for (long purged = 0; purged < all;)
         {
             purged += await database.Environment.WriteAsync(
-                static transaction => new TombstoneWriter(transaction).Purge(new PurgeLimit(long.MaxValue), 3), Cancel);
+                static transaction => new TombstoneWriter(transaction).Purge(long.MaxValue, 3), Cancel);
             using DatabaseSnapshot snapshot = database.BeginRead();
             using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
             Assert.True(!documents.MoveNext() || documents.Etag > snapshot.PurgedUpTo);
@@ -74,17 +74,44 @@ public sealed class TombstoneCleaningTests : IDisposable
         await WriteAndDeleteAsync(database, "users/1");
         clock.Now = clock.Now.AddYears(-10);
         await WriteAndDeleteAsync(database, "users/2");
-        Assert.NotEqual(0, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel)); // the age of the first is unknown
-        long young = TombstonesOf(database);
-        Assert.NotEqual(0, young);
+        long all = TombstonesOf(database);
+        Assert.Equal(0, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel)); // the age of the first is unknown
         clock.Now = clock.Now.AddHours(2);
-        Assert.Equal(young, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel));
+        Assert.Equal(all, await database.CleanTombstonesAsync(TimeSpan.FromHours(1), Cancel));
 
         clock.Now = clock.Now.AddYears(10);
         await WriteAndDeleteAsync(database, "users/1");
         clock.Now = clock.Now.AddYears(-10);
         await WriteAndDeleteAsync(database, "users/2");
         await database.CleanTombstonesAsync(null, Cancel);
+        Assert.Equal(0, TombstonesOf(database));
+    }
+
+    [Theory]
+    [InlineData(-3650)]
+    [InlineData(-1)]
+    public async Task No_tombstone_goes_early_while_the_clock_is_behind_or_after_it(int days)
+    {
+        TimeSpan age = TimeSpan.FromHours(12);
+        var clock = new ManualClock();
+        await using Database database = Database.Open(_folder.Path, new DatabaseOptions { TimeProvider = clock });
+        await WriteAndDeleteAsync(database, "users/1");
+        clock.Now = clock.Now.AddHours(1);
+        DateTimeOffset right = clock.Now;
+        clock.Now = right.AddDays(days);
+        Assert.Equal(0, await database.CleanTombstonesAsync(age, Cancel));
+        await WriteAndDeleteAsync(database, "users/2");
+        long all = TombstonesOf(database);
+        Assert.Equal(0, await database.CleanTombstonesAsync(age, Cancel));
+
+        clock.Now = right.AddHours(11.5);
+        long first = await database.CleanTombstonesAsync(age, Cancel);
+        Assert.InRange(first, 1, all - 1);
+        await WriteAndDeleteAsync(database, "users/3");
+        clock.Now = clock.Now.AddHours(11);
+        Assert.Equal(0, await database.CleanTombstonesAsync(age, Cancel)); // the second may be as young as the third
+        clock.Now = clock.Now.AddHours(1.5);
+        await database.CleanTombstonesAsync(age, Cancel);
         Assert.Equal(0, TombstonesOf(database));
     }
 
