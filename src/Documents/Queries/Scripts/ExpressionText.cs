@@ -23,13 +23,17 @@ internal sealed class ExpressionText(RqlQuery query)
             "$form", ["a", "e"],
             "if (typeof a === 'boolean') return String(a); if (typeof a !== 'string') return a ?? null; if (e) return a; const b "
                 + @"= a.toLowerCase(); return /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d\.\d{7}z?$/.test(b) ? b.slice(0, 27) : b;"),
+        // a path has the value null where it finds nothing; a list of values to compare with may be empty
         new(
             "$any", ["a", "test", "e"],
-            "return Array.isArray(a) ? a.some(x => $any(x, test, e)) : test($form(a, e));"),
+            "return !Array.isArray(a) ? test($form(a, e)) : a.length === 0 ? test(null) : a.some(x => $any(x, test, e));"),
+        new(
+            "$some", ["a", "test", "e"],
+            "return Array.isArray(a) ? a.some(x => $some(x, test, e)) : test($form(a, e));"),
         // a number is also its text, if it is compared with one
         new(
             "$two", ["a", "b", "holds", "e"],
-            "return $any(b, c => $any(a, x => { const y = typeof c === 'string' ? $spelled(x) : x; return typeof y === typeof c "
+            "return $some(b, c => $any(a, x => { const y = typeof c === 'string' ? $spelled(x) : x; return typeof y === typeof c "
                 + "&& holds(y, c); }, e), e);"),
         new("$spelled", ["a"], "return typeof a === 'number' ? String(a) : a;"),
         new("$equal", ["a", "b", "e"], "return $two(a, b, (x, y) => x === y, e);"),
