@@ -36,14 +36,20 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     /// </summary>
     private readonly long _hereUpTo = database.LastEtag;
 
+    /// <summary>
+    /// The folded ids of documents that were left out and are here: what the dump has beside them belongs to what was left out.
+    /// </summary>
+    private readonly HashSet<string> _leftOutHere = new(StringComparer.Ordinal);
+
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
     public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
     {
-        if (!options.Content.HasFlag(BackupContent.Documents) || _collections?.Contains(document.Collection.Text) == false)
+        if (!options.Content.HasFlag(BackupContent.Documents))
             return false;
-        if (options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
-            return false;
+        if (_collections?.Contains(document.Collection.Text) == false
+            || options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
+            return LeaveOut(document);
         if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
             return true;
 
@@ -54,10 +60,25 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         bool isRevised = options.SkipRevisionCreation
             || (document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments));
         if (Transformed(document, cancellationToken) is not { } json)
-            return false;
+            return LeaveOut(document);
         await insert.StoreAsync(document.Id, json, isRevised, cancellationToken).ConfigureAwait(false);
         return true;
     }
+
+    /// <summary>Remembers a document that is left out; returns false.</summary>
+    private bool LeaveOut(DumpDocument document)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (snapshot.TryGet(document.IdUtf8, out Document _))
+            _leftOutHere.Add(Encoding.UTF8.GetString(CollectionName.Fold(document.IdUtf8)));
+        return false;
+    }
+
+    /// <summary>Returns whether an item belongs to a document that was left out and is here.</summary>
+    private bool IsOfLeftOut(Kind kind, ReadOnlySpan<byte> key) =>
+        _leftOutHere.Count > 0
+        && _leftOutHere.Contains(
+            Encoding.UTF8.GetString(kind == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key)));
 
     private ReadOnlyMemory<byte>? Transformed(DumpDocument document, CancellationToken cancellationToken)
     {
@@ -127,7 +148,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         ReadOnlyMemory<byte> key = item.Key;
         Kind kind = KindKey.KindOf(key.Span);
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
-        if (item.IsDeleted || !options.Content.HasFlag(content))
+        if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(kind, key.Span))
             return false;
         if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _leftOut.Has(item.Name.Span)))
             return false;

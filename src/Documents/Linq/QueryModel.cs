@@ -198,11 +198,12 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     }
 
     /// <summary>
-    /// Returns the query for the first row in the order of its projection, which has the least or greatest value; null if an
-    /// index does not sort as LINQ compares.
+    /// Returns queries whose rows have the least or greatest value among them: for the first row in the order of the projection,
+    /// and for one that lacks a member that cannot be null, whose value is then the default. Null if an index does not sort as
+    /// LINQ compares.
     /// </summary>
     /// <param name="descending">Whether the greatest value is wanted.</param>
-    public QueryModel? Extreme(bool descending)
+    public IReadOnlyList<QueryModel>? Extreme(bool descending)
     {
         if (Projection is not { } member || IsPaged || ComparesRows || GroupKey is not null || IndexName is not null)
             return null;
@@ -215,14 +216,18 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             || paths.TryFind(member.Body) is not { IsRoot: false, IsId: false, IsOfElements: false } path
             || (Nullable.GetUnderlyingType(path.Type) ?? path.Type) != type)
             return null;
-        return (this with { Projection = null })
-            .Where(t =>
-            {
-                t.Paths.EnterDocument(member);
-                return t.Conditions.Equality(t.Paths.Of(member.Body), null, isEqual: false, member.Body);
-            })
+        QueryModel first = OfNull(isNull: false)
             .OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst: true)
             .Page(0, 1) with { Projection = member };
+        return Nullable.GetUnderlyingType(path.Type) is not null
+            ? [first]
+            : [first, OfNull(isNull: true).Page(0, 1) with { Projection = member }];
+
+        QueryModel OfNull(bool isNull) => (this with { Projection = null }).Where(t =>
+        {
+            t.Paths.EnterDocument(member);
+            return t.Conditions.Equality(t.Paths.Of(member.Body), null, isEqual: isNull, member.Body);
+        });
     }
 
     /// <summary>Translates the query.</summary>

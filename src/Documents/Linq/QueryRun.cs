@@ -83,11 +83,10 @@ internal static class QueryRun
     public static async Task<object?> AggregateAsync(
         QueryModel model, string name, Type type, CancellationToken cancellationToken)
     {
-        if (name is "Min" or "Max")
-            model = model.Extreme(descending: name == "Max") ?? model;
         var aggregate = new RowAggregate(name, type);
-        await foreach (object? row in RowsAsync<object?>(model, cancellationToken).ConfigureAwait(false))
-            aggregate.Add(row);
+        foreach (QueryModel part in (name is "Min" or "Max" ? model.Extreme(descending: name == "Max") : null) ?? [model])
+            await foreach (object? row in RowsAsync<object?>(part, cancellationToken).ConfigureAwait(false))
+                aggregate.Add(row);
         return aggregate.Result;
     }
 

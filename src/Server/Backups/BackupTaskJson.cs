@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
+using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Server.Http;
 
@@ -14,7 +15,7 @@ internal static class BackupTaskJson
         BackupTaskState state = info.State;
         json.WriteStartObject();
         json.WriteNumber("TaskId", info.Task.Id);
-        json.WriteString("BackupType", info.Task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteString("BackupType", info.Task.Kind == BackupKind.Snapshot ? "Snapshot" : "Backup");
         json.WriteBoolean("IsFull", true);
         json.WriteString("NodeTag", nodeTag);
         Time(json, "LastFullBackup", state.LastFull);
@@ -50,7 +51,7 @@ internal static class BackupTaskJson
         json.WriteNumber("TaskId", task.Id);
         json.WriteString("Name", task.Name);
         json.WriteBoolean("Disabled", task.IsDisabled);
-        json.WriteString("BackupType", task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteString("BackupType", task.Kind == BackupKind.Snapshot ? "Snapshot" : "Backup");
         json.WriteString("FullBackupFrequency", task.FullSchedule);
         json.WriteString("IncrementalBackupFrequency", task.IncrementalSchedule);
         json.WriteString("LogInterval", task.LogInterval?.ToString("c", CultureInfo.InvariantCulture));
@@ -68,36 +69,30 @@ internal static class BackupTaskJson
         json.WriteEndObject();
         json.WriteStartObject("BackupEncryptionSettings");
         json.WriteString(
-            "EncryptionMode",
-            task.AllowPlain ? "None" : task.Key is null && task.KeySource is null ? "UseDatabaseKey" : "UseProvidedKey");
+            "EncryptionMode", BackupTaskReader.HasKey(task) ? "UseProvidedKey" : task.AllowPlain ? "None" : "UseDatabaseKey");
         json.WriteString("KeySource", task.KeySource);
         json.WriteEndObject();
-        WritePlaces(json, task.Destinations);
+        (string algorithm, string level) = NamesOf(task.Compression);
+        json.WriteStartObject("SnapshotSettings");
+        json.WriteString("CompressionAlgorithm", algorithm);
+        json.WriteString("CompressionLevel", level);
+        json.WriteEndObject();
+        new KnownPlaces(task.Destinations).Write(json);
         json.WriteEndObject();
     }
 
-    /// <summary>
-    /// Writes where a task stores backups: the first folder as clients know it, other places by their addresses.
-    /// </summary>
-    private static void WritePlaces(Utf8JsonWriter json, IReadOnlyList<Destinations.DestinationSettings> places)
+    /// <summary>Returns the algorithm and level of a compression, by the names that clients have for them.</summary>
+    public static (string Algorithm, string Level) NamesOf(BackupCompression compression) => compression switch
     {
-        Destinations.DestinationSettings? local = places.FirstOrDefault(static place => IsFolder(place.Address));
-        json.WriteStartObject("LocalSettings");
-        json.WriteBoolean("Disabled", local is null);
-        json.WriteString("FolderPath", local?.Address);
-        json.WriteEndObject();
-        json.WriteStartArray("Destinations");
-        foreach (Destinations.DestinationSettings place in places)
-        {
-            if (ReferenceEquals(place, local))
-                continue;
-            json.WriteStartObject();
-            json.WriteString("Address", place.Address);
-            json.WriteEndObject();
-        }
+        BackupCompression.ZstdFastest => ("Zstd", "Fastest"),
+        BackupCompression.ZstdOptimal => ("Zstd", "Optimal"),
+        BackupCompression.GzipFastest => ("Deflate", "Fastest"),
+        BackupCompression.GzipOptimal => ("Deflate", "Optimal"),
+        _ => ("Zstd", "NoCompression"),
+    };
 
-        json.WriteEndArray();
-    }
+    /// <summary>Returns whether an address is a folder, or another place by the name that the server gives it.</summary>
+    public static bool IsFolder(string address) => !address.Contains("://", StringComparison.Ordinal);
 
     /// <summary>Writes a task for the list of ongoing tasks.</summary>
     public static void WriteTask(Utf8JsonWriter json, BackupTaskInfo info, string nodeTag, string nodeUrl, DateTime now)
@@ -112,7 +107,7 @@ internal static class BackupTaskJson
         json.WriteString("NodeTag", nodeTag);
         json.WriteString("NodeUrl", nodeUrl);
         json.WriteEndObject();
-        json.WriteString("BackupType", info.Task.Kind == Treepie.Backups.BackupKind.Snapshot ? "Snapshot" : "Backup");
+        json.WriteString("BackupType", info.Task.Kind == BackupKind.Snapshot ? "Snapshot" : "Backup");
         json.WriteStartArray("BackupDestinations");
         foreach (Destinations.DestinationSettings place in info.Task.Destinations)
             json.WriteStringValue(IsFolder(place.Address) ? "Local" : "S3");
@@ -264,8 +259,6 @@ internal static class BackupTaskJson
         json.WriteString("Exception", ServerPaths.Hide(place.Error));
         json.WriteEndObject();
     }
-
-    private static bool IsFolder(string address) => !address.Contains("://", StringComparison.Ordinal);
 
     private static string FolderOf(string name) => name.LastIndexOf('/') is > 0 and var slash ? name[..slash] : "";
 

@@ -15,45 +15,53 @@ internal static class BackupTaskReader
     private static readonly string[] _unbuiltPlaces = ["GlacierSettings", "AzureSettings", "FtpSettings", "GoogleCloudSettings"];
 
     /// <summary>Reads a backup task.</summary>
+    /// <param name="root">The configuration.</param>
+    /// <param name="defaultName">The name of a new task that has none.</param>
+    /// <param name="before">
+    /// The task that it replaces: what the configuration does not name stays as it is there. Clients do not know members of our
+    /// own, and no answer holds keys, so neither comes back. Null: a new task.
+    /// </param>
     /// <exception cref="WireException">A member is not valid or not supported.</exception>
-    public static BackupTask Read(JsonElement root, string defaultName)
+    public static BackupTask Read(JsonElement root, string defaultName, BackupTask? before = null)
     {
+        before ??= new BackupTask { Name = defaultName };
         BackupKind kind = WireJson.Text(root, "BackupType", required: false) switch
         {
-            null or "" or "Backup" => BackupKind.Logical,
+            null or "" => before.Kind,
+            "Backup" => BackupKind.Logical,
             "Snapshot" => BackupKind.Snapshot,
             var type => throw WireException.BadRequest($"There is no backup type '{type}'; there are Backup and Snapshot."),
         };
-        string? frequency = NotEmpty(WireJson.Text(root, "FullBackupFrequency", required: false));
         JsonElement retention = Part(root, "RetentionPolicy"), encryption = Part(root, "BackupEncryptionSettings");
         bool retains = retention.ValueKind == JsonValueKind.Object && !WireJson.Flag(retention, "Disabled");
-        (string? key, string? source, bool plain) = ReadEncryption(encryption);
-        List<DestinationSettings> places = ReadPlaces(root);
-        return new BackupTask
+        List<DestinationSettings> places = ReadPlaces(root, before.Destinations);
+        return ReadEncryption(encryption, before) with
         {
             Id = WireJson.Count(root, "TaskId", 0),
-            Name = NotEmpty(WireJson.Text(root, "Name", required: false)) ?? defaultName,
-            IsDisabled = WireJson.Flag(root, "Disabled"),
-            FullSchedule = frequency,
-            IncrementalSchedule = NotEmpty(WireJson.Text(root, "IncrementalBackupFrequency", required: false)),
-            LogInterval = WireJson.Time(root, "LogInterval"),
-            LogBudgetBytes = WireJson.Count(root, "LogBudgetBytes", new BackupTask().LogBudgetBytes),
-            TimeZone = NotEmpty(WireJson.Text(root, "TimeZone", required: false)),
+            Name = NotEmpty(WireJson.Text(root, "Name", required: false)) ?? before.Name,
+            IsDisabled = Named(root, "Disabled", before.IsDisabled, WireJson.Flag),
+            FullSchedule = Named(root, "FullBackupFrequency", before.FullSchedule, OptionalText),
+            IncrementalSchedule = Named(root, "IncrementalBackupFrequency", before.IncrementalSchedule, OptionalText),
+            LogInterval = Named(root, "LogInterval", before.LogInterval, WireJson.Time),
+            LogBudgetBytes = WireJson.Count(root, "LogBudgetBytes", before.LogBudgetBytes),
+            TimeZone = Named(root, "TimeZone", before.TimeZone, OptionalText),
             Destinations = places,
-            UploadsAfterDisk = ReadUploadMode(root)
-                && places.Any(static place => !place.Address.Contains("://", StringComparison.Ordinal)),
+            UploadsAfterDisk = Named(
+                    root, "BackupUploadMode", before.UploadsAfterDisk, static (root, _) => ReadUploadMode(root))
+                && places.Any(static place => BackupTaskJson.IsFolder(place.Address)),
             Kind = kind,
-            Compression = ReadCompression(root),
-            KeySource = source,
-            Key = key,
-            AllowPlain = plain,
-            PercentWhileWriting = ReadPercent(root),
-            Proves = !root.TryGetProperty("Prove", out JsonElement prove)
-                || prove.ValueKind == JsonValueKind.Null
-                || WireJson.Flag(root, "Prove"),
-            AlertAfter = WireJson.Time(root, "AlertAfter"),
-            KeepFor = retains ? WireJson.Time(retention, "MinimumBackupAgeToKeep") : null,
-            KeepAtLeast = retains ? (int)Math.Min(int.MaxValue, WireJson.Count(retention, "MinimumBackupsToKeep", 1)) : 1,
+            Compression = ReadCompression(root, before.Compression),
+            PercentWhileWriting = Named(
+                root, "PercentWhileWriting", before.PercentWhileWriting, static (root, _) => ReadPercent(root)),
+            Proves = !root.TryGetProperty("Prove", out JsonElement prove) || prove.ValueKind == JsonValueKind.Null
+                ? before.Proves
+                : WireJson.Flag(root, "Prove"),
+            AlertAfter = Named(root, "AlertAfter", before.AlertAfter, WireJson.Time),
+            KeepFor = !root.TryGetProperty("RetentionPolicy", out _) ? before.KeepFor
+                : retains ? WireJson.Time(retention, "MinimumBackupAgeToKeep") : null,
+            KeepAtLeast = retains
+                ? (int)Math.Min(int.MaxValue, WireJson.Count(retention, "MinimumBackupsToKeep", before.KeepAtLeast))
+                : before.KeepAtLeast,
         };
     }
 
@@ -112,20 +120,33 @@ internal static class BackupTaskReader
     private static bool IsOn(JsonElement settings) =>
         settings.ValueKind == JsonValueKind.Object && !WireJson.Flag(settings, "Disabled");
 
-    private static List<DestinationSettings> ReadPlaces(JsonElement root)
+    private static T Named<T>(JsonElement root, string name, T before, Func<JsonElement, string, T> read) =>
+        root.TryGetProperty(name, out _) ? read(root, name) : before;
+
+    private static string? OptionalText(JsonElement root, string name) =>
+        NotEmpty(WireJson.Text(root, name, required: false));
+
+    /// <summary>
+    /// Reads the destinations. The members that name them are <see cref="KnownPlaces"/>; those of a member that is absent stay,
+    /// and a destination that comes back without keys keeps those that it has.
+    /// </summary>
+    private static List<DestinationSettings> ReadPlaces(JsonElement root, IReadOnlyList<DestinationSettings> before)
     {
         foreach (string name in _unbuiltPlaces)
             if (IsOn(Part(root, name)))
                 throw WireException.NotBuilt($"'{name}' of backups; there are LocalSettings and S3Settings");
 
+        var known = new KnownPlaces(before);
         var places = new List<DestinationSettings>();
-        if (ReadLocal(Part(root, "LocalSettings")) is { } local)
+        if (Named(root, "LocalSettings", known.Local, static (root, name) => ReadLocal(Part(root, name))) is { } local)
             places.Add(local);
-        if (ReadS3(Part(root, "S3Settings")) is { } s3)
+        if (Named(root, "S3Settings", known.Bucket, static (root, name) => ReadS3(Part(root, name))) is { } s3)
             places.Add(s3);
-        if (root.TryGetProperty("Destinations", out JsonElement more) && more.ValueKind == JsonValueKind.Array)
+        if (!root.TryGetProperty("Destinations", out JsonElement more))
+            places.AddRange(known.Others);
+        else if (more.ValueKind == JsonValueKind.Array)
             places.AddRange(more.EnumerateArray().Select(ReadDestination));
-        return places;
+        return [.. places.Select(place => KnownPlaces.WithKeys(place, before))];
     }
 
     /// <summary>Reads a destination in our own format.</summary>
@@ -139,21 +160,31 @@ internal static class BackupTaskReader
         }
         : throw WireException.BadRequest("'Destinations' must be an array of objects with an 'Address'.");
 
-    private static (string? Key, string? Source, bool Plain) ReadEncryption(JsonElement encryption)
+    /// <summary>Reads how backups are encrypted; a key that is provided and does not come is the one that the task has.</summary>
+    private static BackupTask ReadEncryption(JsonElement encryption, BackupTask before)
     {
         if (encryption.ValueKind != JsonValueKind.Object)
-            return default;
-        string? key = NotEmpty(WireJson.Text(encryption, "Key", required: false)),
-            source = NotEmpty(WireJson.Text(encryption, "KeySource", required: false));
+            return before;
+        string? key = OptionalText(encryption, "Key"), source = OptionalText(encryption, "KeySource");
         return WireJson.Text(encryption, "EncryptionMode", required: false) switch
         {
-            "None" => (null, null, true),
-            null or "" or "UseProvidedKey" => (key, source, false),
-            "UseDatabaseKey" => (null, null, false),
+            "None" => before with { Key = null, KeySource = null, AllowPlain = true },
+            "UseDatabaseKey" => before with { Key = null, KeySource = null, AllowPlain = false },
+            null or "" or "UseProvidedKey" when key is not null || source is not null =>
+                before with { Key = key, KeySource = source, AllowPlain = false },
+            null or "" => before,
+            "UseProvidedKey" => HasKey(before)
+                ? before
+                : throw WireException.BadRequest(
+                    "'BackupEncryptionSettings' say UseProvidedKey and bring no key. Send it as 'Key', or say where it is as "
+                        + "'KeySource'. Nothing was changed."),
             var other => throw WireException.BadRequest(
                 $"There is no encryption mode '{other}'; there are None, UseDatabaseKey and UseProvidedKey."),
         };
     }
+
+    /// <summary>Returns whether a task has a key of its own.</summary>
+    public static bool HasKey(BackupTask task) => task.Key is not null || task.KeySource is not null;
 
     private static bool ReadUploadMode(JsonElement root) => WireJson.Text(root, "BackupUploadMode", required: false) switch
     {
@@ -163,16 +194,17 @@ internal static class BackupTaskReader
             $"There is no upload mode '{other}'; there are DirectUpload and Default (to the disk first)."),
     };
 
-    private static BackupCompression ReadCompression(JsonElement root)
+    private static BackupCompression ReadCompression(JsonElement root, BackupCompression before)
     {
         JsonElement settings = Part(root, "SnapshotSettings");
         string? algorithm = NotEmpty(WireJson.Text(root, "CompressionAlgorithm", required: false)),
             level = NotEmpty(WireJson.Text(root, "CompressionLevel", required: false));
         if (settings.ValueKind == JsonValueKind.Object)
             (algorithm, level) = (
-                algorithm ?? WireJson.Text(settings, "CompressionAlgorithm", required: false),
-                level ?? WireJson.Text(settings, "CompressionLevel", required: false));
-        return (algorithm ?? "Zstd", level ?? "Fastest") switch
+                algorithm ?? OptionalText(settings, "CompressionAlgorithm"),
+                level ?? OptionalText(settings, "CompressionLevel"));
+        (string knownAlgorithm, string knownLevel) = BackupTaskJson.NamesOf(before);
+        return (algorithm ?? knownAlgorithm, level ?? (algorithm is null ? knownLevel : "Fastest")) switch
         {
             ("Zstd", "Fastest") => BackupCompression.ZstdFastest,
             ("Zstd", "Optimal" or "SmallestSize") => BackupCompression.ZstdOptimal,

@@ -34,16 +34,26 @@ internal static class BackupEndpoints
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument json = WireJson.ParseObject(body, "a periodic backup configuration");
-        BackupTask task = Read(request, json.RootElement, defaultName: "Backup");
-        long id = await request.Server.Backups.Scheduler.PutAsync(database.Name, task, request.Aborted).ConfigureAwait(false);
+        BackupScheduler scheduler = request.Server.Backups.Scheduler;
+        BackupTask? before = scheduler.Find(database.Name, WireJson.Count(json.RootElement, "TaskId", 0))?.Task;
+        BackupTask task = Read(request, json.RootElement, defaultName: "Backup", before);
+        if (before is not null && BackupTaskReader.HasKey(before) && !BackupTaskReader.HasKey(task)
+            && !task.AllowPlain && !database.IsEncrypted)
+            throw WireException.BadRequest(
+                $"The {before} encrypts with a key of its own, and is to use that of database '{database.Name}', which is not "
+                    + "encrypted. Say UseProvidedKey to keep the key, or None for backups that are not encrypted. Nothing was "
+                    + "changed.");
+        long id = await scheduler.PutAsync(database.Name, task, request.Aborted).ConfigureAwait(false);
         await WriteTaskIdAsync(request, id, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
     /// <summary>Reads a task; what it holds of keys and secrets comes over TLS or loopback only.</summary>
-    public static BackupTask Read(HttpServerRequest request, JsonElement json, string defaultName)
+    public static BackupTask Read(
+        HttpServerRequest request, JsonElement json, string defaultName, BackupTask? before = null)
     {
-        BackupTask task = BackupTaskReader.Read(json, defaultName);
-        if (task.Key is not null || task.Destinations.Any(static place => place.SecretKey is not null))
+        BackupTask task = BackupTaskReader.Read(json, defaultName, before);
+        if ((task.Key is { } key && key != before?.Key)
+            || task.Destinations.Any(place => place.SecretKey is not null && before?.Destinations.Contains(place) != true))
             SecretTransport.Require(request.Http);
         return task;
     }

@@ -1,0 +1,94 @@
+using System.Text;
+using Treepie.Backups;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Computing.Tests;
+
+/// <summary>Imports that leave out documents which the database has: these stay, with all that lies beside them.</summary>
+public sealed class DroppedOnImportTests : IDisposable
+{
+    private static readonly DateTime _moment = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+    private static readonly DatabaseOptions _options = new() { Computing = new TextComputingEngine() };
+
+    private readonly TemporaryDirectory _directory = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public void Dispose() => _directory.Dispose();
+
+    [Theory]
+    [InlineData("script")]
+    [InlineData("collections")]
+    [InlineData("archived")]
+    public async Task What_lies_beside_a_document_that_an_import_leaves_out_does_not_come_to_the_one_that_is_here(string by)
+    {
+        using var dump = new MemoryStream();
+        await using (Database from = await FillAsync("from", 3, isArchived: true))
+            await from.BackupAsync(dump, new BackupOptions(), cancellationToken: Cancel);
+        await using Database here = await FillAsync("here", 10, isArchived: false);
+        string before = Text(here);
+        ImportOptions options = by switch
+        {
+            "script" => new() { Transform = DocumentTransform.Compile("if (this.Left) throw 'skip';", _options) },
+            "collections" => new() { Collections = ["Others"] },
+            _ => new() { LeftOut = LeftOutDocuments.Archived },
+        };
+        dump.Position = 0;
+        await here.ImportAsync(dump, options, cancellationToken: Cancel);
+        Assert.Equal(before, Text(here));
+        using DatabaseSnapshot snapshot = here.BeginRead();
+        Assert.Equal(3, snapshot.Counter("Others/1", "n")?.Value); // which is not left out
+    }
+
+    [Fact]
+    public async Task What_is_imported_without_documents_comes_to_the_documents_that_are_here()
+    {
+        using var dump = new MemoryStream();
+        await using (Database from = await FillAsync("from", 3, isArchived: true))
+            await from.BackupAsync(dump, new BackupOptions(), cancellationToken: Cancel);
+        await using Database here = await FillAsync("here", 10, isArchived: false);
+        dump.Position = 0;
+        await here.ImportAsync(dump, new ImportOptions { Content = BackupContent.Counters }, cancellationToken: Cancel);
+        using DatabaseSnapshot snapshot = here.BeginRead();
+        Assert.Equal(3, snapshot.Counter("Users/1", "n")?.Value);
+    }
+
+    private async Task<Database> FillAsync(string name, int number, bool isArchived)
+    {
+        Database database = Database.Open(Path.Combine(_directory.Path, name), _options);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        foreach (string collection in (string[])["Users", "Others"])
+        {
+            bool isLeft = collection == "Users";
+            string id = $"{collection}/1", left = isLeft ? "true" : "false",
+                archived = isLeft && isArchived ? ",\"@archived\":true" : "";
+            await using AttachmentUpload upload = database.BeginUpload();
+            await upload.WriteAsync(Encoding.UTF8.GetBytes($"{name} {number}"), Cancel);
+            await upload.CompleteAsync(Cancel);
+            using var batch = new WriteBatch(_options);
+            batch.Put(
+                id,
+                Encoding.UTF8.GetBytes(
+                    $$"""{"Left":{{left}},"@metadata":{"@collection":"{{collection}}"{{archived}} } }"""));
+            batch.IncrementCounter(id, "n", number);
+            batch.TimeSeries(id, "S", [new TimeSeriesPoint(_moment, [number])]);
+            batch.PutAttachment(id, "a", "text/plain", upload);
+            await database.WriteAsync(batch, Cancel);
+        }
+
+        return database;
+    }
+
+    /// <summary>All of the document that is left out.</summary>
+    private static string Text(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet("Users/1", out Document document));
+        return $"{document.Etag} {snapshot.Counter("Users/1", "n")?.Value} "
+            + $"{snapshot.TimeSeries("Users/1", "S").Single().Values[0]} "
+            + $"{snapshot.Attachments("Users/1").Single().Hash} {snapshot.Revisions("Users/1").Count()}";
+    }
+}
