@@ -212,7 +212,9 @@ public sealed class HostingTests : IDisposable
         Database database = host.Services.GetRequiredService<Database>();
         database.Indexes.Put(new IndexDefinition
         {
-            Name = "Places", Collections = ["Places"], Fields = [new() { Name = "Shape", Spatial = new() { Wkt = "Shape" } }],
+            Name = "Places",
+            Collections = ["Places"],
+            Fields = [new() { Name = "Shape", Spatial = new() { Wkt = "Shape" } }],
         });
         await database.WriteAsync(
             new WriteBatch().Put("places/1", "{\"Shape\":\"nowhere\",\"@metadata\":{\"@collection\":\"Places\"}}"u8), Token);

@@ -218,7 +218,8 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             return null;
         QueryModel first = OfNull(isNull: false)
             .OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst: true)
-            .Page(0, 1) with { Projection = member };
+            .Page(0, 1) with
+        { Projection = member };
         return Nullable.GetUnderlyingType(path.Type) is not null
             ? [first]
             : [first, OfNull(isNull: true).Page(0, 1) with { Projection = member }];

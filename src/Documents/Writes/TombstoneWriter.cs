@@ -95,7 +95,8 @@ internal sealed class TombstoneWriter
 
     /// <summary>
     /// Deletes a number of tombstones at most, up to an etag, and records the last one's etag and the latest time of a
-    /// deletion; returns their number. Those of documents and of what lies beside them go in one order: up to the recorded etag there is none of either.
+    /// deletion; returns their number. Those of documents and of what lies beside them go in one order: up to the recorded etag
+    /// there is none of either.
     /// </summary>
     public int Purge(long upToEtag, int most)
     {

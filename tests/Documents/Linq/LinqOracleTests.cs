@@ -407,7 +407,9 @@ public sealed class LinqOracleTests : IDisposable
                     ? null
                     : new Address
                     {
-                        City = OrderConditions.Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170),
+                        City = OrderConditions.Word(random),
+                        Lat = random.Next(-80, 80),
+                        Lng = random.Next(-170, 170),
                     },
                 Tags = [.. Enumerable.Range(0, random.Next(4)).Select(_ => OrderConditions.Word(random))],
                 Marks = [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(10))],

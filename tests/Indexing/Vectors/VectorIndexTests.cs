@@ -146,7 +146,7 @@ public sealed class VectorIndexTests : IDisposable
             editor.Insert(
                 VectorNode.Encode(10_000, Draw(random, 24), _options.Metric), TestContext.Current.CancellationToken);
             return editor.EditedCount;
-        });
+        }, TestContext.Current.CancellationToken);
         // In each of a few layers its neighbours, and a neighbour of each that lost a link; a search reads many more.
         Assert.InRange(edited, 2, 1 + (2 * _options.Edges * 3));
     }

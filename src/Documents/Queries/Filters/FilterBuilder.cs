@@ -111,7 +111,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         {
             scope.Elements[slot] = element;
             return meets(scope);
-        });
+        }
+        );
     }
 
     private Func<FilterScope, bool> Regular(Expression subject, Expression pattern, bool isExact)
