@@ -114,10 +114,9 @@ internal sealed class CheckpointRunner(
         Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
     /// <summary>
-    /// Returns everything beyond the last page in use to the system, except what deletes may use on a full disk. Must not be
-    /// called by the leader.
+    /// Returns everything beyond the last page in use, and some kept ones, to the system. Must not be called by the leader.
     /// </summary>
-    public void Cut() => commits.RunExclusive(() => checkpointer.Cut(PageWriter.ReservedPages));
+    public void Cut(long keptPages) => commits.RunExclusive(() => checkpointer.Cut(keptPages));
 
     /// <summary>
     /// The only path to a checkpoint for callers that are not the leader, except for the last one: each is a step of an
@@ -244,7 +243,7 @@ internal sealed class CheckpointRunner(
         {
             // No other thread is left, so the gate is free.
             RunInGate(isClean: true, isForced: false, long.MaxValue, CancellationToken.None);
-            Cut();
+            Cut(PageWriter.ReservedPages); // so that the next session can delete, even if the disk is full by then
         }
         catch (Exception)
         {

@@ -55,7 +55,7 @@ internal sealed class Shrinker
                 break;
         }
 
-        _checkpoints.Cut();
+        _checkpoints.Cut(keptPages: 0);
         Report();
         return new ShrinkReport(
             before, State.Store.FileBytes, _relocation.Moved, State.Space.FreeCount * PageLayout.SizeBytes, Holders());

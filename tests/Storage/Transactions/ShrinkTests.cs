@@ -170,7 +170,9 @@ public sealed class ShrinkTests
         }
 
         using StorageEnvironment again = StorageEnvironment.Open(directory.Path);
-        Assert.Equal(again.State.Space.PageCount * 8192, again.GetStatistics().DataFileBytes);
+        const int Reserved = 40; // for deletes on a full disk
+        Assert.InRange(
+            again.GetStatistics().DataFileBytes / 8192, again.State.Space.PageCount, again.State.Space.PageCount + Reserved);
         Assert.Empty(again.Check().Problems);
     }
 
