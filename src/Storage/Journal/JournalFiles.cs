@@ -207,15 +207,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             _all.RemoveAll(surplus.Contains);
 
         foreach (JournalFile file in surplus)
+        {
             file.File.Dispose();
-        try
-        {
-            foreach (JournalFile file in surplus)
-                files.Delete(file.File.Name);
-        }
-        catch (Exception error) when (error is StorageException or IOException)
-        {
-            // The next session reuses what is left.
+            TryDelete(file.File.Name);
         }
 
         int Small()
@@ -365,7 +359,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         catch
         {
             file.Dispose();
-            DeleteUnfinished(name);
+            TryDelete(name);
             throw;
         }
 
@@ -375,7 +369,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         return created;
     }
 
-    private void DeleteUnfinished(string name)
+    /// <summary>Deletes a file that nobody needs. The next session reuses or deletes what is left.</summary>
+    private void TryDelete(string name)
     {
         try
         {
@@ -383,7 +378,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            // The next session takes it as a spare file or deletes it.
+            // It stays.
         }
     }
 
