@@ -43,7 +43,7 @@ public readonly ref struct ReadScope
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         _slot.ThrowIfFreed();
-        TreeRecord record = Catalogue.Find(_environment.State.Store, _snapshot.Catalogue, name) ?? TreeRecord.Empty(0);
+        TreeRecord record = _snapshot.Find(_environment.State.Store, name) ?? TreeRecord.Empty(0);
         return record.Kind == TreeKind.Tree
             ? new TreeView(_environment.State.Store, record, _slot)
             : throw new ArgumentException($"'{name}' is a hash map, not a tree: open it as a map.", nameof(name));

@@ -75,7 +75,7 @@ public sealed class ReadTransaction : IDisposable
     internal Tree? FindTree(string name, PageVisits visits)
     {
         ThrowIfDisposed();
-        if (Catalogue.Find(_store, _snapshot.Catalogue, name) is not { } record)
+        if (_snapshot.Find(_store, name) is not { } record)
             return null;
 
         return record.Kind == TreeKind.Tree
@@ -94,7 +94,7 @@ public sealed class ReadTransaction : IDisposable
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         ThrowIfDisposed();
-        if (Catalogue.Find(_store, _snapshot.Catalogue, name) is not { } record)
+        if (_snapshot.Find(_store, name) is not { } record)
             return null;
 
         return record.Kind == TreeKind.Map

@@ -1,4 +1,5 @@
 using Treepie.Storage.Format;
+using Treepie.Storage.Paging;
 using Treepie.Storage.Snapshots;
 
 namespace Treepie.Storage.Transactions;
@@ -17,6 +18,19 @@ internal sealed record Snapshot(long TransactionId, TreeRecord Catalogue, uint N
     /// updating.
     /// </summary>
     public Kept Derived { get; } = new();
+
+    private readonly KnownTrees _trees = new();
+
+    /// <summary>Returns the record of a tree or map of this state; null if it does not exist.</summary>
+    public TreeRecord? Find(PageStore store, string name)
+    {
+        if (_trees.Find(name) is { } known)
+            return known;
+        if (Transactions.Catalogue.Find(store, Catalogue, name) is not { } record)
+            return null;
+        _trees.Add(name, record);
+        return record;
+    }
 
     /// <summary>Holds one object, created by the first reader.</summary>
     internal sealed class Kept
