@@ -70,13 +70,12 @@ internal sealed class TombstoneCleaning : IDisposable
 
     /// <summary>
     /// Returns the etag of the last tombstone, at most the given one, that certainly has an age, as have all before it; 0 if
-    /// there is none. A time is wrong if it is yet to come, or earlier than one before it: that tombstone is as old as the next
-    /// one with a right time, before which it was written.
+    /// there is none. See <see cref="RecordedTimes"/> for wrong times.
     /// </summary>
     private long LastOld(DatabaseSnapshot snapshot, TimeSpan age, long upToEtag, bool isAnyEnough = false)
     {
         long now = _database.Options.TimeProvider.GetUtcNow().Ticks, old = 0;
-        long latest = snapshot.ForgottenTicks <= now ? snapshot.ForgottenTicks : 0;
+        var times = new RecordedTimes(snapshot.ForgottenTicks, now);
         using LogReader documents = snapshot.Tombstones(), others = snapshot.Kinds.Deletions();
         bool isDocument = documents.MoveNext(), isOther = others.MoveNext();
         while ((isDocument || isOther) && !(isAnyEnough && old > 0))
@@ -93,11 +92,9 @@ internal sealed class TombstoneCleaning : IDisposable
                 isOther = others.MoveNext();
             }
 
-            bool isRight = ticks >= latest && ticks <= now;
+            bool isRight = times.IsRight(ticks);
             if (etag > upToEtag || (isRight && now - ticks < age.Ticks))
                 break;
-            if (isRight)
-                latest = ticks;
             if (isRight || age <= TimeSpan.Zero)
                 old = etag;
         }

@@ -1,3 +1,5 @@
+using Treepie.Store;
+
 namespace Treepie.BackupTasks;
 
 /// <summary>
@@ -35,8 +37,7 @@ internal static class Retention
     }
 
     /// <summary>
-    /// Returns how many backups, from the first on, have certainly expired. A time is wrong if it is yet to come, or earlier
-    /// than one before it: that backup is as old as the next one with a right time, before which it was taken.
+    /// Returns how many backups, from the first on, have certainly expired; see <see cref="RecordedTimes"/> for wrong times.
     /// </summary>
     /// <param name="kept">All backups of the task that are kept, in the order in which they were taken.</param>
     /// <param name="since">When the task was created, before all its backups (UTC).</param>
@@ -45,13 +46,12 @@ internal static class Retention
     public static int Expired(IReadOnlyList<KeptBackup> kept, DateTime since, TimeSpan? keepFor, DateTime now)
     {
         int expired = 0;
-        DateTime last = since <= now ? since : default;
+        var times = new RecordedTimes(since.Ticks, now.Ticks);
         for (int i = 0; i < kept.Count && keepFor is { } age; i++)
         {
-            if (kept[i].TakenAt < last || kept[i].TakenAt > now)
+            if (!times.IsRight(kept[i].TakenAt.Ticks))
                 continue;
-            last = kept[i].TakenAt;
-            if (now - last <= age)
+            if (now - kept[i].TakenAt <= age)
                 break;
             expired = i + 1;
         }
