@@ -10,8 +10,8 @@ public static class DatabaseTombstones
     {
         /// <summary>
         /// Deletes the tombstones that neither an index nor an enabled backup task needs any more. The database does so by itself
-        /// from time to time with those older than <see cref="DatabaseOptions.TombstoneRetention"/>. Returns the number of deleted
-        /// tombstones.
+        /// from time to time with those older than <see cref="DatabaseOptions.TombstoneRetention"/>. Waits up to five seconds for
+        /// indexes that are about to catch up. Returns the number of deleted tombstones: 0 if an index or a task needs them all.
         /// </summary>
         /// <param name="olderThan">The age from which tombstones are deleted. Null: any.</param>
         /// <param name="cancellationToken">Cancels the operation between two steps.</param>

@@ -30,8 +30,8 @@ public sealed class TreepieHostingOptions
     public TimeSpan? SlowQueries { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// How often it is checked whether the database can be written and its indexes run, so that it is logged if not. Default: 30
-    /// seconds.
+    /// The interval at which the database and its indexes are checked: an error is logged if the database cannot be written or an
+    /// index has stopped. Default: 30 seconds.
     /// </summary>
     public TimeSpan BackgroundChecks { get; set; } = TimeSpan.FromSeconds(30);
 

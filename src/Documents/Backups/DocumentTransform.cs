@@ -15,7 +15,7 @@ namespace Treepie.Backups;
 /// </summary>
 public sealed class DocumentTransform
 {
-    private const string Given = "transform", Call = "call", Skip = "skip";
+    private const string Transform = "transform", Call = "call", Skip = "skip";
 
     private static readonly JsonDocumentOptions _reading = new() { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 };
 
@@ -38,8 +38,8 @@ public sealed class DocumentTransform
                     + "= new TextComputingEngine().");
         return new DocumentTransform(engine.CompileScript(
         [
-            new ScriptFunction(Given, [], script),
-            new ScriptFunction(Call, [], $"if ({Given}.call(this) === null) throw '{Skip}';"),
+            new ScriptFunction(Transform, [], script),
+            new ScriptFunction(Call, [], $"if ({Transform}.call(this) === null) throw '{Skip}';"),
         ]));
     }
 

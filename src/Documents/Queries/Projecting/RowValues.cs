@@ -22,9 +22,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <summary>The maximum number of documents that one name of LOAD stands for.</summary>
     private const int MaxLoaded = 4_096;
 
-    private readonly ArrayBufferWriter<byte>?[] _objects =
-        loads.Count == 0 ? [] : new ArrayBufferWriter<byte>?[loads.Count];
-    private readonly bool[] _isLoaded = loads.Count == 0 ? [] : new bool[loads.Count];
+    private readonly ArrayBufferWriter<byte>?[] _objects = new ArrayBufferWriter<byte>?[loads.Count];
+    private readonly bool[] _isLoaded = new bool[loads.Count];
     private ResultSource? _source;
 
     /// <summary>The snapshot of the results.</summary>
