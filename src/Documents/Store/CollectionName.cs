@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Json;
 
 namespace Treepie.Store;
 
@@ -13,11 +14,15 @@ internal sealed class CollectionName
         Text = name;
         Utf8 = Encoding.UTF8.GetBytes(name);
         Folded = Fold(Utf8);
+        Json = JsonStrings.Of(name);
     }
 
     public string Text { get; }
 
     public byte[] Utf8 { get; }
+
+    /// <summary>The name as a JSON string, with its quotes.</summary>
+    public byte[] Json { get; }
 
     /// <summary>The folded name; names with equal folded forms are the same collection.</summary>
     public byte[] Folded { get; }

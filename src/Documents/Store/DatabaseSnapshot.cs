@@ -19,6 +19,7 @@ public sealed class DatabaseSnapshot : IDisposable
     private readonly BodyDictionaries _dictionaries;
     private readonly Tree _documents;
     private UnpackedBodies? _unpacked;
+    private Tree? _meta;
     private Tree? _collections;
     private KindItems? _kinds;
     private long _lastEtag = -1;
@@ -36,7 +37,7 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>The etag of the last change in the snapshot.</summary>
-    public long LastEtag => _lastEtag >= 0 ? _lastEtag : _lastEtag = ReadLastEtag();
+    public long LastEtag => _lastEtag >= 0 ? _lastEtag : _lastEtag = ReadMeta(TreeNames.MetaEtag);
 
     /// <summary>The change vector of the last change in the snapshot; empty for an empty database.</summary>
     public string ChangeVector => ChangeVectors.Format(LastEtag);
@@ -293,7 +294,7 @@ public sealed class DatabaseSnapshot : IDisposable
     internal long ForgottenTicks => ReadMeta(TreeNames.MetaForgotten);
 
     private long ReadMeta(ReadOnlySpan<byte> key) =>
-        Tree(TreeNames.Meta).TryGet(key, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        (_meta ??= Tree(TreeNames.Meta)).TryGet(key, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
 
     /// <summary>
     /// Returns the tombstones with an etag greater than <paramref name="afterEtag"/> in etag order, including superseded ones.
@@ -387,11 +388,6 @@ public sealed class DatabaseSnapshot : IDisposable
             ? BinaryPrimitives.ReadInt32LittleEndian(value)
             : null;
     }
-
-    private long ReadLastEtag() =>
-        Tree(TreeNames.Meta).TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value)
-            ? BinaryPrimitives.ReadInt64LittleEndian(value)
-            : 0;
 
     private Tree Tree(string name) => _transaction.FindTree(name)
         ?? throw new CorruptionException(

@@ -115,35 +115,37 @@ public readonly ref struct Document
             output.Write(body[..^1]);
 
         // The rest consists of many short pieces: assemble them in one buffer and write them at once.
-        ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection, given = default;
+        ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, given = default;
+        ReadOnlySpan<byte> collection = _snapshot.NameOf(_record.CollectionId).Json;
         if (_record.Flags != DocumentFlags.None && MetadataFlags.TryFind(metadata, out given))
             // they are written together with the flags of related data
             metadata = MetadataMember.Without(metadata, MetadataKeys.Flags);
         Span<byte> room = output.GetSpan(
-            MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection)
+            MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + collection.Length
                 + extraMetadata.Length + guard.Length);
         int at = Append(room, 0, isAlone ? "{\"@metadata\":"u8 : ",\"@metadata\":"u8);
         at = metadata.IsEmpty ? Append(room, at, "{"u8) : Append(room, Append(room, at, metadata[..^1]), ","u8);
         at = Append(room, at, "\"@id\":"u8);
         at += JsonStrings.Write(room[at..], id);
         at = Append(room, at, ",\"@collection\":"u8);
-        at += JsonStrings.Write(room[at..], collection);
+        at = Append(room, at, collection);
         at = Append(room, at, ",\"@change-vector\":\""u8);
         at += _snapshot.ChangeVectors.Format(_record.Etag, room[at..]);
         at = Append(room, at, guard);
         at = Append(room, at, "\",\"@last-modified\":\""u8);
         new DateTime(_record.LastModifiedTicks, DateTimeKind.Utc).TryFormat(
             room[at..], out int written, "O", System.Globalization.CultureInfo.InvariantCulture);
+        at += written;
         if (_record.Flags != DocumentFlags.None)
         {
-            output.Advance(Append(room, at + written, "\""u8));
+            output.Advance(Append(room, at, "\""u8));
             _snapshot.WriteBeside(output, id, _record.Flags, given);
             room = output.GetSpan(extraMetadata.Length + MostBytesAround);
             at = extraMetadata.IsEmpty ? 0 : Append(room, 0, ","u8);
         }
         else
         {
-            at = Append(room, at + written, extraMetadata.IsEmpty ? "\""u8 : "\","u8);
+            at = Append(room, at, extraMetadata.IsEmpty ? "\""u8 : "\","u8);
         }
 
         at = Append(room, Append(room, at, extraMetadata), "}}"u8);
