@@ -97,8 +97,11 @@ public sealed class IndexSearcher : IDisposable
     public bool IsComplete(string field)
     {
         int position = Schema.IndexOf(field);
-        return position >= 0 && position < _view.CompleteFields;
+        return position >= 0 && position < CompleteFields;
     }
+
+    /// <summary>How many fields, from the first, are complete in all entries. Fields being added are behind them.</summary>
+    public int CompleteFields => _view.CompleteFields;
 
     /// <summary>
     /// Returns whether any entry has the field, even as an explicit null; false if the index does not have the field.

@@ -417,7 +417,8 @@ internal sealed class DocumentIndex
     private bool AreNewFieldsEmpty => Definition is StaticIndexMapping;
 
     /// <summary>
-    /// Records that a query used a field; -1 for none. All members about uses require the lock of the catalogue.
+    /// Records that a query used a field; -1 for none. Members about uses require the lock of the catalogue, if they do not say
+    /// otherwise.
     /// </summary>
     public void NoteUse(int field, DateTimeOffset now)
     {
@@ -432,6 +433,16 @@ internal sealed class DocumentIndex
         }
 
         _lastUses[field] = now.UtcTicks;
+    }
+
+    /// <summary>Same as above, for several fields, without the lock: a note that is lost by a race is made soon again.</summary>
+    public void NoteUse(ReadOnlySpan<int> fields, DateTimeOffset now)
+    {
+        long ticks = LastUse = now.UtcTicks;
+        long[] uses = _lastUses;
+        foreach (int field in fields)
+            if ((uint)field < (uint)uses.Length)
+                uses[field] = ticks;
     }
 
     /// <summary>Records that the index was used by name, with any of its fields.</summary>

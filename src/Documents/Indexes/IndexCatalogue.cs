@@ -36,6 +36,7 @@ public sealed class IndexCatalogue : IDisposable
     private readonly Dictionary<string, BrokenIndex> _broken = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<Task> _stopping = [];
     private long _generation;
+    private long _version;
     private bool _closed;
 
     private IndexCatalogue(
@@ -55,6 +56,9 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>Custom analyzers stored in the database, which fields refer to by name.</summary>
     public IndexAnalyzers Analyzers { get; }
+
+    /// <summary>Increases whenever another index may be the one to answer a query.</summary>
+    internal long Version => Volatile.Read(ref _version);
 
     /// <summary>Opens the indexes below a directory and resumes indexing.</summary>
     internal static IndexCatalogue Open(
@@ -130,11 +134,7 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>Validates a definition without storing it.</summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid.</exception>
-    public void Check(IndexDefinition definition)
-    {
-        ArgumentNullException.ThrowIfNull(definition);
-        ComputedDefinition.Require(definition, _context);
-    }
+    public void Check(IndexDefinition definition) => Complete(definition);
 
     /// <summary>
     /// Returns a definition in the form in which it would be stored, completed with the collections and fields that its maps
@@ -257,6 +257,10 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
+    /// <summary>Records that a query uses fields of an index that was chosen before. Takes no lock.</summary>
+    internal void NoteUse(DocumentIndex index, ReadOnlySpan<int> fields) =>
+        index.NoteUse(fields, _context.TimeProvider.GetUtcNow());
+
     /// <summary>Returns the map-reduce index of groups, or creates one; see <see cref="GroupIndexChoice"/>.</summary>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
@@ -320,6 +324,7 @@ public sealed class IndexCatalogue : IDisposable
                 _stopping.Add(indexer.StopAsync(deleteFiles: false));
             _indexers.Clear();
             _replacements.Clear();
+            _version++;
             tasks = [.. _stopping];
         }
 
@@ -491,6 +496,7 @@ public sealed class IndexCatalogue : IDisposable
         indexer.Index.Widen(definition);
         _indexers.Remove(name);
         _indexers.Add(definition.Name, indexer);
+        _version++;
         _broken.Remove(definition.Name);
         Control.Rename(name, definition.Name);
         indexer.Wake();
@@ -529,6 +535,7 @@ public sealed class IndexCatalogue : IDisposable
         {
             var indexer = new DocumentIndexer(index, _context, Control.Switch(index.Name), _stop.Token);
             indexers.Add(index.Name, indexer);
+            _version++;
             _broken.Remove(index.Name);
             index.NoteUse(index.Definition.Fields.Count - 1, _context.TimeProvider.GetUtcNow());
             indexer.Start(OnCaughtUp);
@@ -556,6 +563,7 @@ public sealed class IndexCatalogue : IDisposable
             if (!indexers.Remove(name, out DocumentIndexer? indexer))
                 return false;
 
+            _version++;
             _stopping.RemoveAll(t => t.IsCompleted);
             _stopping.Add(indexer.StopAsync(deleteFiles: true));
             return true;
@@ -579,6 +587,7 @@ public sealed class IndexCatalogue : IDisposable
                 Remove(_indexers, index.Name);
                 _replacements.Remove(index.Name);
                 _indexers.Add(index.Name, indexer);
+                _version++;
                 return;
             }
 

@@ -41,7 +41,7 @@ internal static class GroupedDocuments
 
             snapshot = documents.TakeSnapshot();
             FoundResults found = Find(context, groups, snapshot, documents.IndexName, cancellationToken);
-            context.Phases.End("Groups");
+            context.Phases?.End("Groups");
             return new QueryResults(context, found with { Answer = documents.Answer, Warnings = WarningsOf(documents, groups) });
         }
         catch (Exception error)

@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
@@ -26,15 +25,12 @@ internal sealed class QueryExecutor(
     IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options,
     Func<IReadOnlyDictionary<string, ICustomOrder>> orders, string database = "")
 {
-    /// <summary>The maximum number of cached spellings of collection names.</summary>
-    private const int MostNames = 1_024;
-
     /// <summary>The maximum number of views opened for one query, see <see cref="ExecuteOn"/>.</summary>
     private const int MostViews = 3;
 
     private readonly QueryCache _cache = new();
     private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
-    private readonly ConcurrentDictionary<string, string> _collections = new(StringComparer.Ordinal);
+    private readonly IndexChooser _chooser = new(indexes, beginRead);
     private BindingContext? _names;
 
     /// <summary>Runs a query.</summary>
@@ -66,9 +62,12 @@ internal sealed class QueryExecutor(
         using Activity? span = DatabaseTelemetry.Start("treepie.query", database);
         try
         {
-            var phases = new QueryPhases(options.TimeProvider, started, span);
-            BoundQuery query = RequestedPage.Of(Bind(request, phases, end), request);
-            phases.End("Bind");
+            BoundQuery query = RequestedPage.Of(Bind(request, out long parsed, end), request);
+            QueryPhases? phases = query.WantsTimings || span is not null
+                ? new QueryPhases(options.TimeProvider, started, span)
+                : null;
+            phases?.End("Parse", parsed);
+            phases?.End("Bind");
             var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken)
             {
                 Phases = phases,
@@ -123,34 +122,20 @@ internal sealed class QueryExecutor(
     /// </summary>
     public IReadOnlyList<IndexChoice> Choices(QueryRequest request, CancellationToken cancellationToken)
     {
-        BoundQuery query = Bind(
-            request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()), cancellationToken);
-        query = query.Documents ?? query;
-        using DatabaseSnapshot snapshot = beginRead();
-        if (query.IndexName is { } name)
-            return [new IndexChoice(name, "The query names it.")];
-        if (query.Source != SourceKind.AutoIndex)
-            return [new IndexChoice(
-                StoreName(query, snapshot),
-                "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
-        if (query.Collection is { } collection && snapshot.Collection(collection) is null)
-            return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
-
-        // not null: the collection was looked up above
-        if (query.Groups is { } groups)
-            return GroupIndexChoice.Explain(
-                indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups);
-        return AutoIndexChoice.Explain(
-            indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments,
-            [.. query.Fields.Select(use => use.Field)]);
+        BoundQuery query = Bind(request, out _, cancellationToken);
+        return _chooser.Explain(query.Documents ?? query);
     }
 
-    private BoundQuery Bind(QueryRequest request, QueryPhases phases, CancellationToken cancellationToken)
+    /// <summary>Parses and binds a query.</summary>
+    /// <param name="request">The request.</param>
+    /// <param name="parsedAt">When it was parsed, as a timestamp of the clock.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    private BoundQuery Bind(QueryRequest request, out long parsedAt, CancellationToken cancellationToken)
     {
         RqlQuery parsed = _cache.Parsed(request.Text, out PreparedQuery? prepared) ?? RqlParser.Parse(request.Text);
         if (request.IgnoresUpdate)
             parsed = parsed.WithoutUpdate();
-        phases.End("Parse");
+        parsedAt = options.TimeProvider.GetTimestamp();
         IndexMapping? named = parsed.From.IsIndex
             ? NamedIndexes.Require(indexes, parsed.From.Name).Definition
             : null;
@@ -200,7 +185,7 @@ internal sealed class QueryExecutor(
                         snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
                 _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
             };
-            context.Phases.End("Query");
+            context.Phases?.End("Query");
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
                 Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
@@ -218,7 +203,8 @@ internal sealed class QueryExecutor(
         }
     }
 
-    private static string StoreName(BoundQuery query, DatabaseSnapshot snapshot) =>
+    /// <summary>The name of what answers a query without an index.</summary>
+    internal static string StoreName(BoundQuery query, DatabaseSnapshot snapshot) =>
         query.Collection is { } collection ? $"collection/{snapshot.Collection(collection)?.Name ?? collection}" : "AllDocs";
 
     private async ValueTask<QueryResults> ExecuteOnIndexAsync(QueryContext context, CancellationToken cancellationToken)
@@ -230,10 +216,10 @@ internal sealed class QueryExecutor(
             if (context.Request.Admission is { } admission)
                 await admission.TakeAsync(cancellationToken).ConfigureAwait(false); // a failed wait released it
             BoundQuery query = context.Query;
-            DocumentIndex? index = ChooseIndex(context, out bool created);
-            if (index is null)
+            if (_chooser.Choose(context, out bool created) is not { } chosen)
                 return ExecuteOnNothing(context);
 
+            DocumentIndex index = chosen.Index;
             bool waits = context.Request.WaitForNonStaleResults;
             created |= wasReset;
             TimeSpan longest = (waits || context.Query.NeverStale) && context.Request.WaitTimeout is { } asked
@@ -244,14 +230,19 @@ internal sealed class QueryExecutor(
                 if ((waits || created) && index.Progress.Etag < cutoff)
                     await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken)
                         .ConfigureAwait(false);
-                if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
-                    await WaitForFieldsAsync(index, context, fields, longest, cancellationToken).ConfigureAwait(false);
+                if (chosen.FieldsNeeded > index.Progress.CompleteFields)
+                    await WaitForFieldsAsync(index, context, chosen.FieldsNeeded, longest, cancellationToken)
+                        .ConfigureAwait(false);
 
                 if (!index.TryHold())
+                {
+                    query.KeptChoice?.Forget();
                     continue;
+                }
+
                 long reached = index.Progress.Etag; // before opening the view: CatchUpAsync waits for any later batch
                 if (ExecuteOn(
-                    index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
+                    chosen, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
                     return results;
 
                 // The unindexed changes are too many to search them in place, or documents added fields since the query was
@@ -259,7 +250,7 @@ internal sealed class QueryExecutor(
                 if (IsOutOfDate(query, index))
                     context = context with
                     {
-                        Query = RequestedPage.Of(Bind(context.Request, context.Phases, cancellationToken), context.Request)
+                        Query = RequestedPage.Of(Bind(context.Request, out _, cancellationToken), context.Request)
                     };
                 else
                     await CatchUpAsync(index, context, reached, refusal, cancellationToken).ConfigureAwait(false);
@@ -318,83 +309,12 @@ internal sealed class QueryExecutor(
         }
     }
 
-    private DocumentIndex? ChooseIndex(QueryContext context, out bool created)
-    {
-        BoundQuery query = context.Query;
-        created = false;
-        if (query.IndexName is { } name)
-        {
-            DocumentIndex index = NamedIndexes.Require(indexes, name);
-            RequireFields(index, context);
-            return index;
-        }
-
-        if (query.Groups is { } groups)
-            return ChooseGroups(query, groups, out created);
-        var fields = new AutoIndexField[query.Fields.Count];
-        for (int i = 0; i < fields.Length; i++)
-            fields[i] = query.Fields[i].Field;
-
-        // A query on a collection that does not exist must not create an index.
-        string? collection = query.Collection is null ? AutoIndexDefinition.AllDocuments : NameOf(query.Collection);
-        return collection is null ? null : indexes.FindOrCreate(collection, fields, out created);
-    }
-
-    /// <summary>Returns the name of a collection as it was first written, or null if it does not exist.</summary>
-    private string? NameOf(string collection)
-    {
-        // can be cached: a collection never disappears
-        if (_collections.TryGetValue(collection, out string? name))
-            return name;
-        using DatabaseSnapshot snapshot = beginRead();
-        name = snapshot.Collection(collection)?.Name;
-        if (name is not null && _collections.Count < MostNames)
-            _collections[collection] = name;
-        return name;
-    }
-
-    private DocumentIndex? ChooseGroups(BoundQuery query, GroupDefinition groups, out bool created)
-    {
-        created = false;
-        if (query.Collection is null)
-            return indexes.FindOrCreate(groups, out created);
-        return NameOf(query.Collection) is { } collection ? indexes.FindOrCreate(groups.Of(collection), out created) : null;
-    }
-
     /// <summary>
     /// Whether documents have added fields to the index since the query was bound. Then a field that was bound as having no
     /// values may have some.
     /// </summary>
     private static bool IsOutOfDate(BoundQuery query, DocumentIndex index) =>
         query.Learning is { } known && known != index.Definition;
-
-    /// <summary>Checks the fields again: the index may have been redefined since the query was bound.</summary>
-    private static void RequireFields(DocumentIndex index, QueryContext context)
-    {
-        foreach (FieldUse use in context.Query.Fields)
-            if (index.Definition.Schema.IndexOf(use.Field.SchemaName) < 0)
-                throw FieldBinder.NoSuchField(context.Request.Text, use.Position, index.Definition, use.Field);
-    }
-
-    /// <summary>Returns how many fields of the index must be complete: all up to the last one that the query uses.</summary>
-    private static int FieldsNeeded(DocumentIndex index, BoundQuery query)
-    {
-        int last = -1;
-        for (int i = 0; i < query.Fields.Count; i++)
-            last = Math.Max(last, index.Definition.Schema.IndexOf(query.Fields[i].Field.SchemaName));
-        return last + 1;
-    }
-
-    /// <summary>
-    /// Whether every entry of a view has all fields of the query. False while fields are being added to the index.
-    /// </summary>
-    private static bool IsWhole(IndexSearcher searcher, BoundQuery query)
-    {
-        for (int i = 0; i < query.Fields.Count; i++)
-            if (!searcher.IsComplete(query.Fields[i].Field.SchemaName))
-                return false;
-        return true;
-    }
 
     /// <summary>Waits up to a limit. If it expires, the result is marked as stale.</summary>
     private async Task WaitAsync(
@@ -444,9 +364,10 @@ internal sealed class QueryExecutor(
     /// query was bound.
     /// </summary>
     private QueryResults? ExecuteOn(
-        DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
+        ChosenIndex chosen, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
     {
         refusal = null;
+        DocumentIndex index = chosen.Index;
         IndexSearcher? searcher = null;
         SearchResults? hits = null;
         DatabaseSnapshot? snapshot = null;
@@ -465,7 +386,7 @@ internal sealed class QueryExecutor(
             }
             while (index.KnownUpTo(searcher.LastEtag) < snapshot.PurgedUpTo && ++attempts < MostViews);
 
-            bool isWhole = IsWhole(searcher, context.Query);
+            bool isWhole = searcher.CompleteFields >= chosen.FieldsNeeded;
             bool isOutOfDate = IsOutOfDate(context.Query, index); // after the view: fields precede their entries
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
@@ -490,14 +411,14 @@ internal sealed class QueryExecutor(
                 mayMissHits = isStale = false;
             }
 
-            context.Phases.End("Index");
+            context.Phases?.End("Index");
             var state = new IndexAnswer(
                 index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch,
                 IsOff: isStale && !indexes.Control.Switch(index.Name).IsOn);
             FoundResults found = context.Query.IsComputed
                 ? Compute(searcher, tail, state, snapshot, context, cancellationToken)
                 : FindDocuments(searcher, tail, state, snapshot, context, ref hits, cancellationToken);
-            context.Phases.End("Query");
+            context.Phases?.End("Query");
             return new QueryResults(context, found);
         }
         catch (Exception error)
@@ -528,15 +449,9 @@ internal sealed class QueryExecutor(
         var page = SearchedPage.Of(query, isOnce, canGoOn);
         SearchRequest request = RequestedPage.SearchOf(context, page);
         QueryOptions? options = RequestedPage.OptionsOf(context);
-        SearchResults Search(SearchRequest wanted, CancellationToken end) => tail is null
-            ? searcher.Search(wanted, options, end)
-            : searcher.Search(wanted, tail, options, end);
-        hits = Search(request, cancellationToken);
+        hits = Search(searcher, tail, request, options, cancellationToken);
         FurtherHits? further = canGoOn && !request.WithPosition
-            ? new FurtherHits(
-                (skip, take) => SearchFurther(
-                    context, end => Search(request with { Skip = skip, Take = take, CountsHits = false }, end)),
-                page.Skip, page.Take)
+            ? Further(searcher, tail, request, options, page, context)
             : null;
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
@@ -556,6 +471,21 @@ internal sealed class QueryExecutor(
             LeftToSkip = page.LeftToSkip,
         };
     }
+
+    private static SearchResults Search(
+        IndexSearcher searcher, IndexTail? tail, SearchRequest request, QueryOptions? options, CancellationToken cancellationToken) =>
+        tail is null
+            ? searcher.Search(request, options, cancellationToken)
+            : searcher.Search(request, tail, options, cancellationToken);
+
+    private FurtherHits Further(
+        IndexSearcher searcher, IndexTail? tail, SearchRequest request, QueryOptions? options, SearchedPage page,
+        QueryContext context) =>
+        new(
+            (skip, take) => SearchFurther(
+                context,
+                end => Search(searcher, tail, request with { Skip = skip, Take = take, CountsHits = false }, options, end)),
+            page.Skip, page.Take);
 
     /// <summary>Computes facets or suggestions immediately.</summary>
     private static FoundResults Compute(

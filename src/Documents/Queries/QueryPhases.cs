@@ -24,9 +24,11 @@ internal sealed class QueryPhases(TimeProvider clock, long started, Activity? qu
     }
 
     /// <summary>Ends the current phase and begins the next.</summary>
-    public void End(string name)
+    public void End(string name) => End(name, clock.GetTimestamp());
+
+    /// <summary>Same as above, for a phase that ended at a timestamp of the clock.</summary>
+    public void End(string name, long now)
     {
-        long now = clock.GetTimestamp();
         Add(name, clock.GetElapsedTime(_last, now));
         if (query is not null)
         {

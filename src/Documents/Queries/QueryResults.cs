@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Buffers.Text;
+using System.Diagnostics.CodeAnalysis;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Treepie.Computations;
@@ -29,10 +30,10 @@ public sealed class QueryResults : IDisposable
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
     private readonly RowValues? _values;
-    private readonly List<(ScriptIncludeKind Kind, string Name)> _included = [];
-    private readonly ResultBody _filtered;
+    private List<(ScriptIncludeKind Kind, string Name)>? _included;
+    private readonly ResultBody? _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
-    private readonly long _begun;
+    private readonly long _begun; // of a scan with a plan
     private long? _etag;
     private long _toSkip;
     private long _examined;
@@ -51,14 +52,14 @@ public sealed class QueryResults : IDisposable
         _found = found;
         _source = found.Source;
         BoundQuery query = context.Query;
-        _begun = context.TimeProvider.GetTimestamp();
+        _begun = found.Scan is null ? 0 : context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
-        _filtered = new ResultBody(query.StoredFields, ProjectionBehavior.Default);
+        _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
         _values = query.Projection is null ? null : new RowValues(found.Snapshot, query.Loads);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, _filtered, new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
+                script, _filtered ?? new ResultBody(query.StoredFields, ProjectionBehavior.Default), new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
                 context.Request.Parameters, new RowValues(found.Snapshot, query.Loads), Include, context.TimeProvider,
                 context.MaxScriptTime, context.CancellationToken);
         }
@@ -73,7 +74,6 @@ public sealed class QueryResults : IDisposable
             ? null
             : new IncludeCollector(query.IncludePaths, query.IncludeIds);
         _beside = query.Script is null && query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
-        IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
     /// <summary>The number of matches before paging; a lower bound if <see cref="IsTotalExact"/> is false.</summary>
@@ -161,7 +161,9 @@ public sealed class QueryResults : IDisposable
     public TimeSpan Duration => _context.TimeProvider.GetElapsedTime(_context.Started);
 
     /// <summary>The paths of the <c>include</c> clause.</summary>
-    public IReadOnlyList<string> IncludedPaths { get; }
+    [field: MaybeNull]
+    public IReadOnlyList<string> IncludedPaths =>
+        field ??= [.. _context.Query.IncludePaths.Select(path => path.Text), .. _context.Query.IncludeIds];
 
     /// <summary>Advances to the next result; returns false after the last one. Invalidates the previous result.</summary>
     /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
@@ -228,6 +230,7 @@ public sealed class QueryResults : IDisposable
     /// <summary>Notes what the scripts of the current document include, which counts if a row of it is given.</summary>
     private void Include(ScriptIncludeKind kind, string name)
     {
+        _included ??= [];
         if (_included.Count == IncludeCollector.MaxIncludes)
             throw new InvalidQueryException(
                 $"A script includes more than {IncludeCollector.MaxIncludes:N0} names for one document. Include fewer.");
@@ -237,6 +240,8 @@ public sealed class QueryResults : IDisposable
     /// <summary>Adds what the scripts of the current document include. A query with a script has both collectors.</summary>
     private void TakeIncluded()
     {
+        if (_included is null)
+            return;
         foreach ((ScriptIncludeKind kind, string name) in _included)
         {
             if (kind == ScriptIncludeKind.Document)
@@ -280,7 +285,7 @@ public sealed class QueryResults : IDisposable
         while (_examined < _context.Query.FilterLimit && _source.MoveNext())
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
-            _included.Clear(); // of a document without a row
+            _included?.Clear(); // of a document without a row
             _examined++;
             if (Wants())
             {
@@ -296,7 +301,8 @@ public sealed class QueryResults : IDisposable
     }
 
     private bool Wants() =>
-        _context.Query.Filter?.Passes(_source, _filtered, _document ??= new ArrayBufferWriter<byte>()) != false
+        // not null: a query with a filter
+        _context.Query.Filter?.Passes(_source, _filtered!, _document ??= new ArrayBufferWriter<byte>()) != false
             && _script?.Wants(_source) != false;
 
     /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
@@ -411,9 +417,9 @@ public sealed class QueryResults : IDisposable
     public void WriteTimings(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        _context.Phases.End("Results");
+        _context.Phases?.End("Results");
         if (_script is not null)
-            _context.Phases.Add("Script", _script.Elapsed); // part of the phases above
+            _context.Phases?.Add("Script", _script.Elapsed); // part of the phases above
         using var json = new Utf8JsonWriter(
             output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
         PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);

@@ -104,6 +104,47 @@ public sealed class AutoIndexUpkeepTests : IDisposable
         Assert.Equal(1, (await _database.AskAsync("from C0 where Name = 'x'")).Total);
     }
 
+    [Fact]
+    public async Task A_query_that_is_repeated_keeps_its_index()
+    {
+        await _database.PutAsync("c0/1", """{"Name":"x"}""", "C0");
+        await _database.PutAsync("c1/1", """{"Name":"x"}""", "C1");
+        for (int i = 0; i < 3; i++)
+        {
+            await _database.AskAsync("from C0 where Name = 'x'");
+            await _database.AskAsync("from C1 where Name = 'x'");
+        }
+
+        _clock.Now += TimeSpan.FromHours(9);
+        Assert.Equal(1, (await _database.AskAsync("from C0 where Name = 'x'")).Total);
+        _clock.Now += TimeSpan.FromHours(2);
+        await _database.AskAsync("from @all_docs where Name = 'x'");
+        Assert.Equal(["Auto/AllDocs/ByName", "Auto/C0/ByName"], _database.Indexes.List().Select(index => index.Name));
+    }
+
+    [Fact]
+    public async Task A_query_that_is_repeated_is_answered_by_whatever_became_of_its_index()
+    {
+        await _database.PutAsync("c0/1", """{"Name":"x","Age":5}""", "C0");
+        Action[] changes =
+        [
+            () => { },
+            () => _database.Indexes.Delete("Auto/C0/ByName"),
+            () => _database.AskAsync("from C0 where Age = 5").GetAwaiter().GetResult(),
+            () => _database.Indexes.Reset("Auto/C0/ByNameAndAge"),
+            () => _database.Indexes.Delete("Auto/C0/ByNameAndAge"),
+        ];
+        foreach (Action change in changes)
+        {
+            for (int i = 0; i < 3; i++)
+                Assert.Equal(1, (await _database.AskAsync("from C0 where Name = 'x'")).Total);
+            change();
+        }
+
+        Assert.Equal(1, (await _database.AskAsync("from C0 where Name = 'x'")).Total);
+        Assert.Equal(["Auto/C0/ByName"], _database.Indexes.List().Select(index => index.Name));
+    }
+
     [Theory]
     [InlineData("from Users where Nmae = 'x'", "No document of 'Users' has a field 'Nmae'. Did you mean 'Name'?")]
     [InlineData(

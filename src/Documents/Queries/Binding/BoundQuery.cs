@@ -22,6 +22,9 @@ internal sealed record BoundQuery
     /// <summary>The query for the documents that are grouped; null if documents are queried, or all are grouped.</summary>
     public BoundQuery? Documents { get; init; }
 
+    /// <summary>The auto-index chosen for the query when it ran before; null if the query is not prepared.</summary>
+    public KeptChoice? KeptChoice { get; init; }
+
     /// <summary>The offset of the condition in the query text; 0 if there is none.</summary>
     public int ConditionPosition { get; init; }
 

@@ -30,6 +30,7 @@ internal sealed class PreparedQuery
         (_query, _fields, _index) = (query, fields, index);
         int conditions = 0;
         _isWhole = !takesParameters && !bound.ReadsBeside && IsSaidByText(bound.Condition, ref conditions);
+        bound = bound with { KeptChoice = new KeptChoice() };
         // do not keep the values of the first request: there may be many
         _bound = _isWhole ? bound : bound with { Condition = new MatchAllQuery(), Ids = [], IdPrefix = "" };
     }

@@ -17,12 +17,12 @@ internal static class PlanJson
     /// <param name="plan">The executed plan, or null if no index was used.</param>
     /// <param name="counters">The work that the search did.</param>
     public static void WriteTimings(
-        Utf8JsonWriter json, TimeSpan duration, QueryPhases phases, PlanNode? plan, QueryCounters counters)
+        Utf8JsonWriter json, TimeSpan duration, QueryPhases? phases, PlanNode? plan, QueryCounters counters)
     {
         json.WriteStartObject();
         WriteDuration(json, duration);
         json.WriteStartObject("Timings");
-        foreach ((string name, TimeSpan elapsed) in phases.Ended)
+        foreach ((string name, TimeSpan elapsed) in phases is null ? [] : phases.Ended)
         {
             json.WriteStartObject(name);
             WriteDuration(json, elapsed);

@@ -1,0 +1,35 @@
+using Treepie.Indexes;
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries;
+
+/// <summary>The index that answers a query.</summary>
+/// <param name="Index">The index.</param>
+/// <param name="Positions">The positions of the query's fields in the index; the index only ever adds fields behind them.</param>
+/// <param name="FieldsNeeded">How many fields must be complete: all up to the last one that the query uses.</param>
+internal sealed record ChosenIndex(DocumentIndex Index, int[] Positions, int FieldsNeeded);
+
+/// <summary>
+/// The index chosen for a prepared query, until the indexes of the database change. Thread-safe, without locks.
+/// </summary>
+internal sealed class KeptChoice
+{
+    private Kept? _kept;
+
+    /// <summary>
+    /// Returns the index chosen for these fields; null if there is none, or the indexes have changed since.
+    /// </summary>
+    public ChosenIndex? Find(IReadOnlyList<FieldUse> fields, long version) =>
+        Volatile.Read(ref _kept) is { } kept && kept.Version == version && ReferenceEquals(kept.Fields, fields)
+            ? kept.Chosen
+            : null;
+
+    /// <summary>Keeps a choice that was made at a version of the indexes.</summary>
+    public void Keep(ChosenIndex chosen, IReadOnlyList<FieldUse> fields, long version) =>
+        Volatile.Write(ref _kept, new Kept(chosen, fields, version));
+
+    /// <summary>Forgets an index that is closed.</summary>
+    public void Forget() => Volatile.Write(ref _kept, null);
+
+    private sealed record Kept(ChosenIndex Chosen, IReadOnlyList<FieldUse> Fields, long Version);
+}
