@@ -58,20 +58,28 @@ public sealed class OrderWalkTests
     }
 
     /// <summary>
-    /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.
+    /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, a second key, and
+    /// numbers that are equal as whole numbers.
     /// </summary>
-    [Fact]
-    public void Deep_pages_of_an_order_are_those_of_the_whole()
+    [Theory]
+    [InlineData("name", SortKind.Text)]
+    [InlineData("size", SortKind.Long)]
+    [InlineData("size", SortKind.Double)]
+    public void Deep_pages_of_an_order_are_those_of_the_whole(string field, SortKind kind)
     {
         const int Entries = 6_000;
         var random = new Random(Seed.Next());
-        var schema = new IndexSchema([new IndexField("name"), new IndexField("number")]);
+        var schema = new IndexSchema([new IndexField("name"), new IndexField("number"), new IndexField("size")]);
         using var store = new TemporaryStore();
         var writer = new IndexWriter(store.Environment, schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < Entries; i++)
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            if (random.Next(20) > 0 && random.Next(2) == 0)
+                batch.AddLong(2, random.Next(Entries));
+            else if (random.Next(20) > 0)
+                batch.AddDouble(2, random.Next(5) == 0 ? random.Next(3) + random.NextDouble() : random.NextDouble() * Entries);
             if (random.Next(20) > 0)
                 batch.AddText(
                     0, Encoding.UTF8.GetBytes(random.Next(3) == 0 ? "many" + random.Next(4) : "name " + random.Next(Entries)));
@@ -84,7 +92,7 @@ public sealed class OrderWalkTests
         for (int i = 0; i < 80; i++)
         {
             SortKey first = new(
-                "name", SortKind.Text, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
+                field, kind, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
             var request = new SearchRequest
             {
                 Query = new MatchAllQuery(),

@@ -29,8 +29,11 @@ internal static class CostModel
     /// <summary>One entry of a short list.</summary>
     public const double ShortProbe = 15;
 
-    /// <summary>One sort value read by entry id in ascending order: a cursor step every 64 entries, and a slot.</summary>
+    /// <summary>One sort value read by entry id from a chunk (64 entries) that is at hand: a slot.</summary>
     public const double ColumnValue = 12;
+
+    /// <summary>One step of a cursor to the next chunk that has an entry whose sort value is read.</summary>
+    public const double ColumnStep = 70;
 
     /// <summary>One sort value read by entry id in random order: a descent of the column's tree.</summary>
     public const double ColumnProbe = 120;
@@ -101,6 +104,18 @@ internal static class CostModel
     /// One place of a walk outward from a centre: read from its cell, measured, added to and removed from the queue.
     /// </summary>
     public const double NearPlace = 250;
+
+    /// <summary>
+    /// The sort values of entries read by ascending id: each value, and a step to each chunk with one of them, as many as there
+    /// are if the entries are spread evenly.
+    /// </summary>
+    /// <param name="values">The number of entries whose values are read.</param>
+    /// <param name="entries">The number of entries of the index.</param>
+    public static double Column(long values, long entries)
+    {
+        double chunks = Math.Max(1, entries / 64.0);
+        return (values * ColumnValue) + (chunks * (1 - Math.Exp(-values / chunks)) * ColumnStep);
+    }
 
     /// <summary>One step through a dictionary: the next term and its list.</summary>
     public const double WalkStep = 40;

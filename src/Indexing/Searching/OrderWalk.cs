@@ -162,6 +162,8 @@ internal sealed class OrderWalk
         {
             if (TryPass(cursor))
                 continue;
+            if (_steps == 0 && Passed > 0)
+                ReturnToGroup(cursor);
             if (!(_sort.Descending ? TakeBackwards(cursor.Block, cursor.Index) : TakeForwards(cursor.Block, cursor.Index)))
                 break;
         }
@@ -169,14 +171,10 @@ internal sealed class OrderWalk
         EndGroup();
     }
 
-    /// <summary>
-    /// Passes a block whose entries are all skipped. Only for texts, where each term is a group of its own, and only before
-    /// the first term is read.
-    /// </summary>
+    /// <summary>Passes a block whose entries are all skipped. Only before the first term is read.</summary>
     private bool TryPass(TermCursor cursor)
     {
         if (_steps > 0
-            || _sort.Kind != SortKind.Text
             || _range is not null
             || !_rest.IsEmpty
             || cursor.Block.Weight is not { } weight
@@ -186,6 +184,34 @@ internal sealed class OrderWalk
             _context.Check();
         Passed += weight;
         return true;
+    }
+
+    /// <summary>
+    /// Goes back to the block in which the first group of the current one begins: numbers that are equal in this order may be on
+    /// both sides of a block's end, and the other keys order them. Each text is a group of its own.
+    /// </summary>
+    private void ReturnToGroup(TermCursor cursor)
+    {
+        while (_sort.Kind != SortKind.Text && Passed > 0)
+        {
+            ulong number = NumberOf(EnterFromStart(cursor));
+            _ = _sort.Descending ? cursor.MoveToNextBlock() : cursor.MoveToPreviousBlock(); // there is one: it was passed
+            if (NumberOf(cursor.Key) != number)
+            {
+                _ = _sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock();
+                return;
+            }
+
+            Passed -= cursor.Block.Weight ?? 0; // known, as it was passed
+            EnterFromStart(cursor);
+        }
+    }
+
+    /// <summary>Moves to the term of the block at which the walk enters it, and returns the term.</summary>
+    private ReadOnlySpan<byte> EnterFromStart(TermCursor cursor)
+    {
+        cursor.MoveTo(_sort.Descending ? cursor.Block.Count - 1 : 0);
+        return cursor.Key;
     }
 
     private void TakeTextsOfNumbers()

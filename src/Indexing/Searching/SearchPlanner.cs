@@ -200,7 +200,8 @@ internal sealed class SearchPlanner(
     {
         long wanted = Math.Min(Limit, total);
         double finding = IsCountedApart ? Math.Min(root.Estimate, context.View.WindowCount) * root.Cost.Window : 0;
-        return finding + (total * parts.Length * CostModel.ColumnValue) + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
+        return finding + (parts.Length * CostModel.Column(total, context.View.State.EntryCount))
+            + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
     }
 
     /// <summary>A walk visits (entries / hits) entries per hit, and whole groups of equal values.</summary>
@@ -209,7 +210,7 @@ internal sealed class SearchPlanner(
         long entries = context.View.State.EntryCount;
         long values = Math.Max(1, OrderWalk.ValueCount(context, request.Sort[0]));
         long wanted = Math.Min(Limit, total);
-        if (request.Query is MatchAllQuery && request.Sort[0].Kind == SortKind.Text)
+        if (request.Query is MatchAllQuery && range is null && !OrderWalk.IsByTextsOfNumbers(context, request.Sort[0]))
             wanted = Math.Max(0, wanted - request.Skip); // skipped hits are passed in blocks
 
         // If the range is the only condition, every entry visited is a hit.

@@ -146,6 +146,15 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         return _index < _count || (_blocks.MoveNext() && EnterFirst());
     }
 
+    /// <summary>Moves to a term of the current block.</summary>
+    public void MoveTo(int index)
+    {
+        Debug.Assert((uint)index < (uint)_count, "the block has the term");
+        _index = index;
+        _keyLength = -1;
+        _next = new TermBlock(_blocks.Value).At(index, out _current);
+    }
+
     /// <summary>Moves to the next term; false after the last.</summary>
     public bool MoveNext()
     {
@@ -164,9 +173,7 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         if (_index == 0)
             return _blocks.MovePrevious() && EnterLast();
 
-        _index--;
-        _keyLength = -1;
-        _next = new TermBlock(_blocks.Value).At(_index, out _current);
+        MoveTo(_index - 1);
         return true;
     }
 
