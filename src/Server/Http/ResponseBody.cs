@@ -147,7 +147,8 @@ internal sealed class ResponseBody(HttpContext http, ServerLimits limits, TimePr
             response.ContentLength ??= _buffered;
         _pipe = response.BodyWriter;
         _flushedBytes = WrittenBytes;
-        await WaitAsync(_pipe.WriteAsync(_buffer.AsMemory(0, _buffered), CancellationToken.None), _buffered).ConfigureAwait(false);
+        ValueTask<FlushResult> write = _pipe.WriteAsync(_buffer.AsMemory(0, _buffered), CancellationToken.None);
+        await WaitAsync(write, _buffered).ConfigureAwait(false);
     }
 
     /// <summary>Removes what has been collected, so that another response can take its place.</summary>
