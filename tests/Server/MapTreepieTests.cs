@@ -3,6 +3,7 @@ using System.Security.Claims;
 using System.Security.Principal;
 using System.Text.Json;
 using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.TestHost;
 using Microsoft.Extensions.DependencyInjection;
 using Treepie.Tests.Support;
@@ -13,6 +14,8 @@ namespace Treepie.Server.Tests;
 /// <summary>The API in somebody else's ASP.NET program.</summary>
 public sealed class MapTreepieTests
 {
+    private const int TextBytes = 20_000;
+
     [Fact]
     public async Task One_database_of_the_programs_own_is_served_beside_its_other_routes()
     {
@@ -110,6 +113,47 @@ public sealed class MapTreepieTests
         Assert.Contains(
             "AddTreepie", Assert.Throws<InvalidOperationException>(() => ((WebApplication)app).MapTreepie()).Message,
             StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_program_that_compresses_answers_compresses_short_and_long_ones()
+    {
+        using var directory = new TemporaryDirectory();
+        await using Database database = Database.Open(Path.Combine(directory.Path, "shop"));
+        var batch = new WriteBatch();
+        for (int i = 0; i < 8; i++)
+            batch.Put(
+                $"users/{i}",
+                System.Text.Encoding.UTF8.GetBytes(
+                    $$$"""{"t":"{{{new string('x', TextBytes)}}}","@metadata":{"@collection":"Users"}}"""));
+        await database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        builder.WebHost.UseUrls("http://127.0.0.1:0");
+        builder.Services.AddTreepie();
+        builder.Services.AddResponseCompression();
+        await using WebApplication app = builder.Build();
+        app.UseResponseCompression();
+        app.MapTreepie(database);
+        await app.StartAsync(TestContext.Current.CancellationToken);
+        using var handler = new SocketsHttpHandler { AutomaticDecompression = DecompressionMethods.GZip };
+        using var http = new HttpClient(handler) { BaseAddress = new Uri(app.Urls.First()) };
+        using var plain = new HttpClient { BaseAddress = http.BaseAddress, DefaultRequestHeaders = { { "Accept-Encoding", "gzip" } } };
+        foreach (int count in (int[])[1, 8])
+        {
+            string query = $$"""{"Query":"from Users limit {{count}}"}""";
+            using HttpResponseMessage read = await http.PostAsync(
+                new Uri("/databases/shop/queries", UriKind.Relative), new StringContent(query),
+                TestContext.Current.CancellationToken);
+            using var answer = JsonDocument.Parse(
+                await read.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+            Assert.Equal(count, answer.RootElement.GetProperty("Results").GetArrayLength());
+            using HttpResponseMessage packed = await plain.PostAsync(
+                new Uri("/databases/shop/queries", UriKind.Relative), new StringContent(query),
+                TestContext.Current.CancellationToken);
+            Assert.Equal(["gzip"], packed.Content.Headers.ContentEncoding);
+            Assert.InRange(
+                (await packed.Content.ReadAsByteArrayAsync(TestContext.Current.CancellationToken)).Length, 1, TextBytes / 2);
+        }
     }
 
     private static WebApplication Build()

@@ -47,9 +47,10 @@ internal sealed class QueryExecutor(
         {
             return await RunAsync(request, cancellationToken).ConfigureAwait(false);
         }
-        finally
+        catch
         {
             admission.Release();
+            throw;
         }
     }
 

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.Runtime.InteropServices;
-using System.Security.Cryptography;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexing.Queries;
@@ -60,10 +59,34 @@ internal static class ResultEtags
                 Add(MemoryMarshal.AsBytes(OrderOf(key).AsSpan()), question, ref length);
         }
 
-        Span<byte> result = stackalloc byte[SHA256.HashSizeInBytes];
-        SHA256.HashData(question.AsSpan(0, length), result);
+        ulong result = Hash(question.AsSpan(0, length));
         ArrayPool<byte>.Shared.Return(question);
-        return BinaryPrimitives.ReadInt64LittleEndian(result) & long.MaxValue;
+        return (long)(result & long.MaxValue);
+    }
+
+    /// <summary>
+    /// Hashes by multiplication. The etag is only compared with those of earlier answers to the same client, so it need not
+    /// withstand somebody who looks for two requests with the same hash.
+    /// </summary>
+    private static ulong Hash(ReadOnlySpan<byte> bytes)
+    {
+        ulong hash = Mix((ulong)bytes.Length);
+        for (; bytes.Length >= sizeof(ulong); bytes = bytes[sizeof(ulong)..])
+            hash = Mix(hash ^ BinaryPrimitives.ReadUInt64LittleEndian(bytes));
+        Span<byte> rest = stackalloc byte[sizeof(ulong)];
+        rest.Clear();
+        bytes.CopyTo(rest);
+        return Mix(hash ^ BinaryPrimitives.ReadUInt64LittleEndian(rest));
+    }
+
+    /// <summary>A permutation of the 64-bit numbers in which each bit of the input changes half of those of the output.</summary>
+    private static ulong Mix(ulong value)
+    {
+        // The constants and shifts are those of MurmurHash3's finalizer, after an addition that moves 0.
+        value += 0x9E3779B97F4A7C15;
+        value = (value ^ (value >> 33)) * 0xFF51AFD7ED558CCD;
+        value = (value ^ (value >> 33)) * 0xC4CEB9FE1A85EC53;
+        return value ^ (value >> 33);
     }
 
     /// <summary>

@@ -57,8 +57,7 @@ internal static class ExplainEndpoints
         if (format is not ("json" or "svg"))
             throw WireException.BadRequest($"'format' is json or svg; '{format}' is given.");
 
-        using QueryCommand command = await QueryCommand.ReadAsync(request, static query => query with { WithTimings = true })
-            .ConfigureAwait(false);
+        using QueryCommand command = await QueryCommand.ReadAsync(request, withTimings: true).ConfigureAwait(false);
         using QueryResults? results = await QueriesEndpoints.RunAsync(request, database, command).ConfigureAwait(false);
         if (results is null)
             return;

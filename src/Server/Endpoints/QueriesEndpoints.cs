@@ -29,33 +29,22 @@ internal static class QueriesEndpoints
                 $"A query's 'debug' is entries (what the index has of each hit) or explain (which index answers); '{debug}' is "
                     + $"given. How a query is run says 'include timings()'.");
 
-        using QueryCommand command = await QueryCommand.ReadAsync(
-            request, query => query with { IndexEntries = debug == "entries" }).ConfigureAwait(false);
+        using QueryCommand command = await QueryCommand.ReadAsync(request, indexEntries: debug == "entries")
+            .ConfigureAwait(false);
         if (debug == "explain")
         {
             await ExplainEndpoints.ChoicesAsync(request, database, command.Request).ConfigureAwait(false);
             return;
         }
 
-        QueryResults? results = await RunAsync(request, database, command).ConfigureAwait(false);
-        if (results is null)
-            return;
-
-        using (results)
+        try
         {
-            string etag = results.ResultEtag.ToString(CultureInfo.InvariantCulture);
-            if (request.ChangeVectorHeader("If-None-Match") == etag)
-            {
-                request.EndEmpty(StatusCodes.Status304NotModified);
-                return;
-            }
-
-            // Find the first result before the response is started, so that errors can still be returned.
-            await request.Turn.TakeAsync(request.Aborted).ConfigureAwait(false);
-            bool any = results.MoveNext();
-            request.SetETag(etag);
-            request.BeginJsonBody();
-            await WriteAnswerAsync(request, results, any).ConfigureAwait(false);
+            using QueryResults? results = await RunAsync(request, database, command).ConfigureAwait(false);
+            if (results is not null)
+                await AnswerAsync(request, results).ConfigureAwait(false);
+        }
+        finally
+        {
             request.Turn.Release(); // the next query of a multi_get takes its own turn
         }
     }
@@ -90,8 +79,19 @@ internal static class QueriesEndpoints
         return Task.CompletedTask;
     }
 
-    private static async Task WriteAnswerAsync(ServerRequest request, QueryResults results, bool any)
+    private static async ValueTask AnswerAsync(ServerRequest request, QueryResults results)
     {
+        string etag = results.ResultEtag.ToString(CultureInfo.InvariantCulture);
+        if (request.ChangeVectorHeader("If-None-Match") == etag)
+        {
+            request.EndEmpty(StatusCodes.Status304NotModified);
+            return;
+        }
+
+        // Find the first result before the response is started: inside a multi_get, an error then is the result of this query.
+        bool any = results.MoveNext();
+        request.SetETag(etag);
+        request.BeginJsonBody();
         ResponseBody output = request.Output;
         output.Write("{\"Results\":"u8);
         await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
@@ -142,16 +142,13 @@ internal static class QueriesEndpoints
             output.Write("]"u8);
         }
 
-        string timestamp = WireTime.ToWire(results.IndexTimestamp);
         output.Write(",\"IndexName\":"u8);
         output.WriteString(results.IndexName);
         output.Write(",\"IndexTimestamp\":"u8);
-        output.WriteAsciiString(timestamp);
+        output.WriteTime(results.IndexTimestamp);
         output.Write(",\"LastQueryTime\":"u8);
-        output.WriteAsciiString(timestamp);
-        output.Write(",\"IsStale\":"u8);
-        output.WriteBoolean(results.IsStale);
-        output.Write(",\"ResultEtag\":"u8);
+        output.WriteTime(results.IndexTimestamp);
+        output.Write(results.IsStale ? ",\"IsStale\":true,\"ResultEtag\":"u8 : ",\"IsStale\":false,\"ResultEtag\":"u8);
         output.WriteNumber(results.ResultEtag);
         output.Write(",\"TotalResults\":"u8);
         output.WriteNumber(results.TotalResults);

@@ -7,7 +7,7 @@ namespace Treepie.Server.Endpoints;
 internal static class ResultList
 {
     /// <summary>Writes the current result, if there is one, and all following ones, with the brackets.</summary>
-    public static async Task WriteAsync(ServerRequest request, QueryResults results, bool any)
+    public static async ValueTask WriteAsync(ServerRequest request, QueryResults results, bool any)
     {
         ResponseBody output = request.Output;
         output.Write("["u8);

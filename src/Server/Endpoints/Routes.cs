@@ -32,14 +32,18 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
 
     /// <summary>Same as <see cref="Database"/>, for handlers that observe the closing of the database.</summary>
     public void DatabaseLease(
-        string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
+        string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler)
+    {
         Map(
             method, DatabasePrefix + pattern, new RequiredAccess(level, DatabaseParameter),
-            http => frame.ServeDatabaseAsync(http, (request, lease) =>
-            {
-                ConfigurationEndpoints.Announce(request, lease.Database);
-                return handler(request, lease);
-            }));
+            http => frame.ServeDatabaseAsync(http, ServeAsync));
+
+        Task ServeAsync(HttpServerRequest request, DatabaseLease lease)
+        {
+            ConfigurationEndpoints.Announce(request, lease.Database);
+            return handler(request, lease);
+        }
+    }
 
     /// <summary>Maps all methods of a path that no other route handles.</summary>
     public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>

@@ -127,7 +127,7 @@ internal static class StreamsEndpoints
         if (!results.IsTotalExact)
             output.Write(",\"IsTotalExact\":false"u8);
         output.Write(",\"IndexTimestamp\":"u8);
-        output.WriteAsciiString(WireTime.ToWire(results.IndexTimestamp));
+        output.WriteTime(results.IndexTimestamp);
         QueriesEndpoints.WriteWarnings(output, results);
     }
 

@@ -33,6 +33,9 @@ internal static class WebServer
         // Kestrel warns about each connection beyond the limit, so a client could fill the disk with log messages; their number
         // is among the metrics.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error);
+        // An enabled log of requests, even one of warnings only, costs an activity and a scope for each request. Tracing creates
+        // activities without it.
+        builder.Logging.AddFilter("Microsoft.AspNetCore.Hosting.Diagnostics", LogLevel.None);
         if (log is null)
             builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         else

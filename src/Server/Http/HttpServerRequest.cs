@@ -25,7 +25,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         Http = http;
         _startedAt = server.Clock.GetTimestamp();
         Client = ClientKey.Of(http);
-        Output = new ResponseBody(http.Response.BodyWriter, server.Limits, server.Clock, http.Abort);
+        Output = new ResponseBody(http, server.Limits, server.Clock);
     }
 
     public HttpContext Http { get; }
@@ -72,7 +72,8 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// <summary>Whether the database of the request is being deleted.</summary>
     public bool IsDatabaseClosing => _closing.IsCancellationRequested;
 
-    protected override IQueryCollection Query => Http.Request.Query;
+    protected override IQueryCollection Query =>
+        Http.Request.QueryString.HasValue ? Http.Request.Query : QueryCollection.Empty;
 
     /// <summary>The time since the request began.</summary>
     public TimeSpan Elapsed => Services.Clock.GetElapsedTime(_startedAt);
@@ -159,6 +160,13 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// <summary>The turn of this request among queries; not taken initially.</summary>
     public override QueryTurn Turn => _turn ??= new QueryTurn(Services.Queries, Client, Services.Clock);
 
+    /// <summary>Sends what is left of the response.</summary>
+    public ValueTask CompleteAsync()
+    {
+        _turn?.Release();
+        return Output.CompleteAsync();
+    }
+
     public void Dispose()
     {
         _turn?.Dispose();
@@ -175,7 +183,9 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
         {
             while (!complete)
             {
-                ReadResult read = await reader.ReadOrCancelAsync(Aborted).ConfigureAwait(false);
+                // What has arrived needs neither a deadline nor a wait.
+                if (!reader.TryReadBody(out ReadResult read))
+                    read = await reader.ReadOrCancelAsync(Aborted).ConfigureAwait(false);
                 try
                 {
                     if (body.Length + read.Buffer.Length > maxBytes)

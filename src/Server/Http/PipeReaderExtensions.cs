@@ -28,16 +28,41 @@ internal static class PipeReaderExtensions
         }
     }
 
-    // Kestrel reports some malformed chunks as read errors, as if they were the server's fault.
+    /// <summary>Reads what has arrived already; returns false if there is nothing.</summary>
+    /// <exception cref="WireException">The body is malformed or truncated.</exception>
+    public static bool TryReadBody(this PipeReader reader, out ReadResult read)
+    {
+        try
+        {
+            if (!reader.TryRead(out read))
+                return false;
+        }
+        catch (Exception exception) when (IsMalformed(exception))
+        {
+            throw Malformed(exception);
+        }
+
+        if (!read.IsCanceled)
+            return true;
+        reader.AdvanceTo(read.Buffer.Start);
+        return false;
+    }
+
     private static async ValueTask<ReadResult> ReadAsync(PipeReader reader)
     {
         try
         {
             return await reader.ReadAsync(CancellationToken.None).ConfigureAwait(false);
         }
-        catch (Exception exception) when (exception is IOException and not BadHttpRequestException)
+        catch (Exception exception) when (IsMalformed(exception))
         {
-            throw WireException.BadRequest($"The request's body cannot be read: {exception.Message}", exception);
+            throw Malformed(exception);
         }
     }
+
+    // Kestrel reports some malformed chunks as read errors, as if they were the server's fault.
+    private static bool IsMalformed(Exception exception) => exception is IOException and not BadHttpRequestException;
+
+    private static WireException Malformed(Exception exception) =>
+        WireException.BadRequest($"The request's body cannot be read: {exception.Message}", exception);
 }

@@ -10,7 +10,14 @@ namespace Treepie.Server.Http;
 /// <param name="before">Rejects a request by throwing an exception; null: none.</param>
 internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? before = null)
 {
-    public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
+    public Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler) => ServeAsync(http, handler, null);
+
+    public Task ServeDatabaseAsync(HttpContext http, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
+        ServeAsync(http, null, handler);
+
+    /// <summary>Serves a request by the one handler that is given.</summary>
+    private async Task ServeAsync(
+        HttpContext http, Func<HttpServerRequest, Task>? handler, Func<HttpServerRequest, DatabaseLease, Task>? inDatabase)
     {
         using var request = new HttpServerRequest(server, http);
         Begin(http);
@@ -19,7 +26,18 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
         {
             before?.Invoke(http);
             request.Enter();
-            await handler(request).ConfigureAwait(false);
+            if (inDatabase is not null)
+            {
+                // all these patterns have the parameter
+                string name = (string)http.GetRouteValue(Endpoints.Routes.DatabaseParameter)!;
+                using DatabaseLease lease = server.Databases.Enter(name);
+                request.EndWith(lease.Closing);
+                await inDatabase(request, lease).ConfigureAwait(false);
+            }
+            else if (handler is not null)
+                await handler(request).ConfigureAwait(false);
+
+            await request.CompleteAsync().ConfigureAwait(false);
         }
         catch (Exception exception)
         {
@@ -31,16 +49,6 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
             server.SlowLog?.Ended(request);
         }
     }
-
-    public Task ServeDatabaseAsync(HttpContext http, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
-        ServeAsync(http, async request =>
-        {
-            // all these patterns have the parameter
-            string name = (string)http.GetRouteValue(Endpoints.Routes.DatabaseParameter)!;
-            using DatabaseLease lease = server.Databases.Enter(name);
-            request.EndWith(lease.Closing);
-            await handler(request, lease).ConfigureAwait(false);
-        });
 
     private static void Begin(HttpContext http)
     {
@@ -82,14 +90,15 @@ internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? 
                 exception, "Request {RequestId} {Method} {Path} failed", http.TraceIdentifier, request.Method,
                 http.Request.Path.Value);
 
-        if (http.Response.HasStarted || request.Output.WrittenBytes > 0)
+        if (http.Response.HasStarted || request.Output.IsStreamed)
         {
             http.Abort(); // a success status has been sent already, so only a broken connection can signal the error
             return;
         }
 
+        request.Output.Discard();
         TakeBack(http.Response);
         await answer.WriteAsync(request).ConfigureAwait(false);
-        await request.Output.FlushAsync(CancellationToken.None).ConfigureAwait(false);
+        await request.CompleteAsync().ConfigureAwait(false);
     }
 }

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.IO.Pipelines;
 using System.Text.Encodings.Web;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
@@ -146,16 +147,10 @@ internal abstract class ServerRequest
     /// Must be called between the results of a response: flushes if enough has been written, and lets other queries run,
     /// while waiting for the reader and otherwise from time to time.
     /// </summary>
-    public async ValueTask PauseAsync()
-    {
-        bool isTaken = Turn.IsTaken;
-        ValueTask<System.IO.Pipelines.FlushResult> flush = Output.FlushIfNeededAsync(Aborted);
-        if (!flush.IsCompleted)
-            Turn.Release();
-        await flush.ConfigureAwait(false);
-        if (isTaken)
-            await Turn.ShareAsync(Aborted).ConfigureAwait(false);
-    }
+    public ValueTask PauseAsync() => Output.IsFlushDue || Turn.IsOver ? FlushAndShareAsync() : default;
+
+    /// <summary>Flushes if enough has been written; waits while the reader is behind.</summary>
+    public ValueTask<FlushResult> FlushIfNeededAsync() => Output.IsFlushDue ? Output.FlushAsync(Aborted) : default;
 
     public Task NoContentAsync()
     {
@@ -167,5 +162,16 @@ internal abstract class ServerRequest
     {
         EndEmpty(statusCode);
         return Task.CompletedTask;
+    }
+
+    private async ValueTask FlushAndShareAsync()
+    {
+        bool isTaken = Turn.IsTaken;
+        ValueTask<FlushResult> flush = FlushIfNeededAsync();
+        if (!flush.IsCompleted)
+            Turn.Release();
+        await flush.ConfigureAwait(false);
+        if (isTaken)
+            await Turn.ShareAsync(Aborted).ConfigureAwait(false);
     }
 }

@@ -102,17 +102,24 @@ internal static class WireJson
 
     /// <summary>Returns a Boolean property; false if it is null or absent.</summary>
     public static bool Flag(JsonElement parent, string name) =>
-        parent.TryGetProperty(name, out JsonElement element) && element.ValueKind switch
-        {
-            JsonValueKind.True => true,
-            JsonValueKind.False or JsonValueKind.Null => false,
-            _ => throw WireException.BadRequest($"'{name}' holds a JSON {element.ValueKind}; expected is true or false."),
-        };
+        parent.TryGetProperty(name, out JsonElement element) && FlagIn(element, name);
+
+    /// <summary>Returns the Boolean in an element; false if it is null.</summary>
+    public static bool FlagIn(JsonElement element, string name) => element.ValueKind switch
+    {
+        JsonValueKind.True => true,
+        JsonValueKind.False or JsonValueKind.Null => false,
+        _ => throw WireException.BadRequest($"'{name}' holds a JSON {element.ValueKind}; expected is true or false."),
+    };
 
     /// <summary>Returns a whole number property that is not negative.</summary>
-    public static long Count(JsonElement parent, string name, long otherwise)
+    public static long Count(JsonElement parent, string name, long otherwise) =>
+        parent.TryGetProperty(name, out JsonElement element) ? CountIn(element, name, otherwise) : otherwise;
+
+    /// <summary>Returns the whole number in an element, which is not negative.</summary>
+    public static long CountIn(JsonElement element, string name, long otherwise)
     {
-        if (!parent.TryGetProperty(name, out JsonElement element) || element.ValueKind == JsonValueKind.Null)
+        if (element.ValueKind == JsonValueKind.Null)
             return otherwise;
 
         return element.ValueKind == JsonValueKind.Number && element.TryGetInt64(out long count) && count >= 0
@@ -123,9 +130,13 @@ internal static class WireJson
     /// <summary>
     /// Returns a time span property, given as text or as a number of milliseconds; null if it is null or absent.
     /// </summary>
-    public static TimeSpan? Time(JsonElement parent, string name)
+    public static TimeSpan? Time(JsonElement parent, string name) =>
+        parent.TryGetProperty(name, out JsonElement element) ? TimeIn(element, name) : null;
+
+    /// <summary>Returns the time span in an element; null if it is null.</summary>
+    public static TimeSpan? TimeIn(JsonElement element, string name)
     {
-        if (!parent.TryGetProperty(name, out JsonElement element) || element.ValueKind == JsonValueKind.Null)
+        if (element.ValueKind == JsonValueKind.Null)
             return null;
 
         TimeSpan span = default;

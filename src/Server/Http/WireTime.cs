@@ -5,10 +5,16 @@ namespace Treepie.Server.Http;
 /// <summary>The formats of times in the protocol.</summary>
 internal static class WireTime
 {
-    private const string Format = "yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'";
+    /// <summary>The length of a formatted time.</summary>
+    public const int Characters = 28;
 
     /// <summary>Formats a time as <c>2024-01-01T00:00:00.0000000Z</c>.</summary>
-    public static string ToWire(DateTime utc) => utc.ToString(Format, CultureInfo.InvariantCulture);
+    public static string ToWire(DateTime utc) =>
+        DateTime.SpecifyKind(utc, DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture);
+
+    /// <summary>Formats a time as <see cref="ToWire(DateTime)"/> does.</summary>
+    public static void ToWire(DateTime utc, Span<byte> output) =>
+        DateTime.SpecifyKind(utc, DateTimeKind.Utc).TryFormat(output, out _, "O", CultureInfo.InvariantCulture);
 
     public static bool TryParseTime(string text, out DateTime utc) =>
         DateTime.TryParse(

@@ -1,6 +1,8 @@
 using System.Buffers.Binary;
 using System.Net;
 using System.Net.Sockets;
+using System.Security.Claims;
+using Microsoft.AspNetCore.Http.Features.Authentication;
 
 namespace Treepie.Server.Limits;
 
@@ -11,9 +13,14 @@ namespace Treepie.Server.Limits;
 internal readonly record struct ClientKey(string Identity, UInt128 Address)
 {
     /// <summary>Returns the client that sent a request.</summary>
-    public static ClientKey Of(HttpContext http) => http.User.Identity is { IsAuthenticated: true, Name: { Length: > 0 } name }
-        ? new ClientKey(name, default)
-        : new ClientKey("", NumberOf(http.Connection.RemoteIpAddress));
+    public static ClientKey Of(HttpContext http)
+    {
+        // HttpContext.User would create an anonymous user.
+        ClaimsPrincipal? user = http.Features.Get<IHttpAuthenticationFeature>()?.User;
+        return user?.Identity is { IsAuthenticated: true, Name: { Length: > 0 } name }
+            ? new ClientKey(name, default)
+            : new ClientKey("", NumberOf(http.Connection.RemoteIpAddress));
+    }
 
     private static UInt128 NumberOf(IPAddress? address)
     {

@@ -3,8 +3,8 @@ using Treepie.Queries;
 namespace Treepie.Server.Limits;
 
 /// <summary>
-/// The slot of one request in the <see cref="QueryQueue"/>: taken while the query searches and its results are read; released
-/// while it waits for an index or for the reader of the response, and after each quantum. Not thread-safe.
+/// The slot of one request in the <see cref="QueryQueue"/>: taken from the search until the last result has been read; released
+/// while the query waits for an index or for the reader of the response, and after each quantum. Not thread-safe.
 /// </summary>
 internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider clock) : IQueryAdmission, IDisposable
 {
@@ -18,14 +18,19 @@ internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider
     /// <summary>Whether the slot is taken.</summary>
     public bool IsTaken => _isTaken;
 
-    public async ValueTask TakeAsync(CancellationToken cancellationToken)
+    /// <summary>Whether the slot has been taken for a quantum, so that others should get a turn.</summary>
+    public bool IsOver => _isTaken && clock.GetElapsedTime(_since) >= _quantum;
+
+    public ValueTask TakeAsync(CancellationToken cancellationToken)
     {
         if (_isTaken)
-            return;
+            return default;
 
-        await queue.EnterAsync(client, _wasTaken, cancellationToken).ConfigureAwait(false);
-        _isTaken = _wasTaken = true;
-        _since = clock.GetTimestamp();
+        ValueTask entered = queue.EnterAsync(client, _wasTaken, cancellationToken);
+        if (!entered.IsCompletedSuccessfully)
+            return WaitAsync(entered);
+        Begin();
+        return default;
     }
 
     public void Release()
@@ -40,7 +45,7 @@ internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider
     /// <summary>Must be called between results: lets other queries run after a quantum.</summary>
     public ValueTask ShareAsync(CancellationToken cancellationToken)
     {
-        if (_isTaken && clock.GetElapsedTime(_since) < _quantum)
+        if (_isTaken && !IsOver)
             return default;
 
         Release();
@@ -48,4 +53,16 @@ internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider
     }
 
     public void Dispose() => Release();
+
+    private async ValueTask WaitAsync(ValueTask entered)
+    {
+        await entered.ConfigureAwait(false);
+        Begin();
+    }
+
+    private void Begin()
+    {
+        _isTaken = _wasTaken = true;
+        _since = clock.GetTimestamp();
+    }
 }

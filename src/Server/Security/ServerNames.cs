@@ -20,6 +20,7 @@ internal sealed class ServerNames(Uri? publicUrl = null, ServerCertificate? cert
             || certificate?.IsFor(host) == true;
 
     private static bool IsLoopback(string host) =>
-        string.Equals(host, "localhost", StringComparison.OrdinalIgnoreCase)
+        host == "127.0.0.1"
+        || string.Equals(host, "localhost", StringComparison.OrdinalIgnoreCase)
         || (IPAddress.TryParse(host.Trim('[', ']'), out IPAddress? address) && IPAddress.IsLoopback(address));
 }
