@@ -103,10 +103,10 @@ internal static class RequestedPage
     {
         if (request is { Continuation: null, WithContinuation: false })
             return;
-        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
+        if (query.IsComputed)
             throw new InvalidQueryException(
-                "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
-                    + "limit and offset.");
+                "Facets and suggestions cannot be gone on with, as they are counted over all hits: page with 'Start' and "
+                    + "'PageSize' of their options.");
         if (query.Documents is not null)
             throw new InvalidQueryException(
                 "Groups of some documents only cannot be gone on with, as they are made for each answer: page with limit and "
