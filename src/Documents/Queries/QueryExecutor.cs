@@ -192,7 +192,7 @@ internal sealed class QueryExecutor(
             ScanBudget? budget = RequestedPage.BudgetOf(context.Request) is { } limits
                 ? new ScanBudget(limits, snapshot, options.TimeProvider)
                 : null;
-            var position = ScanPosition.Of(query, context.Request, snapshot);
+            ScanPosition? position = RequestedPage.ScanOf(query, context.Request, snapshot);
             source = query.Source switch
             {
                 SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget, position),

@@ -1,4 +1,4 @@
-using Treepie.Queries.Projecting;
+using Treepie.Indexes.States;
 
 namespace Treepie.Documents.Tests.Queries;
 

@@ -1,8 +1,5 @@
 using System.Buffers.Binary;
-using System.Text;
-using Treepie.Queries.Binding;
-using Treepie.Queries.Projecting;
-using Treepie.Store;
+using Treepie.Indexes.States;
 
 namespace Treepie.Queries.Sources;
 
@@ -37,20 +34,17 @@ internal sealed class ScanPosition
     /// <summary>The number to begin after, or a number before the first.</summary>
     public long AfterNumber => _after.IsEmpty ? -1 : BinaryPrimitives.ReadInt64BigEndian(_after.Span);
 
-    /// <summary>Returns where a request begins; null if it is neither a continuation nor wants one.</summary>
-    /// <exception cref="InvalidQueryException">Its continuation is not one of this query.</exception>
-    public static ScanPosition? Of(BoundQuery query, QueryRequest request, DatabaseSnapshot snapshot)
+    /// <summary>Returns where a page begins.</summary>
+    /// <param name="scanned">What is scanned, in which database.</param>
+    /// <param name="isNumber">Whether results are named by numbers.</param>
+    /// <param name="position">The position that the page before ended at; empty for the first page.</param>
+    /// <exception cref="InvalidQueryException">The position is not one of such a scan.</exception>
+    public static ScanPosition Of(byte[] scanned, bool isNumber, ReadOnlyMemory<byte> position)
     {
-        if (request is { Continuation: null, WithContinuation: false })
-            return null;
-        byte[] scanned = Encoding.UTF8.GetBytes(
-            $"{snapshot.ChangeVectors.DatabaseId:N}\0{query.Source}\0{Fold(query.Collection)}\0{Fold(query.IdPrefix)}\0"
-                + string.Join('\0', query.Ids.Select(Fold)));
-        ReadOnlyMemory<byte> position = RequestedPage.Position(request);
         if (position.IsEmpty)
             return new ScanPosition(scanned, default);
         bool isOne = position.Length > LastOffset && position.Span[0] == Version;
-        if (!isOne || (query.Source != SourceKind.IdPrefix && position.Length != LastOffset + sizeof(long)))
+        if (!isOne || (isNumber && position.Length != LastOffset + sizeof(long)))
             throw new InvalidQueryException("The continuation is not one that a page of such a query ended with.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(position.Span[HashOffset..]) != Hash(scanned, position.Span[LastOffset..]))
             throw new InvalidQueryException(
@@ -76,8 +70,6 @@ internal sealed class ScanPosition
         last.CopyTo(position.AsSpan(LastOffset));
         return position;
     }
-
-    private static string Fold(string? text) => Encoding.UTF8.GetString(CollectionName.Fold(text ?? ""));
 
     private static ulong Hash(byte[] scanned, ReadOnlySpan<byte> last) => (ulong)_hash.Of([.. scanned, 0, .. last]);
 }

@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using System.Numerics;
 using System.Security.Cryptography;
 
-namespace Treepie.Queries.Projecting;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// SipHash-2-4 with 128 bits (Aumasson and Bernstein, 2012). Under a random key nobody can make two texts of equal hashes, and
