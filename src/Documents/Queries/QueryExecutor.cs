@@ -178,13 +178,16 @@ internal sealed class QueryExecutor(
             ScanBudget? budget = RequestedPage.BudgetOf(context.Request) is { } limits
                 ? new ScanBudget(limits, snapshot, options.TimeProvider)
                 : null;
+            ScanPosition? position = RequestedPage.ScanOf(query, context.Request, snapshot);
             source = query.Source switch
             {
-                SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget),
+                SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget, position),
                 SourceKind.IdPrefix =>
                     CursorSource.OfPrefix(
-                        snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
-                _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
+                        snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, position,
+                        cancellationToken),
+                _ when query.Distinct && budget is null => CursorSource.InAnyOrder(snapshot, query.Collection),
+                _ => CursorSource.OfCollection(snapshot, query.Collection, budget, position),
             };
             context.Phases?.End("Query");
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))

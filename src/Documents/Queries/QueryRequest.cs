@@ -44,7 +44,7 @@ public sealed record QueryRequest
 
     /// <summary>
     /// The <see cref="QueryResults.Continuation"/> of the previous page. Returns the page after it, at the same cost as the first
-    /// page. The query must be the same, and must be answered by an index.
+    /// page. The query must be the same.
     /// </summary>
     public string? Continuation { get; init; }
 

@@ -34,6 +34,7 @@ public sealed class QueryResults : IDisposable
     private readonly ResultBody? _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly long _begun; // of a scan with a plan
+    private byte[]? _position;
     private long? _etag;
     private long _toSkip;
     private long _examined;
@@ -122,9 +123,9 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>
     /// The position of the next page, for <see cref="QueryRequest.Continuation"/>; null if it was not requested, or if this page
-    /// was not full and therefore is the last.
+    /// was not full and therefore is the last. Where documents themselves answer, known when the last result has been read.
     /// </summary>
-    public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
+    public string? Continuation => (_found.Position ?? _position) is { } position ? Base64Url.EncodeToString(position) : null;
 
     /// <summary>
     /// Warnings about probable mistakes in the query: a collection or field that no document has. Empty if there are none, or if
@@ -181,7 +182,7 @@ public sealed class QueryResults : IDisposable
             if (!MoveSource())
                 break;
 
-            if (_distinct is not null && !_distinct.AddRow(Projected()[.._tellingBytes]))
+            if (_distinct is not null && !IsNewRow(_distinct))
             {
                 SkippedResults++;
                 continue;
@@ -202,6 +203,15 @@ public sealed class QueryResults : IDisposable
         _remaining = 0;
         CompleteTotal();
         return false;
+    }
+
+    /// <summary>Whether the current row is new. A row of one value is not written if the value is known.</summary>
+    private bool IsNewRow(DistinctFilter distinct)
+    {
+        if (_script is not null || _values is null || _projection?.OnlyPath is not { } path)
+            return distinct.AddRow(Projected()[.._tellingBytes]);
+        _values.Begin(_source);
+        return distinct.AddValue(_values.Value(path));
     }
 
     private string TooManyRows =>
@@ -260,7 +270,8 @@ public sealed class QueryResults : IDisposable
         _includes?.Collect(_source.Current);
         _beside?.Collect(_source.Current);
         _found.Notes?.Add(_source.EntryId, _source.Current);
-        _remaining--;
+        if (--_remaining == 0)
+            _position = _source.Position();
     }
 
     private void ReleasePages()

@@ -1,7 +1,10 @@
 using System.Buffers;
 using System.Buffers.Text;
+using System.Text;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Sources;
+using Treepie.Store;
 
 namespace Treepie.Queries;
 
@@ -65,8 +68,21 @@ internal static class RequestedPage
         };
     }
 
+    /// <summary>Returns where a scan of documents begins; null if the request neither has a continuation nor wants one.</summary>
+    public static ScanPosition? ScanOf(BoundQuery query, QueryRequest request, DatabaseSnapshot snapshot)
+    {
+        if (request is { Continuation: null, WithContinuation: false })
+            return null;
+        byte[] scanned = Encoding.UTF8.GetBytes(
+            $"{snapshot.ChangeVectors.DatabaseId:N}\0{query.Source}\0{Fold(query.Collection)}\0{Fold(query.IdPrefix)}\0"
+                + string.Join('\0', query.Ids.Select(Fold)));
+        return ScanPosition.Of(scanned, isNumber: query.Source != SourceKind.IdPrefix, Position(request));
+
+        static string Fold(string? text) => Encoding.UTF8.GetString(CollectionName.Fold(text ?? ""));
+    }
+
     /// <summary>Decodes the continuation of a request; empty if it has none.</summary>
-    public static ReadOnlyMemory<byte> Position(QueryRequest request)
+    private static ReadOnlyMemory<byte> Position(QueryRequest request)
     {
         if (request.Continuation is not { Length: > 0 } text)
             return default;
@@ -103,10 +119,10 @@ internal static class RequestedPage
     {
         if (request is { Continuation: null, WithContinuation: false })
             return;
-        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
+        if (query.IsComputed)
             throw new InvalidQueryException(
-                "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
-                    + "limit and offset.");
+                "Facets and suggestions cannot be gone on with, as they are counted over all hits: page with 'Start' and "
+                    + "'PageSize' of their options.");
         if (query.Documents is not null)
             throw new InvalidQueryException(
                 "Groups of some documents only cannot be gone on with, as they are made for each answer: page with limit and "

@@ -84,14 +84,14 @@ public sealed class DatabaseSnapshot : IDisposable
     public DocumentCursor ByPrefix(DocumentPrefix prefix)
     {
         ArgumentNullException.ThrowIfNull(prefix);
-        return new PrefixCursor(
-            this,
-            _documents,
-            CollectionName.Fold(prefix.StartsWith),
-            string.IsNullOrEmpty(prefix.StartAfter) ? null : CollectionName.Fold(prefix.StartAfter),
-            IdPattern.From(prefix.Matches),
-            IdPattern.From(prefix.Exclude));
+        return ByPrefix(prefix, string.IsNullOrEmpty(prefix.StartAfter) ? null : CollectionName.Fold(prefix.StartAfter));
     }
+
+    /// <summary>Same as above, but begins after a folded id instead of the prefix's own.</summary>
+    internal DocumentCursor ByPrefix(DocumentPrefix prefix, byte[]? foldedStartAfter) =>
+        new PrefixCursor(
+            this, _documents, CollectionName.Fold(prefix.StartsWith), foldedStartAfter, IdPattern.From(prefix.Matches),
+            IdPattern.From(prefix.Exclude));
 
     /// <summary>
     /// Returns the number of documents whose ids start with a prefix, optionally of one collection. Documents of all collections

@@ -5,6 +5,9 @@ namespace Treepie.Store;
 /// <summary>Iterates over documents in order of their folded ids that start with a prefix and match two patterns.</summary>
 internal sealed class PrefixCursor : DocumentCursor
 {
+    /// <summary>What is prefetched of values while others are read: a record's head, its id and the start of its body.</summary>
+    private const int PrefetchedEntries = 4, PrefetchedBytes = 256;
+
     private readonly DatabaseSnapshot _snapshot;
     private readonly Cursor _cursor;
     private readonly byte[] _prefix;
@@ -36,6 +39,13 @@ internal sealed class PrefixCursor : DocumentCursor
         bool found = _started ? _cursor.IsValid && (_isBehind || _cursor.MoveNext()) : Start();
         _isBehind = false;
         _started = true;
+        if (_prefix.Length == 0 && _matches is null && _exclude is null)
+        {
+            if (found)
+                _cursor.PrefetchAhead(PrefetchedEntries, PrefetchedBytes);
+            return found; // any id: it need not be read
+        }
+
         for (; found; found = _cursor.MoveNext())
         {
             ReadOnlySpan<byte> key = _cursor.Key;

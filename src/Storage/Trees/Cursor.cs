@@ -337,6 +337,22 @@ public sealed class Cursor : IDisposable
             _tree.Store.PrefetchHead(number);
     }
 
+    /// <summary>
+    /// Prefetches the first bytes of an entry of the current leaf, some entries ahead, and at the first entry those up to it:
+    /// for scans that read each value. Does nothing at the end of the leaf.
+    /// </summary>
+    /// <param name="entries">The number of entries ahead.</param>
+    /// <param name="bytes">The number of bytes.</param>
+    /// <exception cref="InvalidOperationException">The cursor is not positioned on a key.</exception>
+    public void PrefetchAhead(int entries, int bytes)
+    {
+        ThrowIfInvalid();
+        int current = _indexes[_depth], ahead = Math.Min(current + entries, _leafCount - 1);
+        int first = current == 0 ? 1 : current + entries;
+        if (first <= ahead)
+            Page(_depth).Prefetch(first, ahead, bytes);
+    }
+
     private long? NextLeafNumber()
     {
         if (_depth == 0)

@@ -119,6 +119,23 @@ public sealed class OracleQueries
             .Distinct());
     }
 
+    /// <summary>A field to select, which no array is before, and its value in a document.</summary>
+    public (string Path, Func<JsonObject, string> Value) Row()
+    {
+        string path;
+        string[] names;
+        do
+            (path, names, _) = _fields[_random.Next(_fields.Length)];
+        while (names[0] == "Lines" || path.EndsWith(']'));
+        return (path, document =>
+        {
+            JsonNode? at = document;
+            foreach (string name in names)
+                at = at is JsonObject parent ? parent[name] : null;
+            return OracleValue.Whole(at);
+        });
+    }
+
     /// <summary>From no key to three; the last may be the id.</summary>
     public List<OracleOrder> Orders()
     {

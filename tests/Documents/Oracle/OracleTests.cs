@@ -112,7 +112,7 @@ public sealed class OracleTests
                 + $"{(orders.Count == 0 ? "" : " order by " + string.Join(", ", orders.Select(order => order.Text)))}";
         HashSet<string> expected =
             [.. documents.Where(document => condition.Holds(document.Key, document.Value)).Select(document => document.Key)];
-        (List<string> found, long total, string index) = await AskAsync(database, text, neverStale: random.Next(3) == 0);
+        (List<string> found, long total, _) = await AskAsync(database, text, neverStale: random.Next(3) == 0);
         Assert.True(
             expected.SetEquals(found) && expected.Count == found.Count,
             $"{text}\nmissing {string.Join(' ', expected.Except(found))}\nadded "
@@ -128,7 +128,12 @@ public sealed class OracleTests
 
         if (random.Next(6) == 0)
             await CountAsync(database, condition.Text, [.. expected.Select(id => documents[id])], make.Facet());
-        if (random.Next(6) == 0 && index.StartsWith("Auto/", StringComparison.Ordinal))
+        if (random.Next(6) == 0)
+            await TellApartAsync(database, "from Docs", [.. documents.Values], make.Row(), random);
+        if (random.Next(6) == 0)
+            await TellApartAsync(
+                database, $"from Docs where {condition.Text}", [.. expected.Select(id => documents[id])], make.Row(), random);
+        if (random.Next(6) == 0)
             await GoOnAsync(database, text, found, size: random.Next(1, 20));
         if (random.Next(3) == 0)
         {
@@ -166,6 +171,30 @@ public sealed class OracleTests
         Assert.True(
             expected.Order(StringComparer.Ordinal).SequenceEqual(counted.Order(StringComparer.Ordinal)),
             $"{text}\nmissing {string.Join('|', expected.Except(counted))}\nadded {string.Join('|', counted.Except(expected))}");
+    }
+
+    /// <summary>Reads the different values of a field among the hits.</summary>
+    private static async Task TellApartAsync(
+        Database database, string text, List<JsonObject> hits, (string Path, Func<JsonObject, string> Value) row, Random random)
+    {
+        HashSet<string> expected = [.. hits.Select(row.Value)];
+        int most = random.Next(2) == 0 ? random.Next(1, 8) : int.MaxValue;
+        text += $" select distinct {row.Path} as Row" + (most < int.MaxValue ? $" limit {most}" : "");
+        var request = new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience };
+        using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
+        var rows = new List<string>();
+        while (results.MoveNext())
+        {
+            var json = new System.Buffers.ArrayBufferWriter<byte>();
+            results.WriteCurrent(json);
+            rows.Add(OracleValue.Whole(JsonNode.Parse(json.WrittenSpan)!["Row"])); // a row is an object
+        }
+
+        Assert.True(
+            expected.IsSupersetOf(rows)
+                && rows.Distinct().Count() == rows.Count
+                && rows.Count == Math.Min(most, expected.Count),
+            $"{text}\nmissing {string.Join('|', expected.Except(rows))}\nadded {string.Join('|', rows.Except(expected))}");
     }
 
     /// <summary>Reads page after page, each going on where the one before ended.</summary>

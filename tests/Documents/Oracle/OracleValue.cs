@@ -21,6 +21,18 @@ public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
         return found;
     }
 
+    /// <summary>A whole value as a text that tells values apart, but not how they are spelled.</summary>
+    public static string Whole(JsonNode? value) => value switch
+    {
+        null => "null",
+        JsonArray elements => $"[{string.Join(',', elements.Select(Whole))}]",
+        JsonObject members => $"{{{string.Join(',', members.Select(member => $"{member.Key}:{Whole(member.Value)}"))}}}",
+        JsonValue single => Scalar(single.ToJsonString(), single) is { Number: { } number }
+            ? (number / 1.0000000000000000000000000000m).ToString(CultureInfo.InvariantCulture)
+            : single.ToJsonString(),
+        _ => throw new ArgumentException($"There is no {value.GetType()}.", nameof(value)),
+    };
+
     /// <summary>Whether anything is there, be it null.</summary>
     public static bool IsThere(JsonObject root, IReadOnlyList<string> path)
     {

@@ -102,4 +102,100 @@ public sealed class ScanTests : IDisposable
             rows++;
         Assert.Equal((25, 25, false), (rows, results.TotalResults, results.IsTotalExact));
     }
+
+    [Theory]
+    [InlineData("from Docs")]
+    [InlineData("from docs select Text")]
+    [InlineData("from @all_docs")]
+    [InlineData("from Docs where startsWith(id(), 'DOCS/1')")]
+    [InlineData("from @all_docs where startsWith(id(), 'docs/')")]
+    [InlineData("from Docs where id() in ('docs/3', 'docs/300', 'docs/14', 'DOCS/3', 'docs/15', 'docs/92', 'docs/6', 'docs/60')")]
+    public async Task Pages_that_go_on_neither_miss_nor_repeat_what_did_not_change(string text)
+    {
+        var random = new Random(Seed.Next());
+        var batch = new WriteBatch();
+        for (int i = 0; i < 200; i++)
+            Put(batch, i, random.Next(3) > 0 ? "Docs" : "Others");
+        await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        var unchanged = (await _database.AskAsync(text)).Ids.ToHashSet();
+
+        var seen = new List<string>();
+        string? continuation = null;
+        do
+        {
+            var request = new QueryRequest
+            {
+                Text = text,
+                PageSize = random.Next(1, 9),
+                WithContinuation = true,
+                Continuation = continuation,
+                CountsResults = random.Next(2) == 0
+            };
+            int before = seen.Count;
+            using (QueryResults page = await _database.QueryAsync(request, TestContext.Current.CancellationToken))
+            {
+                while (page.MoveNext())
+                    seen.Add(page.Current.IdText());
+                continuation = page.Continuation;
+            }
+
+            Assert.Equal(continuation is not null, seen.Count - before == request.PageSize);
+            if (seen.Count > 400)
+                continue; // what changes comes again at the end of a log, so changes must end
+            batch = new WriteBatch();
+            for (int change = random.Next(6); change > 0; change--)
+            {
+                int i = random.Next(220);
+                unchanged.RemoveWhere(id => string.Equals(id, $"docs/{i}", StringComparison.OrdinalIgnoreCase));
+                batch.Delete($"docs/{i}"); // so that it may be put into another collection
+                if (random.Next(2) == 0)
+                    Put(batch, i, random.Next(3) > 0 ? "Docs" : "Others");
+            }
+
+            await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        }
+        while (continuation is not null);
+
+        Assert.Equal(unchanged.Order(), seen.Where(unchanged.Contains).Order());
+
+        static void Put(WriteBatch batch, int i, string collection) =>
+            batch.Put(
+                $"docs/{i}", Encoding.UTF8.GetBytes($$"""{"Text":{{i}},"@metadata":{"@collection":"{{collection}}"} }"""));
+    }
+
+    [Fact]
+    public async Task A_position_in_one_scan_is_refused_by_another()
+    {
+        var batch = new WriteBatch();
+        for (int i = 0; i < 20; i++)
+            batch.Put($"docs/{i}", Encoding.UTF8.GetBytes($$"""{"N":{{i}},"@metadata":{"@collection":"Docs"} }"""));
+        await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        string[] texts =
+        [
+            "from Docs limit 2", "from @all_docs limit 2", "from Docs where startsWith(id(), 'docs/') limit 2",
+            "from Docs where startsWith(id(), 'docs/1') limit 2",
+            "from Docs where id() in ('docs/1', 'docs/2', 'docs/3') limit 2",
+            "from Docs where id() in ('docs/1', 'docs/2', 'docs/4') limit 2", "from Docs where N > 1 limit 2"
+        ];
+        var ends = new List<string>();
+        foreach (string text in texts)
+        {
+            var request = new QueryRequest { Text = text, WithContinuation = true, WaitForNonStaleResults = true };
+            using QueryResults page = await _database.QueryAsync(request, TestContext.Current.CancellationToken);
+            while (page.MoveNext())
+                continue;
+            ends.Add(page.Continuation!); // not null: the page is full
+        }
+
+        foreach ((int i, string text) in texts.Index())
+        {
+            foreach ((int j, string end) in ends.Index())
+                if (i != j)
+                    await RefusedAsync(text, end);
+            await RefusedAsync(text, ends[i][..^2] + (ends[i][^2] == 'A' ? 'B' : 'A') + ends[i][^1]);
+        }
+
+        Task RefusedAsync(string text, string end) => Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync(text, change: request => request with { Continuation = end }));
+    }
 }

@@ -22,6 +22,7 @@ internal sealed class FieldPath : IEquatable<FieldPath>
     {
         Text = text;
         _members = members;
+        HasBrackets = members.Any(static member => member.Elements.Length > 0);
     }
 
     /// <summary>The path as written.</summary>
@@ -34,6 +35,9 @@ internal sealed class FieldPath : IEquatable<FieldPath>
 
     /// <summary>Whether it selects single elements.</summary>
     public bool HasElementIndex => _members.Any(m => m.Elements.Any(e => e >= 0));
+
+    /// <summary>Whether it has brackets, which only mean something to arrays.</summary>
+    public bool HasBrackets { get; }
 
     /// <summary>Returns the name of a member, in UTF-8.</summary>
     public ReadOnlySpan<byte> NameOf(int member) => _members[member].Name;

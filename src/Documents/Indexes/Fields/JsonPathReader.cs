@@ -28,6 +28,12 @@ internal ref struct JsonPathReader
     /// <summary>Writes the value; returns false, with nothing written, if there is none.</summary>
     public static bool TryWrite(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
     {
+        if (!path.HasBrackets && MemberFinder.TryFind(json, path, out ReadOnlySpan<byte> value) is { } isFound)
+        {
+            output.Write(value);
+            return isFound;
+        }
+
         var state = new JsonPathReader(json, path, output);
         var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
         return reader.Read() && reader.TokenType == JsonTokenType.StartObject && state.WriteMember(ref reader, 0);

@@ -27,6 +27,7 @@ internal sealed class ScanPlan
         {
             SourceKind.Ids => ("documents by id", $"{query.Ids.Count:N0} {(query.Ids.Count == 1 ? "id" : "ids")}"),
             SourceKind.IdPrefix => ("documents by the start of their id", $"'{query.IdPrefix}', in the order of ids"),
+            _ when source is CursorSource { IsInIdOrder: true } => ("scan of documents", "in the order of ids"),
             _ => ("scan of documents", "in the order of their last change"),
         };
         _node = new PlanNode(operation, label: query.Collection is null ? label : $"{query.Collection}: {label}")

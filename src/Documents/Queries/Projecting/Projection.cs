@@ -56,6 +56,13 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnly
     /// <summary>Whether a value is read from something else than the document of the result.</summary>
     public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null || field.Load >= 0);
 
+    /// <summary>
+    /// The path of the only value that tells rows apart, if it is read from the document of the result; null if whole rows must
+    /// be compared.
+    /// </summary>
+    public FieldPath? OnlyPath { get; } =
+        fields.Count == 1 || (fields.Count == 2 && fields[1].Name == TypesOfMembers) ? fields[0].PathOfDocument : null;
+
     /// <summary>Writes an object of previously written fields and its metadata. The id is empty for a group.</summary>
     public static void WriteObject(
         ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
@@ -146,6 +153,9 @@ internal sealed class ProjectedField
 
     /// <summary>Whether the value must be read from the document because the index does not store it.</summary>
     public bool NeedsDocument => IsDocument || (Literal is null && Slot < 0 && Load < 0 && Path is not null);
+
+    /// <summary>Its path, if it is surely read from the body of the document and may be missing; otherwise null.</summary>
+    public FieldPath? PathOfDocument => Load < 0 && Slot < 0 && !IsRequired && Path is { IsMetadata: false } ? Path : null;
 
     public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) =>
         new(name) { Path = path, IsRequired = isRequired };

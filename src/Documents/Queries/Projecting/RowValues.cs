@@ -24,6 +24,7 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
 
     private readonly ArrayBufferWriter<byte>?[] _objects = new ArrayBufferWriter<byte>?[loads.Count];
     private readonly bool[] _isLoaded = new bool[loads.Count];
+    private ArrayBufferWriter<byte>? _value; // scratch buffer
     private ResultSource? _source;
 
     /// <summary>The snapshot of the results.</summary>
@@ -70,6 +71,19 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
         else
             return field.Path is not null && DocumentValues.TryWrite(Source.Current, field.Path, output);
         return true;
+    }
+
+    /// <summary>
+    /// Returns the value at a path of the current document as JSON, null if there is none. Valid until the next call.
+    /// </summary>
+    public ReadOnlySpan<byte> Value(FieldPath path)
+    {
+        ReadOnlySpan<byte> body = Source.Current.Body, value = default;
+        if (!path.HasBrackets && MemberFinder.TryFind(body, path, out value) is { } isFound)
+            return isFound ? value : "null"u8;
+        _value ??= new ArrayBufferWriter<byte>();
+        _value.ResetWrittenCount();
+        return JsonPathReader.TryWrite(body, path, _value) ? _value.WrittenSpan : "null"u8;
     }
 
     /// <summary>Returns the folded id that is a value of the current result, or null if the value is no id.</summary>

@@ -5,10 +5,19 @@ namespace Treepie.Queries.Sources;
 /// <summary>Documents read without an index: of a collection, of the database, or with an id prefix.</summary>
 internal sealed class CursorSource : ResultSource
 {
+    /// <summary>
+    /// The number of documents of other collections for each wanted one, up to which passing over them costs less than looking
+    /// the wanted ones up by their log.
+    /// </summary>
+    private const int OthersOfFastScan = 4;
+
+    private const int NoCollection = -1;
+
     private readonly DatabaseSnapshot _snapshot;
     private readonly DocumentCursor _cursor;
-    private readonly string? _collection;
+    private readonly int? _collection; // to be checked; null if the cursor has no others
     private readonly ScanBudget? _budget;
+    private readonly ScanPosition? _position;
 
     private readonly long? _totalCount;
     private long _seen;
@@ -16,8 +25,11 @@ internal sealed class CursorSource : ResultSource
     private bool _isAtEnd;
 
     private CursorSource(
-        DatabaseSnapshot snapshot, DocumentCursor cursor, string? collection, long? totalCount, ScanBudget? budget)
+        DatabaseSnapshot snapshot, DocumentCursor cursor, int? collection, long? totalCount, ScanBudget? budget,
+        bool isInIdOrder, ScanPosition? position)
     {
+        IsInIdOrder = isInIdOrder;
+        _position = position;
         _budget = budget;
         _snapshot = snapshot;
         _cursor = cursor;
@@ -33,14 +45,37 @@ internal sealed class CursorSource : ResultSource
 
     public override Document Current => _cursor.Current;
 
-    /// <summary>Documents of a collection (null: all), ordered by etag.</summary>
-    public static CursorSource OfCollection(DatabaseSnapshot snapshot, string? collection, ScanBudget? budget = null)
-    {
-        if (collection is null)
-            return new CursorSource(snapshot, snapshot.ByEtag(), null, snapshot.DocumentCount, budget);
+    public override byte[]? Position() => IsInIdOrder ? _position?.At(FoldedId) : _position?.At(Current.Etag);
 
-        long count = snapshot.Collection(collection)?.DocumentCount ?? 0;
-        return new CursorSource(snapshot, snapshot.ByCollection(collection), null, count, budget);
+    /// <summary>Whether the documents come in the order of their ids; otherwise in that of their etags.</summary>
+    public bool IsInIdOrder { get; }
+
+    /// <summary>Documents of a collection (null: all), ordered by etag.</summary>
+    /// <param name="snapshot">The snapshot.</param>
+    /// <param name="collection">The collection.</param>
+    /// <param name="budget">The budget, or null.</param>
+    /// <param name="position">Where to begin, or null.</param>
+    public static CursorSource OfCollection(
+        DatabaseSnapshot snapshot, string? collection, ScanBudget? budget = null, ScanPosition? position = null)
+    {
+        long after = Math.Max(0, position?.AfterNumber ?? 0);
+        DocumentCursor cursor = collection is null ? snapshot.ByEtag(after) : snapshot.ByCollection(collection, after);
+        return new CursorSource(
+            snapshot, cursor, null, CountOf(snapshot, collection), budget, isInIdOrder: false, position);
+    }
+
+    /// <summary>
+    /// Documents of a collection (null: all) in the order that is read faster: the whole tree of documents from one end to the
+    /// other, unless most of them are of other collections.
+    /// </summary>
+    public static CursorSource InAnyOrder(DatabaseSnapshot snapshot, string? collection)
+    {
+        long count = CountOf(snapshot, collection);
+        if (count < snapshot.DocumentCount / OthersOfFastScan)
+            return OfCollection(snapshot, collection);
+        int? asked = collection is null || count == snapshot.DocumentCount ? null : snapshot.FindCollection(collection);
+        return new CursorSource(
+            snapshot, snapshot.ByPrefix(new DocumentPrefix { StartsWith = "" }), asked, count, null, isInIdOrder: true, null);
     }
 
     /// <summary>Documents of a collection (null: all) whose id starts with a prefix, ordered by id.</summary>
@@ -49,9 +84,10 @@ internal sealed class CursorSource : ResultSource
     /// <param name="prefix">The prefix.</param>
     /// <param name="counts">Whether to count the matches in advance.</param>
     /// <param name="budget">The budget, or null.</param>
+    /// <param name="position">Where to begin, or null.</param>
     /// <param name="cancellationToken">Cancels the counting.</param>
     public static CursorSource OfPrefix(
-        DatabaseSnapshot snapshot, string? collection, string prefix, bool counts, ScanBudget? budget,
+        DatabaseSnapshot snapshot, string? collection, string prefix, bool counts, ScanBudget? budget, ScanPosition? position,
         CancellationToken cancellationToken)
     {
         var wanted = new DocumentPrefix { StartsWith = prefix };
@@ -62,11 +98,15 @@ internal sealed class CursorSource : ResultSource
             : Count(snapshot, collection, wanted, budget, cancellationToken);
 
         // If the collection contains all documents of the database, there is no need to check each document's collection.
-        string? asked = collection is not null && snapshot.Collection(collection)?.DocumentCount == snapshot.DocumentCount
+        int? asked = collection is null || CountOf(snapshot, collection) == snapshot.DocumentCount
             ? null
-            : collection;
-        return new CursorSource(snapshot, snapshot.ByPrefix(wanted), asked, count, budget);
+            : snapshot.FindCollection(collection) ?? NoCollection;
+        return new CursorSource(
+            snapshot, snapshot.ByPrefix(wanted, position?.AfterId), asked, count, budget, isInIdOrder: true, position);
     }
+
+    private static long CountOf(DatabaseSnapshot snapshot, string? collection) =>
+        collection is null ? snapshot.DocumentCount : snapshot.Collection(collection)?.DocumentCount ?? 0;
 
     /// <summary>Counts the matches one by one, because each examined document counts against the budget.</summary>
     private static long Count(
@@ -113,7 +153,7 @@ internal sealed class CursorSource : ResultSource
         {
             _budget?.Take();
             _lookedAt++;
-            if (_collection is null || IsIn(_collection, _cursor.Current)) // Current looks the document up
+            if (_collection is null || _cursor.Current.CollectionId == _collection)
             {
                 _budget?.Pause();
                 _seen++;

@@ -45,6 +45,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Its index entry by field; empty if no index is used.</summary>
     public virtual IReadOnlyList<IndexEntryField> Entry() => [];
 
+    /// <summary>The position after the current result, to be gone on from; null if it is not wanted or known otherwise.</summary>
+    public virtual byte[]? Position() => null;
+
     /// <summary>Advances to the next result. Returns false after the last one.</summary>
     public abstract bool MoveNext();
 
