@@ -20,7 +20,8 @@ internal static class TortureProgram
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, damage, closings, threads, killed-processes, interleavings
+          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, damage,
+                            closings, threads, killed-processes, system-errors, interleavings
           --mode server     the whole server, killed under clients of every kind; --first N the seed
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
@@ -48,6 +49,9 @@ internal static class TortureProgram
 
         if (options.KilledProcessDirectory is { } directory)
             return KilledProcess.Run(directory, options.FirstSeed, options.IsEncrypted);
+
+        if (options.FaultyProcessDirectory is { } faulty)
+            return FaultyProcess.Run(faulty, options.FirstSeed, options.Fault, options.IsEncrypted);
 
         if (options.IsServer)
             return ServerTorture.Run(options.FirstSeed, options.Time, Console.WriteLine) is null ? 0 : 1;
@@ -77,7 +81,7 @@ internal static class TortureProgram
     {
         var tally = new Tally();
         Battery battery = Battery.Full(
-            options.FirstSeed, options.Modes, (new ThreadsMode(), 8), (new KilledProcessMode(), 8),
+            options.FirstSeed, options.Modes, (new ThreadsMode(), 8), (new KilledProcessMode(), 8), (new SystemErrorsMode(), 8),
             (new InterleavedProcessMode(), 10));
         var watch = Stopwatch.StartNew();
         if (options.Repeat is { } piece)
@@ -124,6 +128,8 @@ internal static class TortureProgram
             say(Progress(battery, tally, watch));
         say(Progress(battery, tally, watch));
         say(Rates(battery, tally, watch.Elapsed));
+        foreach (string skipped in tally.Skipped)
+            say(skipped);
         string? broken = Tell(battery, say) ?? survivors;
         if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null)
             ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));

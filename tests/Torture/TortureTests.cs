@@ -18,7 +18,7 @@ public sealed class TortureTests
             Modes =
             [
                 "exhaustive", "seeds", "kills", "failing-calls", "bit-flips", "mixtures", "forgeries", "forks", "damage",
-                "closings", "threads", "killed-processes", "interleavings"
+                "closings", "threads", "killed-processes", "system-errors", "interleavings"
             ],
         };
         string? broken = TortureProgram.Torture(options, line => output?.WriteLine(line));
