@@ -17,6 +17,7 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
     private Thread[] _threads = [];
     private Exception? _failure;
     private long _attempts;
+    private int _begun;
     private volatile bool _isOver;
     private volatile bool _hasStopped;
     private volatile bool _isFaulty;
@@ -35,6 +36,9 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
         get => _isFaultInForce;
         set => _isFaultInForce = value;
     }
+
+    private bool IsNothingDurable => fault.StopsEverything
+        || (fault.StopsSyncs && environment.GetStatistics().JournalSyncMethod == JournalSyncMethod.Cached);
 
     /// <summary>Starts the threads.</summary>
     public void Start()
@@ -72,7 +76,7 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
 
     private Thread Begin(Action<Random> work)
     {
-        int number = seed + Environment.CurrentManagedThreadId + work.GetHashCode();
+        int number = seed + Interlocked.Increment(ref _begun);
         var thread = new Thread(() =>
         {
             try
@@ -116,7 +120,7 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
             say($"ack {client} {number};");
             if (hadStopped)
                 throw new InvalidOperationException("A write was acknowledged after writing had stopped.");
-            if (wasInForce && fault.StopsEverything)
+            if (wasInForce && IsNothingDurable)
                 throw new InvalidOperationException("A write was acknowledged that no call can have made durable.");
             return true;
         }
@@ -140,7 +144,7 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
         };
     }
 
-    /// <summary>Whether an error of a read, or of a checkpoint, may be seen.</summary>
+    /// <summary>Whether a read may fail so.</summary>
     private bool StaysReadable(StorageException error) => IsFaulty && fault.Outcome == FaultOutcome.Unreadable;
 
     private void Read(Random random)

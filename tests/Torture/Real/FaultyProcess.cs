@@ -26,6 +26,9 @@ internal static class FaultyProcess
     private const int MaxAttemptsBefore = 100;
     private const int ChanceOfOpening = 4;
 
+    /// <summary>The first kernel that loads mapped pages by a call that returns errors.</summary>
+    private static readonly Version _guardsMaps = new(5, 14);
+
     /// <summary>Runs to the end, or until the process is killed.</summary>
     public static int Run(string directory, int seed, int number, bool isEncrypted)
     {
@@ -84,6 +87,9 @@ internal static class FaultyProcess
 
         clients.IsFaultInForce = true;
         clients.Finish();
+        if (fault.PageBytes > 0 && Environment.OSVersion.Version >= _guardsMaps
+            && environment.GetStatistics().Platform.IsMapGuarded is false)
+            throw new InvalidOperationException("The pages of the map are not guarded, though this kernel can.");
         if (random.Next(2) == 0)
             environment.Dispose();
         return true;
@@ -102,8 +108,15 @@ internal static class FaultyProcess
         List<int> found = [];
         foreach (string link in Directory.GetFiles("/proc/self/fd"))
         {
-            if (File.ResolveLinkTarget(link, returnFinalTarget: false)?.FullName == path)
-                found.Add(int.Parse(Path.GetFileName(link), CultureInfo.InvariantCulture));
+            try
+            {
+                if (File.ResolveLinkTarget(link, returnFinalTarget: false)?.FullName == path)
+                    found.Add(int.Parse(Path.GetFileName(link), CultureInfo.InvariantCulture));
+            }
+            catch (IOException)
+            {
+                // It was closed meanwhile.
+            }
         }
 
         return found.Count > 0 ? found : throw new InvalidOperationException($"'{path}' is not open.");

@@ -81,13 +81,19 @@ internal sealed record SystemFault(string Name, FaultOutcome Outcome, Func<IRead
     /// <summary>Whether no write can become durable.</summary>
     public bool StopsEverything { get; init; }
 
+    /// <summary>Whether no write can become durable that needs a sync.</summary>
+    public bool StopsSyncs { get; init; }
+
     /// <summary>The size of a system page, or 0 for the machine's.</summary>
     public int PageBytes { get; init; }
 
     private static ArgumentTest Is(int descriptor) => new(0, ~0u, (uint)descriptor);
 
     private static SystemFault Sync(int error) =>
-        new($"sync: error {error}", FaultOutcome.Stop, _ => [new("fdatasync", error), new("fsync", error)]);
+        new($"sync: error {error}", FaultOutcome.Stop, _ => [new("fdatasync", error), new("fsync", error)])
+        {
+            StopsSyncs = true
+        };
 
     /// <summary>
     /// A machine with larger pages: the engine is told their size, and the system refuses addresses and offsets that are no
