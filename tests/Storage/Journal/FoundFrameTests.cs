@@ -5,8 +5,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Journal;
 
 /// <summary>
-/// A frame that a killed process left may be readable and not durable: its sync failed, and the system counts it as written since,
-/// so that a second sync writes nothing and succeeds. It must be written again before anything is acknowledged that follows it.
+/// A frame that a killed process left may be readable and not durable: its sync failed, and the system counts it as written
+/// since, so that a second sync writes nothing and succeeds. It must be written again before anything is acknowledged that
+/// follows it.
 /// </summary>
 public sealed class FoundFrameTests
 {
