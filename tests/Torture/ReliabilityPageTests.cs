@@ -27,7 +27,8 @@ public sealed partial class ReliabilityPageTests
     public void Each_mutant_that_the_page_names_is_there()
     {
         string mutants = File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, "tests", "Mutants", "mutants.txt"));
-        int start = Page.IndexOf("Judged apart", StringComparison.Ordinal), end = Page.IndexOf("## Figures", StringComparison.Ordinal);
+        int start = Page.IndexOf("Judged apart", StringComparison.Ordinal);
+        int end = Page.IndexOf("## Figures", StringComparison.Ordinal);
         string[] named = [.. MutantNamed().Matches(Page[start..end]).Select(match => match.Groups[1].Value)];
         Assert.NotEmpty(named);
         Assert.All(named, name => Assert.Contains($"\n[{name}] ", mutants, StringComparison.Ordinal));

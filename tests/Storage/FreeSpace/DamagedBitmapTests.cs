@@ -230,7 +230,12 @@ public sealed class DamagedBitmapTests
     private static StorageEnvironment OpenInGroups(
         SimulatedDisk disk, Random random, long scratchBudgetBytes = 4 << 20) => StorageEnvironment.Open(
         new World(disk, TimeProvider.System, random, false) { PagesPerBitmap = 64 },
-        SmallDisk.Options with { ScratchBudgetBytes = scratchBudgetBytes, MaxJournalFileBytes = 1 << 20, MaxJournalBytes = 8 << 20 });
+        SmallDisk.Options with
+        {
+            ScratchBudgetBytes = scratchBudgetBytes,
+            MaxJournalFileBytes = 1 << 20,
+            MaxJournalBytes = 8 << 20
+        });
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
         StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);

@@ -156,7 +156,7 @@ internal sealed class FaultyClients(StorageEnvironment environment, SystemFault 
         }
     }
 
-    /// <summary>Reads everything that was acknowledged before; a reader stays open for a moment, so that pages are held.</summary>
+    /// <summary>Reads what was acknowledged before. The reader stays open for a moment, so that pages are held.</summary>
     private void Verify()
     {
         var acknowledged = new long[FaultyLedger.Clients];

@@ -3,7 +3,9 @@ namespace Treepie.Torture.Real;
 /// <summary>Something that a system may do to the engine: which calls it refuses, and what may come of it.</summary>
 /// <param name="Name">Its name in reports.</param>
 /// <param name="Outcome">What clients may see.</param>
-/// <param name="Calls">The calls refused, given the descriptors of the data file; none without one, for a fault of that file.</param>
+/// <param name="Calls">
+/// The calls refused, given the descriptors of the data file; without one, none for a fault of that file.
+/// </param>
 internal sealed record SystemFault(string Name, FaultOutcome Outcome, Func<IReadOnlyList<int>, IReadOnlyList<RefusedCall>> Calls)
 {
     private const int Io = 5;
@@ -39,7 +41,9 @@ internal sealed record SystemFault(string Name, FaultOutcome Outcome, Func<IRead
         Sync(Invalid),
         Sync(ReadOnly),
         Sync(Unsupported),
-        new("sync of the data file", FaultOutcome.NoCheckpoint, data => [.. data.Select(file => new RefusedCall("fdatasync", Io, Is(file)))]),
+        new(
+            "sync of the data file", FaultOutcome.NoCheckpoint,
+            data => [.. data.Select(file => new RefusedCall("fdatasync", Io, Is(file)))]),
         new("pwrite: the disk fails", FaultOutcome.Stop, _ => [new("pwrite64", Io), new("pwritev", Io)])
         {
             StopsEverything = true
@@ -70,7 +74,9 @@ internal sealed record SystemFault(string Name, FaultOutcome Outcome, Func<IRead
                     "mmap", NoMemory, new ArgumentTest(3, Shared | Fixed | Anonymous, Shared | Fixed),
                     new ArgumentTest(2, ~0u, ReadAndWrite)),
             ]),
-        new("populate: an old kernel", FaultOutcome.Nothing, _ => [new("madvise", Invalid, new ArgumentTest(2, ~0u, PopulateRead))]),
+        new(
+            "populate: an old kernel", FaultOutcome.Nothing,
+            _ => [new("madvise", Invalid, new ArgumentTest(2, ~0u, PopulateRead))]),
         new(
             "populate: the disk fails", FaultOutcome.Unreadable,
             _ => [new("madvise", BadAddress, new ArgumentTest(2, ~0u, PopulateRead))]),
