@@ -8,7 +8,7 @@ internal sealed record TortureOptions
     private static readonly string[] _names =
     [
         "--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--killed-process",
-        "--modes", "--mode", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
+        "--faulty-process", "--modes", "--mode", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
     ];
 
     /// <summary>Duration of the run.</summary>
@@ -44,6 +44,12 @@ internal sealed record TortureOptions
     /// <summary>Directory for a process that is started to be killed, instead of a torture run.</summary>
     public string? KilledProcessDirectory { get; init; }
 
+    /// <summary>Directory for a process whose system fails, instead of a torture run.</summary>
+    public string? FaultyProcessDirectory { get; init; }
+
+    /// <summary>Number of the fault of that process.</summary>
+    public int Fault { get; init; }
+
     /// <summary>Whether the environment in that directory is encrypted.</summary>
     public bool IsEncrypted { get; init; }
 
@@ -78,6 +84,8 @@ internal sealed record TortureOptions
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
                 "--encrypted" => options with { IsEncrypted = true },
                 "--killed-process" => options with { KilledProcessDirectory = Value(arguments, ref i) },
+                "--faulty-process" => options with { FaultyProcessDirectory = Value(arguments, ref i) },
+                "--fault" => options with { Fault = (int)Number(arguments, ref i) },
                 "--modes" or "--mode" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutant" => options with { OnlyMutants = true, Mutant = Value(arguments, ref i) },
                 "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },

@@ -13,14 +13,15 @@ internal static class TortureProgram
     /// <summary>Number of pieces in which each mutant of a sample must be killed: many times what any of them takes.</summary>
     private const long PiecesOfMutant = 3000;
 
-    private const string Help = """
+    /// <summary>The text of <c>--help</c>.</summary>
+    public static string Help => $"""
         Tortures the storage engine on a simulated disk, and tells what it found.
           --minutes N       for so long (5); --seconds N too
           --seed N          one random run again
           --repeat MODE:N   any piece of any mode again, as a failure names it
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
-          --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, damage, closings, threads, killed-processes, interleavings
+          --modes A,B       only these modes: {string.Join(", ", ModeNames)}
           --mode server     the whole server, killed under clients of every kind; --first N the seed
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
@@ -49,11 +50,21 @@ internal static class TortureProgram
         if (options.KilledProcessDirectory is { } directory)
             return KilledProcess.Run(directory, options.FirstSeed, options.IsEncrypted);
 
+        if (options.FaultyProcessDirectory is { } faulty)
+            return FaultyProcess.Run(faulty, options.FirstSeed, options.Fault, options.IsEncrypted);
+
         if (options.IsServer)
             return ServerTorture.Run(options.FirstSeed, options.Time, Console.WriteLine) is null ? 0 : 1;
 
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }
+
+    /// <summary>The names of all modes that run together.</summary>
+    public static IReadOnlyList<string> ModeNames => [.. BatteryOf([], 0).Done.Select(entry => entry.Mode.Name)];
+
+    private static Battery BatteryOf(IReadOnlyList<string> only, long firstSeed) => Battery.Full(
+        firstSeed, only, (new ThreadsMode(), 8), (new KilledProcessMode(), 8), (new SystemErrorsMode(), 8),
+        (new InterleavedProcessMode(), 10));
 
     /// <summary>Runs the large form of <see cref="LongReader"/>. Returns a description of the failure, or null.</summary>
     private static string? ReadLong(Action<string> say)
@@ -76,9 +87,7 @@ internal static class TortureProgram
     public static string? Torture(TortureOptions options, Action<string> say)
     {
         var tally = new Tally();
-        Battery battery = Battery.Full(
-            options.FirstSeed, options.Modes, (new ThreadsMode(), 8), (new KilledProcessMode(), 8),
-            (new InterleavedProcessMode(), 10));
+        Battery battery = BatteryOf(options.Modes, options.FirstSeed);
         var watch = Stopwatch.StartNew();
         if (options.Repeat is { } piece)
         {
@@ -124,6 +133,8 @@ internal static class TortureProgram
             say(Progress(battery, tally, watch));
         say(Progress(battery, tally, watch));
         say(Rates(battery, tally, watch.Elapsed));
+        foreach (string skipped in tally.Skipped)
+            say(skipped);
         string? broken = Tell(battery, say) ?? survivors;
         if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null)
             ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));

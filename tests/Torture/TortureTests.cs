@@ -15,11 +15,7 @@ public sealed class TortureTests
             Time = TimeSpan.FromSeconds(85),
             TimeOfSample = TimeSpan.FromSeconds(20),
             WritesPage = false,
-            Modes =
-            [
-                "exhaustive", "seeds", "kills", "failing-calls", "bit-flips", "mixtures", "forgeries", "forks", "damage",
-                "closings", "threads", "killed-processes", "interleavings"
-            ],
+            Modes = TortureProgram.ModeNames,
         };
         string? broken = TortureProgram.Torture(options, line => output?.WriteLine(line));
         Assert.True(broken is null, broken);

@@ -39,8 +39,8 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     public void CreateDirectory()
     {
         if (Directory.Exists(Path) && !File.Exists(Full(FormatLimits.DataFileName)))
-            DurableDirectory.MakeNameDurable(Path);
-        DurableDirectory.Create(Path);
+            DurableDirectory.MakeNameDurable(Path, Calls);
+        DurableDirectory.Create(Path, Calls);
     }
 
     public IReadOnlyList<string> List()
@@ -91,7 +91,7 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         }
     }
 
-    public void SyncDirectory() => DurableDirectory.Sync(Path);
+    public void SyncDirectory() => DurableDirectory.Sync(Path, Calls);
 
     /// <summary>
     /// The text in the lock file is only for the error message of a second opener. See <see cref="DirectoryLock"/>.

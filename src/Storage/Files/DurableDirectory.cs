@@ -13,7 +13,7 @@ internal static class DurableDirectory
     /// <summary>
     /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable.
     /// </summary>
-    public static void Create(string path)
+    public static void Create(string path, SystemCalls? calls = null)
     {
         var holders = new Stack<string>();
         for (string? at = path; at is not null && !Directory.Exists(at); at = System.IO.Path.GetDirectoryName(at))
@@ -32,30 +32,30 @@ internal static class DurableDirectory
         }
 
         while (holders.TryPop(out string? holder))
-            Sync(holder);
+            Sync(holder, calls);
     }
 
     /// <summary>
     /// Makes the name of an existing directory durable: it may have been created by a process that was killed before it did so.
     /// A parent that may not be read is left alone.
     /// </summary>
-    public static void MakeNameDurable(string path)
+    public static void MakeNameDurable(string path, SystemCalls calls)
     {
         if (OperatingSystem.IsWindows() || System.IO.Path.GetDirectoryName(path) is not { Length: > 0 } parent)
             return;
 
-        int error = UnixFileCalls.SyncDirectory(parent);
+        int error = calls.SyncDirectory(parent);
         if (error is not (0 or NotPermitted or NoAccess))
             throw FileErrors.FromNumber(error, parent, "The directory cannot be synced");
     }
 
     /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>
-    public static void Sync(string path)
+    public static void Sync(string path, SystemCalls? calls = null)
     {
         if (OperatingSystem.IsWindows())
             return; // NTFS journals names itself
 
-        int error = UnixFileCalls.SyncDirectory(path);
+        int error = (calls ?? SystemCalls.Default).SyncDirectory(path);
         if (error != 0)
             throw FileErrors.FromNumber(error, path, "The directory cannot be synced");
     }

@@ -226,7 +226,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
                     Create(lengthBytes);
                 return true;
             }
-            catch (StorageException)
+            catch (Exception error) when (error is StorageException or IOException)
             {
                 return false;
             }

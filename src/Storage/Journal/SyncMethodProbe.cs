@@ -27,7 +27,7 @@ internal static class SyncMethodProbe
             var cached = new List<TimeSpan>(Rounds);
             var direct = new List<TimeSpan>(Rounds);
             long begin = clock.GetTimestamp();
-            for (int round = 1; round <= Rounds && clock.GetElapsedTime(begin) < _patience; round++)
+            for (int round = 1; round == 1 || (round <= Rounds && clock.GetElapsedTime(begin) < _patience); round++)
             {
                 cached.Add(Time(file, isDirect: false, block, round, clock));
                 direct.Add(Time(file, isDirect: true, block, round, clock));

@@ -86,6 +86,9 @@ internal abstract partial class SystemCalls
         return error is ErrorIo or ErrorNoSpace or ErrorQuota ? error : 0; // others: the file system has no such call
     }
 
+    /// <summary>Makes the creation, renaming and deletion of names in a directory durable. Not on Windows.</summary>
+    public virtual int SyncDirectory(string path) => UnixFileCalls.SyncDirectory(path);
+
     /// <summary>
     /// Opens a file for writing without the cache; see <see cref="UnixFileCalls.OpenDirect"/>. Linux only. Null: refused.
     /// </summary>

@@ -31,9 +31,10 @@ internal sealed class CheckpointRunner(
 
     /// <summary>
     /// Whether checkpoints keep failing and so much is waiting for one that no more writes can be accepted: the journal or
-    /// memory has reached its limit.
+    /// memory has reached its limit. Not if writing has stopped, which says why by itself.
     /// </summary>
     public bool IsAtBound => Health.Failures > 0
+        && state.Failure is null
         && (state.UnwrittenBytes >= 2 * state.Store.UnwrittenBudgetBytes
             || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 

@@ -49,6 +49,9 @@ internal sealed class SystemFloor : SystemCalls
     /// <summary>Lengths of the ranges for which read-around was disabled.</summary>
     public List<long> NotReadAround { get; } = [];
 
+    /// <summary>Directories that were synced, in order.</summary>
+    public List<string> SyncedDirectories { get; } = [];
+
     /// <summary>Page size in bytes.</summary>
     public int Page { get; init; } = Environment.SystemPageSize;
 
@@ -66,6 +69,12 @@ internal sealed class SystemFloor : SystemCalls
             IsBackgroundAllowed: true);
 
     public override string NameFileSystem(string path) => FileSystem ?? base.NameFileSystem(path);
+
+    public override int SyncDirectory(string path)
+    {
+        SyncedDirectories.Add(path);
+        return base.SyncDirectory(path);
+    }
 
     public override int FindWriteError(SafeFileHandle file) => WriteError != 0 ? WriteError : base.FindWriteError(file);
 

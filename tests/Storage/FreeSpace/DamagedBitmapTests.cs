@@ -93,6 +93,92 @@ public sealed class DamagedBitmapTests
         Assert.Contains(Enumerable.Range(1, 5), group => IsWrittenAndNeverCheckpointed(seed, group));
     }
 
+    /// <summary>
+    /// A checkpoint that fails before it has chosen where to write gives nothing up of the one before, which succeeded: neither
+    /// of its two bitmaps, whose pages would be given out.
+    /// </summary>
+    [Fact]
+    public void A_checkpoint_that_fails_at_its_beginning_leaves_the_bitmaps_of_the_one_before_in_force()
+    {
+        var random = new Random(7);
+        var disk = new SimulatedDisk(random);
+        long leaf;
+        using (StorageEnvironment environment = OpenInGroups(disk, random))
+        {
+            Put(environment, "low", 0, 200);
+            Put(environment, "other", 0, 1);
+            foreach ((int from, int count) in new[] { (0, 250), (250, 150) })
+            {
+                Put(environment, "middle", from, count);
+                environment.Checkpoint();
+                Put(environment, "low", 0, 1);
+                environment.Checkpoint(); // both bitmaps have grown, the second time to twice the size, and grow no more
+            }
+
+            Put(environment, "end", 0, 150);
+            for (int i = 0; i < 3; i++)
+            {
+                Put(environment, "low", 0, 1); // the catalogue leaves the end of the file
+                environment.Checkpoint();
+            }
+
+            Delete(environment, "low", 1, 180);
+            environment.Checkpoint();
+            using ReadTransaction read = environment.BeginRead();
+            leaf = read.FindTree("other")!.Record.Root.Number;
+        }
+
+        using StorageEnvironment open = OpenInGroups(disk, random, scratchBudgetBytes: 1 << 20);
+        for (int i = 0; i < 4; i++) // until the pages at the end are all of one tree
+        {
+            Put(open, "low", 0, 1);
+            open.Checkpoint();
+        }
+
+        int last = (int)((open.State.Space.PageCount - 1) / 64), own = (int)(open.State.Space.PageCount - (last * 64L));
+        Delete(open, "end", 150 - own, own); // the pages of the last group
+        open.Checkpoint();
+        Assert.False(open.State.Space.IsLoaded(last - 1));
+        MetaPage durable = open.State.Durable;
+        Flip();
+        Put(open, "low", 1, 140); // so much that a checkpoint runs, which takes the last group off, and looks at the one before
+        Assert.Equal(1, open.GetStatistics().CheckpointFailures);
+        Assert.Equal(durable, open.State.Durable);
+
+        Flip();
+        for (int i = 0; i < 3; i++)
+        {
+            Put(open, "low", i, 2);
+            open.Checkpoint();
+        }
+
+        Assert.Empty(open.Check().Problems);
+
+        void Flip()
+        {
+            byte[] bytes = disk.Bytes(FormatLimits.DataFileName);
+            bytes[((durable.Bitmap.First + last - 1) * PageLayout.SizeBytes) + PageLayout.HeaderBytes + 3] ^= 0x10;
+            bytes[(leaf * PageLayout.SizeBytes) + 5000] ^= 1;
+        }
+    }
+
+    private static void Put(StorageEnvironment environment, string tree, int from, int count) => environment.Write(transaction =>
+    {
+        for (int i = from; i < from + count; i++)
+            transaction.GetOrCreateTree(tree).Put(Key(i), new byte[7000]);
+        return 0;
+    });
+
+    private static void Delete(StorageEnvironment environment, string tree, int from, int count) => environment.Write(
+        transaction =>
+        {
+            for (int i = from; i < from + count; i++)
+                transaction.FindTree(tree)!.Delete(Key(i));
+            return 0;
+        });
+
+    private static byte[] Key(int number) => [(byte)(number >> 8), (byte)number];
+
     /// <summary>Returns whether the command could be run.</summary>
     private static bool IsWrittenAndNeverCheckpointed(int seed, int group)
     {
@@ -141,9 +227,15 @@ public sealed class DamagedBitmapTests
         bytes[(bitmap * PageLayout.SizeBytes) + PageLayout.HeaderBytes + 3] ^= 0x10;
     }
 
-    private static StorageEnvironment OpenInGroups(SimulatedDisk disk, Random random) => StorageEnvironment.Open(
+    private static StorageEnvironment OpenInGroups(
+        SimulatedDisk disk, Random random, long scratchBudgetBytes = 4 << 20) => StorageEnvironment.Open(
         new World(disk, TimeProvider.System, random, false) { PagesPerBitmap = 64 },
-        SmallDisk.Options with { ScratchBudgetBytes = 4 << 20, MaxJournalFileBytes = 1 << 20, MaxJournalBytes = 8 << 20 });
+        SmallDisk.Options with
+        {
+            ScratchBudgetBytes = scratchBudgetBytes,
+            MaxJournalFileBytes = 1 << 20,
+            MaxJournalBytes = 8 << 20
+        });
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) =>
         StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);

@@ -43,6 +43,27 @@ public sealed class JournalGiveBackTests
     }
 
     [Fact]
+    public void Closing_throws_nothing_at_whatever_change_of_the_disk_the_power_fails()
+    {
+        bool isOver = false;
+        for (int at = 0; !isOver; at++)
+        {
+            StorageEnvironment environment = Open();
+            for (int key = 0; key < 200; key++)
+                Put(environment, key);
+            _disk.CrashAt = _disk.Operations + at;
+            environment.Dispose();
+            isOver = !_disk.HasCrashed;
+            _disk.Crash();
+        }
+
+        using StorageEnvironment again = Open();
+        using ReadTransaction read = again.BeginRead();
+        Assert.Equal(200, read.FindTree("t")!.Count);
+        Assert.Empty(again.Check().Problems);
+    }
+
+    [Fact]
     public void Files_whose_deletion_no_sync_made_durable_do_no_harm_when_they_are_back()
     {
         using (StorageEnvironment environment = Open())

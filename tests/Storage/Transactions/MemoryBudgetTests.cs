@@ -122,6 +122,23 @@ public sealed class MemoryBudgetTests
     }
 
     [Fact]
+    public void Where_writing_has_stopped_a_write_says_so_however_much_waits_for_a_checkpoint()
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Only on Linux does scratch lie in a file.");
+        using var directory = new TemporaryDirectory();
+        var system = new SystemFloor();
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            system.World(directory.Path), _options with { MaxJournalBytes = 16 << 20 });
+        Write(environment, Rows, version: 1);
+        environment.Checkpoint();
+        system.WriteError = 5; // EIO
+        Write(environment, 20_000, version: 2);
+        Assert.ThrowsAny<StorageException>(() => environment.Checkpoint());
+        Assert.True(environment.GetStatistics().JournalBytesSinceCheckpoint > 16 << 20);
+        Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 3));
+    }
+
+    [Fact]
     public void On_a_copy_on_write_file_system_nothing_lies_in_a_file()
     {
         using var directory = new TemporaryDirectory();

@@ -1,3 +1,5 @@
+using System.Collections.Concurrent;
+
 namespace Treepie.Torture.Runs;
 
 /// <summary>Counts the work done so far by all threads.</summary>
@@ -7,6 +9,7 @@ internal sealed class Tally
 
     private readonly HashSet<ulong>[] _images = [.. Enumerable.Range(0, Shards).Select(_ => new HashSet<ulong>())];
     private readonly HashSet<ulong>[] _cases = [.. Enumerable.Range(0, Shards).Select(_ => new HashSet<ulong>())];
+    private readonly ConcurrentDictionary<string, bool> _skipped = new(StringComparer.Ordinal);
     private long _states;
     private long _distinct;
     private long _recoveries;
@@ -35,6 +38,11 @@ internal sealed class Tally
     public long Seals => Interlocked.Read(ref _seals);
 
     public void AddSeals(long seals) => Interlocked.Add(ref _seals, seals);
+
+    /// <summary>What this machine cannot run, each said once.</summary>
+    public IReadOnlyCollection<string> Skipped => [.. _skipped.Keys];
+
+    public void AddSkipped(string what) => _skipped.TryAdd(what, true);
 
     public void AddRecovery(bool isEncrypted = false)
     {

@@ -1,0 +1,40 @@
+using Treepie.Tests.Support;
+
+namespace Treepie.Storage.Tests.Files;
+
+/// <summary>The name of a directory is durable before anything in it is acknowledged.</summary>
+public sealed class DurableDirectoryTests
+{
+    [Fact]
+    public void Each_directory_that_is_made_is_synced_into_the_one_above_it()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "NTFS journals names itself.");
+        using var above = new TemporaryDirectory();
+        string middle = Path.Combine(above.Path, "a"), inner = Path.Combine(middle, "b");
+        var system = new SystemFloor();
+        Open(inner, system);
+        Assert.Equal([above.Path, middle], system.SyncedDirectories.Take(2));
+    }
+
+    [Fact]
+    public void A_directory_that_a_killed_process_made_and_did_not_sync_is_synced_by_the_next_one()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "NTFS journals names itself.");
+        using var above = new TemporaryDirectory();
+        string left = Path.Combine(above.Path, "left");
+        Directory.CreateDirectory(left); // and then killed
+        var system = new SystemFloor();
+        Open(left, system);
+        Assert.Equal(above.Path, system.SyncedDirectories[0]);
+
+        system.SyncedDirectories.Clear();
+        Open(left, system);
+        Assert.DoesNotContain(above.Path, system.SyncedDirectories); // it has its data file, which came after
+    }
+
+    private static void Open(string directory, SystemFloor system)
+    {
+        using StorageEnvironment environment = StorageEnvironment.Open(system.World(directory), new StorageOptions());
+        environment.Write(static transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
+    }
+}
