@@ -60,6 +60,27 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private int _keyLength;
     private int _at = HeaderBytes(CountRestarts(bytes));
 
+    /// <summary>
+    /// Whether the block may be read on from its current entry to another: that is so near that no restart is needed.
+    /// </summary>
+    public static bool IsNear(long from, long to) => to > from && to - from <= RestartEvery;
+
+    /// <summary>Where the block stands, for <see cref="Resume"/>.</summary>
+    public readonly EntryPlace Place => new(
+        firstId, Id, _at, _keyLength, Heads.IsEmpty ? 0 : OffsetOf(Heads), Heads.Length);
+
+    /// <summary>
+    /// Goes on where an earlier reader of the same block stood, whose buffer still has the key of its entry.
+    /// </summary>
+    public void Resume(EntryPlace place)
+    {
+        Debug.Assert(place.FirstId == firstId && place.At <= _bytes.Length, "it is the same block");
+        (Id, _at, _keyLength) = (place.Id, place.At, place.KeyLength);
+        Heads = _bytes.Slice(place.HeadsAt, place.HeadsLength);
+    }
+
+    private readonly int OffsetOf(ReadOnlySpan<byte> part) => _bytes.Overlaps(part, out int offset) ? offset : 0;
+
     /// <summary>Length of the header of a block with this many restarts.</summary>
     public static int HeaderBytes(int restarts) => restarts == 0 ? 0 : 1 + (restarts * RestartBytes);
 

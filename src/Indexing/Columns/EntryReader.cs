@@ -18,6 +18,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     private readonly byte[] _numberRoom = new byte[NumberKey.Bytes];
     private readonly Dictionary<int, Tree?> _words = [];
     private readonly Dictionary<int, SortColumn> _columns = [];
+    private EntryPlace? _place;
     private byte[]? _text;
 
     public Span<byte> NumberRoom => _numberRoom;
@@ -26,27 +27,47 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     public void Reset()
     {
         _cursor?.Reset();
+        _place = null;
         _columns.Clear();
     }
 
     /// <summary>Reads the record of an entry; false if there is none.</summary>
     public bool TryGet(long id, out EntryRecord record)
     {
+        record = default;
+        if (_cursor is null || (!TryGoOn(id, ref record) && !TrySeek(_cursor, id, ref record)))
+            return false;
+        Debug.Assert(_place?.Id == id, "the block is on the entry");
+        return true;
+    }
+
+    /// <summary>Reads on in the block of the entry read last, if the other is one of the next.</summary>
+    private bool TryGoOn(long id, ref EntryRecord record)
+    {
+        if (_place is not { } place || !EntryBlock.IsNear(place.Id, id) || !_cursor!.IsValid) // the place is the cursor's
+            return false;
+
+        var block = new EntryBlock(_cursor.Value, place.FirstId, _keyRoom);
+        block.Resume(place);
+        return TryRead(block, id, ref record);
+    }
+
+    private bool TrySeek(Cursor cursor, long id, ref EntryRecord record)
+    {
         Span<byte> above = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(above, id + 1);
-        if (_cursor is not null && _cursor.SeekBefore(above))
-        {
-            var block = new EntryBlock(_cursor.Value, EntryKey.Read(_cursor.Key), _keyRoom);
-            if (block.MoveTo(id))
-            {
-                Debug.Assert(block.Id == id, "the block is on the entry");
-                record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
-                return true;
-            }
-        }
+        _place = null;
+        return cursor.SeekBefore(above)
+            && TryRead(new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), _keyRoom), id, ref record);
+    }
 
-        record = default;
-        return false;
+    private bool TryRead(EntryBlock block, long id, ref EntryRecord record)
+    {
+        if (!block.MoveTo(id))
+            return false;
+        _place = block.Place;
+        record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
+        return true;
     }
 
     /// <summary>Reads the record of an entry that must exist.</summary>
