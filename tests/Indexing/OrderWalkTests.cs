@@ -58,6 +58,48 @@ public sealed class OrderWalkTests
     }
 
     /// <summary>
+    /// The texts of numbers sort as numbers while all have the same number of digits: the dictionary's ends bound what a range
+    /// leaves open.
+    /// </summary>
+    [Theory]
+    [InlineData(1_900, 2_020, true)]
+    [InlineData(-99, -10, true)]
+    [InlineData(990, 1_010, false)]
+    public void A_range_without_an_end_is_walked_in_the_order_of_texts_if_all_numbers_lie_in_it(int from, int to, bool isWalked)
+    {
+        var random = new Random(Seed.Next());
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 5_000; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            if (i % 50 > 0)
+                batch.AddLong(1, random.Next(from, to));
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(store.Environment);
+        for (int i = 0; i < 60; i++)
+        {
+            var bound = FieldValue.Of(random.Next(from - 3, to + 3));
+            bool isLow = random.Next(2) == 0, isInclusive = random.Next(2) == 0;
+            var request = new SearchRequest
+            {
+                Query = new RangeQuery("number", isLow ? bound : null, isInclusive, isLow ? null : bound, isInclusive),
+                Sort = [new SortKey("number", SortKind.Text, random.Next(2) == 0)],
+                Take = 10,
+            };
+            Assert.Equal(
+                Ask(store.Environment, request with { OrderHint = OrderHint.Sort }),
+                Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+            using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
+            Assert.True(results.Count == 0 || results.Counters.TermsScanned < (isWalked ? 200 : 5_000), $"{request}");
+        }
+    }
+
+    /// <summary>
     /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.
     /// </summary>
     [Fact]
