@@ -375,7 +375,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         var others = new List<Operator>();
         var union = new UnionOperator(context);
         FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
-        Span<byte> scratch = stackalloc byte[NumberKey.Bytes];
+        SortedTerms texts = context.Rent<SortedTerms>(), numbers = context.Rent<SortedTerms>();
+        bool areNumbersAlone = analysis != FieldAnalysis.FullText && _view.HasNumbersAlone(field);
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
         foreach (FieldValue value in values)
         {
             if (value.Kind == FieldValueKind.Null || analysis == FieldAnalysis.FullText)
@@ -384,17 +386,21 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
             else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
             {
-                if (QueryValue.TryWriteNumber(value, scratch)
-                    && _view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
-                    union.Add(payload, _view.Postings(TreeNames.Numbers(field)));
+                if (QueryValue.TryWriteNumber(value, key))
+                    numbers.Add(key);
             }
-            else
+            else if (!areNumbersAlone)
             {
-                if (_view.TryGetText(field, Text.Form(analysis, value), out TermPayload payload))
-                    union.Add(payload, _view.Postings(_view.TextDictionary(field)));
+                texts.Add(Text.Form(analysis, value));
+            }
+            else if (NumberKey.TryParse(Text.Form(analysis, value), key))
+            {
+                numbers.Add(key);
             }
         }
 
+        texts.AddTo(context, TreeNames.Terms(field), union);
+        numbers.AddTo(context, TreeNames.Numbers(field), union);
         union.Name = ("in", _view.Schema.Fields[field].Name, null);
         union.Seal();
         return Or([union, .. others]);
