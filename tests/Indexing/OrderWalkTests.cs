@@ -99,6 +99,60 @@ public sealed class OrderWalkTests
         }
     }
 
+    [Fact]
+    public void Entries_without_a_value_are_in_their_place_from_the_first_one_on()
+    {
+        var random = new Random(Seed.Next());
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        for (int commit = 0; commit < 5; commit++)
+        {
+            IndexBatch batch = writer.BeginBatch();
+            for (int i = 0; i < 200 && commit == 0; i++)
+            {
+                batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+                batch.AddLong(1, random.Next(100));
+                batch.EndEntry();
+            }
+
+            if (commit is 1 or 2)
+            {
+                // First without the field, then with a null in it.
+                batch.BeginEntry("e/7"u8);
+                if (commit == 2)
+                    batch.AddNull(1);
+                batch.EndEntry();
+            }
+            else if (commit == 3)
+            {
+                batch.Delete("e/7"u8);
+            }
+            else if (commit == 4)
+            {
+                batch.Delete("e/8"u8);
+                batch.BeginEntry("e/9"u8);
+                batch.EndEntry();
+            }
+
+            writer.Commit(batch, commit + 1, TestContext.Current.CancellationToken);
+            foreach (bool? areNullsFirst in new bool?[] { null, true, false })
+            {
+                foreach (bool isDescending in new[] { false, true })
+                {
+                    var request = new SearchRequest
+                    {
+                        Query = new MatchAllQuery(),
+                        Sort = [new SortKey("number", SortKind.Long, isDescending, areNullsFirst)],
+                    };
+                    string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
+                    Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+                    expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort, Take = 5 });
+                    Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk, Take = 5 }));
+                }
+            }
+        }
+    }
+
     /// <summary>
     /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.
     /// </summary>

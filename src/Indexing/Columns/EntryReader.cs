@@ -35,39 +35,34 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     public bool TryGet(long id, out EntryRecord record)
     {
         record = default;
-        if (_cursor is null || (!TryGoOn(id, ref record) && !TrySeek(_cursor, id, ref record)))
-            return false;
-        Debug.Assert(_place?.Id == id, "the block is on the entry");
-        return true;
-    }
-
-    /// <summary>Reads on in the block of the entry read last, if the other is one of the next.</summary>
-    private bool TryGoOn(long id, ref EntryRecord record)
-    {
-        if (_place is not { } place || !EntryBlock.IsNear(place.Id, id) || !_cursor!.IsValid) // the place is the cursor's
+        if (_cursor is null)
             return false;
 
-        var block = new EntryBlock(_cursor.Value, place.FirstId, _keyRoom);
-        block.Resume(place);
-        return TryRead(block, id, ref record);
-    }
-
-    private bool TrySeek(Cursor cursor, long id, ref EntryRecord record)
-    {
-        Span<byte> above = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(above, id + 1);
+        // An entry soon after the one read last is probably in the same block.
+        EntryPlace last = _place ?? default;
+        bool goesOn = _place is not null && EntryBlock.IsNear(last.Id, id) && _cursor.IsValid;
         _place = null;
-        return cursor.SeekBefore(above)
-            && TryRead(new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), _keyRoom), id, ref record);
-    }
-
-    private bool TryRead(EntryBlock block, long id, ref EntryRecord record)
-    {
-        if (!block.MoveTo(id))
+        if (!goesOn && !Seek(_cursor, id))
             return false;
+
+        var block = new EntryBlock(_cursor.Value, goesOn ? last.FirstId : EntryKey.Read(_cursor.Key), _keyRoom);
+        if (goesOn)
+            block.Resume(last);
+        if (!block.MoveTo(id))
+            return goesOn && TryGet(id, out record); // now from the block that covers it
+
+        Debug.Assert(block.Id == id, "the block is on the entry");
         _place = block.Place;
         record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
         return true;
+    }
+
+    /// <summary>Moves to the block that covers an entry; false if all are after it.</summary>
+    private static bool Seek(Cursor cursor, long id)
+    {
+        Span<byte> above = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(above, id + 1);
+        return cursor.SeekBefore(above);
     }
 
     /// <summary>Reads the record of an entry that must exist.</summary>

@@ -350,7 +350,7 @@ internal sealed class SearchRun
         // The sort key is the id alone. Hits up to the one to continue after are counted but not returned.
         long first = _after.IsEmpty ? 0 : Catalogue.EntryKey.Read(_after.Span) + 1;
         long skipped = 0;
-        var ids = new List<long>((int)Math.Min(Math.Clamp(_root.Estimate, 0, 1024), _request.Take));
+        List<long> ids = _context.Rent<IdList>().Ids;
         for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
             _context.Check();

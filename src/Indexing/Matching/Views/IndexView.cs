@@ -29,6 +29,7 @@ internal sealed class IndexView
     private readonly List<ChunkPlaces?> _norms = [];
     private FieldStatistics?[] _statistics = [];
     private bool?[] _hasEntries = [];
+    private bool?[] _hasValueAlways = [];
     private ReadTransaction _transaction;
     private FieldAnalyzers? _analyzers;
     private EntryReader? _entries;
@@ -357,6 +358,25 @@ internal sealed class IndexView
         _hasEntries[field] = found;
         _visitsOnce += _visits.Count - before;
         return found;
+    }
+
+    /// <summary>Whether every entry has a field, and none a null in it. Read on first use.</summary>
+    public bool HasValueAlways(int field)
+    {
+        if (_hasValueAlways.Length == 0)
+            _hasValueAlways = new bool?[Schema.Fields.Count];
+        if (_hasValueAlways[field] is { } known)
+            return known;
+
+        long before = _visits.Count;
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        bool isAlways = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload exists)
+            && exists.EntryCount == State.EntryCount
+            && !(TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Null), out TermPayload nulls)
+                && nulls.EntryCount > 0);
+        _hasValueAlways[field] = isAlways;
+        _visitsOnce += _visits.Count - before;
+        return isAlways;
     }
 
     /// <summary>
