@@ -1,3 +1,4 @@
+using System.Buffers;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Matching.Compiling;
@@ -13,7 +14,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// The hits of a query, in order, read one at a time. Holds the entry ids of its page; keys are read when accessed.
+/// The hits of a query, in order, read one at a time. Holds the entry ids of its page, and the keys that the search met
+/// beside them; other keys are read when accessed.
 /// </summary>
 public sealed class SearchResults : IDisposable
 {
@@ -23,6 +25,8 @@ public sealed class SearchResults : IDisposable
     private readonly long _firstTailId = long.MaxValue;
     private readonly long[] _ids;
     private readonly float[] _scores;
+    private byte[]? _keys;
+    private int _keyAt;
     private int _position = -1;
 
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
@@ -35,6 +39,7 @@ public sealed class SearchResults : IDisposable
         TotalCount = run.Total;
         IsTotalExact = run.IsTotalExact;
         _ids = run.Ids;
+        _keys = run.Keys;
         _scores = run.Scores;
         MissingCompound = run.MissingCompound;
     }
@@ -88,21 +93,12 @@ public sealed class SearchResults : IDisposable
     public int Count => _ids.Length;
 
     /// <summary>The key of the current entry; valid until the next move.</summary>
-    public ReadOnlySpan<byte> Key => (EntryId < _firstTailId ? _view : _tailView ?? _view).Entries.Get(EntryId).Key;
+    public ReadOnlySpan<byte> Key => _keys is { } keys && keys[_keyAt] > 0
+        ? keys.AsSpan(_keyAt + 1, keys[_keyAt])
+        : Source.Entries.Get(EntryId).Key;
 
     /// <summary>The data stored with the current entry; valid until the next move.</summary>
-    public StoredRecord Stored
-    {
-        get
-        {
-            Span<byte> entryKey = stackalloc byte[EntryKey.Bytes];
-            EntryKey.Write(entryKey, EntryId);
-            Tree? source = (EntryId < _firstTailId ? _view : _tailView ?? _view).Tree(TreeNames.Stored);
-            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record)
-                ? new StoredRecord(record)
-                : default;
-        }
-    }
+    public StoredRecord Stored => Source.TryGetStored(EntryId, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;
 
     /// <summary>The id of the current entry in the index: increases with every put and is never reused.</summary>
     public long EntryId => _ids[_position];
@@ -121,7 +117,7 @@ public sealed class SearchResults : IDisposable
             if (_distance is null)
                 return null;
 
-            IndexView source = EntryId < _firstTailId ? _view : _tailView ?? _view;
+            IndexView source = Source;
             int number = SpatialCompiler.SpatialField(source, _distance.Field);
             using var column = new ChunkCursor(source.Tree(TreeNames.Points(number)));
             var places = new PlaceReader(column, source.Tree(TreeNames.Shapes(number)));
@@ -132,12 +128,17 @@ public sealed class SearchResults : IDisposable
         }
     }
 
+    /// <summary>The view that has the current entry.</summary>
+    private IndexView Source => EntryId < _firstTailId ? _view : _tailView ?? _view;
+
     /// <summary>Advances to the next hit; returns false after the last one.</summary>
     public bool MoveNext()
     {
         if (_position + 1 >= _ids.Length)
             return false;
 
+        if (_keys is { } keys && _position >= 0)
+            _keyAt += 1 + keys[_keyAt];
         _position++;
         return true;
     }
@@ -156,5 +157,7 @@ public sealed class SearchResults : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        if (Interlocked.Exchange(ref _keys, null) is { } keys)
+            ArrayPool<byte>.Shared.Return(keys);
     }
 }

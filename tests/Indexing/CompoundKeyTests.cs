@@ -125,6 +125,94 @@ public sealed class CompoundKeyTests
         }
     }
 
+    /// <summary>
+    /// Keys of entries beside compound keys: also after updates and deletes, in a tree that an earlier version began, which kept
+    /// none, and for entries whose keys are too long.
+    /// </summary>
+    [Fact]
+    public void A_walk_has_the_keys_of_its_hits_and_looks_up_only_those_that_are_not_kept()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        Assert.True(writer.TryAddCompound(_keys[0]));
+        Assert.False(writer.BuildCompounds(TestContext.Current.CancellationToken));
+        for (int commit = 0; commit < 4; commit++)
+        {
+            IndexBatch batch = writer.BeginBatch();
+            for (int i = 0; i < 400; i++)
+            {
+                byte[] key = Encoding.UTF8.GetBytes($"{new string('k', i % 9 == 0 ? 70 : 1)}/{random.Next(600)}");
+                batch.BeginEntry(key);
+                batch.AddText(0, "Paris"u8);
+                batch.AddText(2, Encoding.UTF8.GetBytes(Name(random)));
+                batch.EndEntry();
+            }
+
+            writer.Commit(batch, commit + 1, TestContext.Current.CancellationToken);
+            if (commit == 1)
+                ForgetKeys(store);
+            foreach (bool isDescending in new[] { false, true })
+            {
+                for (int skip = 0; skip < 500; skip += 45)
+                {
+                    var request = new SearchRequest
+                    {
+                        Query = new TermQuery("city", FieldValue.Of("paris")),
+                        Sort = [new SortKey("name", SortKind.Text, isDescending)],
+                        Skip = skip,
+                        Take = 60,
+                    };
+                    using var searcher = new IndexSearcher(store.Environment);
+                    string expected = Ask(searcher, request with { OrderHint = OrderHint.Sort }).Answer;
+                    Assert.True(expected == Ask(searcher, request with { OrderHint = OrderHint.Compound }).Answer, $"Seed {seed}");
+                    using SearchResults results = searcher.Search(
+                        request with { OrderHint = OrderHint.Compound }, TestContext.Current.CancellationToken);
+                    var untraced = new StringBuilder();
+                    while (results.MoveNext())
+                        untraced.Append(Encoding.UTF8.GetString(results.Key)).Append(' ');
+                    Assert.True(expected == $"{untraced}{results.TotalCount}", $"Seed {seed}, from {skip}");
+                }
+            }
+        }
+
+        // Nothing is looked up: keys are what the tree holds.
+        Rewrite(store, static value => value.Length > 0 ? [.. value, (byte)'!'] : value);
+        using var other = new IndexSearcher(store.Environment);
+        using SearchResults few = other.Search(
+            new SearchRequest
+            {
+                Query = new TermQuery("city", FieldValue.Of("paris")),
+                Sort = [new SortKey("name", SortKind.Text)],
+                OrderHint = OrderHint.Compound,
+            },
+            TestContext.Current.CancellationToken);
+        int kept = 0, lookedUp = 0;
+        while (few.MoveNext())
+            _ = few.Key[^1] == '!' ? kept++ : lookedUp++;
+        Assert.True(kept > 20 && lookedUp > 20, $"Seed {seed}: {kept} kept, {lookedUp} looked up");
+    }
+
+    private static void ForgetKeys(TemporaryStore store) => Rewrite(store, static _ => []);
+
+    /// <summary>Changes the values of the first compound key.</summary>
+    private static void Rewrite(TemporaryStore store, Func<byte[], byte[]> change) =>
+        store.Environment.Write(transaction =>
+        {
+            Treepie.Storage.Trees.Tree tree = transaction.GetOrCreateTree(TreeNames.Compound(0));
+            var all = new List<(byte[] Key, byte[] Value)>();
+            using (Treepie.Storage.Trees.Cursor cursor = tree.OpenCursor())
+            {
+                for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
+                    all.Add((cursor.Key.ToArray(), cursor.Value.ToArray()));
+            }
+
+            foreach ((byte[] key, byte[] value) in all)
+                tree.Put(key, change(value));
+            return true;
+        });
+
     private static void Change(IndexWriter writer, Random random, int commit, bool isPlain)
     {
         IndexBatch batch = writer.BeginBatch();
@@ -308,7 +396,7 @@ public sealed class CompoundKeyTests
                 continue;
             using Treepie.Storage.Trees.Cursor cursor = tree.OpenCursor();
             for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
-                all.Add($"{i} {Convert.ToHexString(cursor.Key)}");
+                all.Add($"{i} {Convert.ToHexString(cursor.Key)} {Encoding.UTF8.GetString(cursor.Value)}");
         }
 
         return all;

@@ -58,6 +58,102 @@ public sealed class OrderWalkTests
     }
 
     /// <summary>
+    /// The texts of numbers sort as numbers while all have the same number of digits: the dictionary's ends bound what a range
+    /// leaves open.
+    /// </summary>
+    [Theory]
+    [InlineData(1_900, 2_020, true)]
+    [InlineData(-99, -10, true)]
+    [InlineData(990, 1_010, false)]
+    public void A_range_without_an_end_is_walked_in_the_order_of_texts_if_all_numbers_lie_in_it(int from, int to, bool isWalked)
+    {
+        var random = new Random(Seed.Next());
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 5_000; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            if (i % 50 > 0)
+                batch.AddLong(1, random.Next(from, to));
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(store.Environment);
+        for (int i = 0; i < 60; i++)
+        {
+            var bound = FieldValue.Of(random.Next(from - 3, to + 3));
+            bool isLow = random.Next(2) == 0, isInclusive = random.Next(2) == 0;
+            var request = new SearchRequest
+            {
+                Query = new RangeQuery("number", isLow ? bound : null, isInclusive, isLow ? null : bound, isInclusive),
+                Sort = [new SortKey("number", SortKind.Text, random.Next(2) == 0)],
+                Take = 10,
+            };
+            Assert.Equal(
+                Ask(store.Environment, request with { OrderHint = OrderHint.Sort }),
+                Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+            using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
+            Assert.True(results.Count == 0 || results.Counters.TermsScanned < (isWalked ? 200 : 5_000), $"{request}");
+        }
+    }
+
+    [Fact]
+    public void Entries_without_a_value_are_in_their_place_from_the_first_one_on()
+    {
+        var random = new Random(Seed.Next());
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, _schema);
+        for (int commit = 0; commit < 5; commit++)
+        {
+            IndexBatch batch = writer.BeginBatch();
+            for (int i = 0; i < 200 && commit == 0; i++)
+            {
+                batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+                batch.AddLong(1, random.Next(100));
+                batch.EndEntry();
+            }
+
+            if (commit is 1 or 2)
+            {
+                // First without the field, then with a null in it.
+                batch.BeginEntry("e/7"u8);
+                if (commit == 2)
+                    batch.AddNull(1);
+                batch.EndEntry();
+            }
+            else if (commit == 3)
+            {
+                batch.Delete("e/7"u8);
+            }
+            else if (commit == 4)
+            {
+                batch.Delete("e/8"u8);
+                batch.BeginEntry("e/9"u8);
+                batch.EndEntry();
+            }
+
+            writer.Commit(batch, commit + 1, TestContext.Current.CancellationToken);
+            foreach (bool? areNullsFirst in new bool?[] { null, true, false })
+            {
+                foreach (bool isDescending in new[] { false, true })
+                {
+                    var request = new SearchRequest
+                    {
+                        Query = new MatchAllQuery(),
+                        Sort = [new SortKey("number", SortKind.Long, isDescending, areNullsFirst)],
+                    };
+                    string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
+                    Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
+                    expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort, Take = 5 });
+                    Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk, Take = 5 }));
+                }
+            }
+        }
+    }
+
+    /// <summary>
     /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, a second key, and
     /// numbers that are equal as whole numbers.
     /// </summary>

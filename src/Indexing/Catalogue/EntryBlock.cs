@@ -58,7 +58,27 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private readonly Span<byte> _keyRoom = keyRoom;
     private readonly int _restarts = CountRestarts(bytes);
     private int _keyLength;
+    private int _headsAt;
+    private int _headsLength;
     private int _at = HeaderBytes(CountRestarts(bytes));
+
+    /// <summary>
+    /// Whether the block may be read on from its current entry to another: that is so near that no restart is needed.
+    /// </summary>
+    public static bool IsNear(long from, long to) => to > from && to - from <= RestartEvery;
+
+    /// <summary>Where the block stands, for <see cref="Resume"/>.</summary>
+    public readonly EntryPlace Place => new(firstId, Id, _at, _keyLength, _headsAt, _headsLength);
+
+    /// <summary>
+    /// Goes on where an earlier reader of the same block stood, whose buffer still has the key of its entry.
+    /// </summary>
+    public void Resume(EntryPlace place)
+    {
+        Debug.Assert(place.FirstId == firstId && place.At <= _bytes.Length, "it is the same block");
+        (Id, _at, _keyLength) = (place.Id, place.At, place.KeyLength);
+        (_headsAt, _headsLength) = (place.HeadsAt, place.HeadsLength);
+    }
 
     /// <summary>Length of the header of a block with this many restarts.</summary>
     public static int HeaderBytes(int restarts) => restarts == 0 ? 0 : 1 + (restarts * RestartBytes);
@@ -84,7 +104,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     public readonly ReadOnlySpan<byte> Key => _keyRoom[.._keyLength];
 
     /// <summary>The heads of its groups.</summary>
-    public ReadOnlySpan<byte> Heads { get; private set; }
+    public readonly ReadOnlySpan<byte> Heads => _bytes.Slice(_headsAt, _headsLength);
 
     /// <summary>The items of its groups.</summary>
     public ReadOnlySpan<byte> Items { get; private set; }
@@ -137,7 +157,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
             if (offset >= _bytes.Length || headsAt >= offset || before <= Id)
                 throw Damaged();
             (_at, Id, _keyLength) = (offset, before, 0);
-            Heads = headsAt == 0 ? default : Take(ref headsAt);
+            _headsLength = headsAt == 0 ? 0 : Take(ref headsAt).Length;
+            _headsAt = headsAt - _headsLength;
             return;
         }
     }
@@ -197,7 +218,11 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         _keyLength = shared + own;
         next += own;
         if ((flags & HeadsFlag) != 0)
-            Heads = Take(ref next);
+        {
+            _headsLength = Take(ref next).Length;
+            _headsAt = next - _headsLength;
+        }
+
         items = Take(ref next);
         _at = next;
         return true;

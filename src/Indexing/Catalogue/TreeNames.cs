@@ -30,7 +30,7 @@ namespace Treepie.Indexing.Catalogue;
 /// vectors.N, links.N     VectorKey                                 VectorNode, links of VectorGraph (and VectorState)
 /// fullvectors.N          VectorKey                                 the numbers of a vector, floats, little-endian
 /// nodes.N                entry id                                  NodeList
-/// compound.N             CompoundKeyText                           nothing; N is the place in CompoundRecord
+/// compound.N             CompoundKeyText                           key of the entry, or nothing; N is the place in CompoundRecord
 /// stored                 entry id                                  StoredRecord, for entries with stored values
 /// </code>
 /// </summary>

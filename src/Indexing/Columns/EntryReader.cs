@@ -18,6 +18,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     private readonly byte[] _numberRoom = new byte[NumberKey.Bytes];
     private readonly Dictionary<int, Tree?> _words = [];
     private readonly Dictionary<int, SortColumn> _columns = [];
+    private EntryPlace? _place;
     private byte[]? _text;
 
     public Span<byte> NumberRoom => _numberRoom;
@@ -26,27 +27,42 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     public void Reset()
     {
         _cursor?.Reset();
+        _place = null;
         _columns.Clear();
     }
 
     /// <summary>Reads the record of an entry; false if there is none.</summary>
     public bool TryGet(long id, out EntryRecord record)
     {
+        record = default;
+        if (_cursor is null)
+            return false;
+
+        // An entry soon after the one read last is probably in the same block.
+        EntryPlace last = _place ?? default;
+        bool goesOn = _place is not null && EntryBlock.IsNear(last.Id, id) && _cursor.IsValid;
+        _place = null;
+        if (!goesOn && !Seek(_cursor, id))
+            return false;
+
+        var block = new EntryBlock(_cursor.Value, goesOn ? last.FirstId : EntryKey.Read(_cursor.Key), _keyRoom);
+        if (goesOn)
+            block.Resume(last);
+        if (!block.MoveTo(id))
+            return goesOn && TryGet(id, out record); // now from the block that covers it
+
+        Debug.Assert(block.Id == id, "the block is on the entry");
+        _place = block.Place;
+        record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
+        return true;
+    }
+
+    /// <summary>Moves to the block that covers an entry; false if all are after it.</summary>
+    private static bool Seek(Cursor cursor, long id)
+    {
         Span<byte> above = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(above, id + 1);
-        if (_cursor is not null && _cursor.SeekBefore(above))
-        {
-            var block = new EntryBlock(_cursor.Value, EntryKey.Read(_cursor.Key), _keyRoom);
-            if (block.MoveTo(id))
-            {
-                Debug.Assert(block.Id == id, "the block is on the entry");
-                record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
-                return true;
-            }
-        }
-
-        record = default;
-        return false;
+        return cursor.SeekBefore(above);
     }
 
     /// <summary>Reads the record of an entry that must exist.</summary>

@@ -48,6 +48,17 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
         return order > 0 || (order == 0 && LowInclusive);
     }
 
+    /// <summary>Returns the part of the range between the first and the last key of the dictionary.</summary>
+    public KeyRange Within(byte[] first, byte[] last)
+    {
+        KeyRange part = this;
+        if (IsFrom(first))
+            part = part with { Low = first, LowInclusive = true };
+        if (IsUpTo(last))
+            part = part with { High = last, HighInclusive = true };
+        return part;
+    }
+
     /// <summary>
     /// Returns the range as a half-open interval of keys if both ends are given and have the same length, as keys of numbers
     /// do; otherwise null.

@@ -53,14 +53,16 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
         if (OrderOf(first) is not { } order)
             return null;
 
+        if (request.Query is TermQuery only)
+            return Of(context, only, first, order, isAll: true);
+        if (request.Query is not AndQuery)
+            return null;
+
         CompoundRange? best = null;
-        bool isAll = request.Query is TermQuery;
-        foreach (IndexQuery clause in isAll
-            ? [request.Query]
-            : request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [])
+        foreach (IndexQuery clause in QueryCompiler.Flatten(request.Query))
         {
             if (clause is TermQuery equality
-                && Of(context, equality, first, order, isAll) is { } found
+                && Of(context, equality, first, order, isAll: false) is { } found
                 && (best is null || IsBetter(found, best)))
                 best = found;
         }
@@ -138,8 +140,7 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
         (length, entries) = (0, 0);
         if (context.View.TermCount(TreeNames.Numbers(field)) > 0)
             return false;
-        Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
-        ReadOnlySpan<byte> term = WholeValue.Of(analysis, QueryValue.ToText(value), new TokenBuffer(), scratch);
+        ReadOnlySpan<byte> term = context.Rent<ValueText>().Form(analysis, value);
         if (term.Length > form.Length || !context.View.TryGetTerm(TreeNames.Terms(field), term, out TermPayload payload))
             return false;
         term.CopyTo(form);

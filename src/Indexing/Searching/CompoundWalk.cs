@@ -1,6 +1,8 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
+using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
 using Treepie.Storage.Trees;
 using SortKey = Treepie.Indexing.Queries.SortKey;
@@ -15,22 +17,24 @@ namespace Treepie.Indexing.Searching;
 /// <remarks>
 /// Keys hold nulls before all values. If the order has them at the other end, the two ranges of keys are walked separately.
 /// </remarks>
-/// <param name="context">The query.</param>
-/// <param name="tree">The tree of the compound key.</param>
-/// <param name="along">The equality, and the bounds within which keys are read.</param>
-/// <param name="sort">The first key of the order.</param>
-/// <param name="filter">What entries must match.</param>
-/// <param name="parts">The parts of the order.</param>
-/// <param name="limit">Number of hits wanted.</param>
-/// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
-internal sealed class CompoundWalk(
-    QueryContext context, Tree tree, CompoundRange along, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
-    ReadOnlyMemory<byte> after)
+internal sealed class CompoundWalk : IReusable
 {
-    private readonly byte[] _prefix = along.Prefix;
-    private readonly List<long> _found = context.Rent<IdList>().Ids;
-    private readonly List<long> _group = context.Rent<IdList>().Ids;
+    private const int MostKept = 1_024;
+
+    private static readonly List<long> _none = [];
     private readonly byte[] _order = new byte[CompoundKeyText.MaxOrderBytes];
+    private readonly List<int> _groupKeys = [];
+    private List<long> _group = _none;
+    private readonly HitKeys _keys = new();
+    private QueryContext _context = null!; // set by Begin
+    private CompoundRange _along = null!; // set by Begin
+    private SearchRequest _request = null!; // set by Begin
+    private FilterProbe? _filter;
+    private ReadOnlyMemory<byte> _after;
+    private long _limit;
+    private KeyPart[]? _parts;
+    private byte[] _prefix = [];
+    private List<long> _found = _none;
     private int _orderLength = -1;
     private bool _isFirstGroup = true;
     private SortRoom? _room;
@@ -39,34 +43,68 @@ internal sealed class CompoundWalk(
     private byte[] _given = [];
     private long _givenId = -1;
 
-    private long Left => limit - _found.Count;
+    private SortKey First => _request.Sort[0];
+
+    private long Left => _limit - _found.Count;
+
+    private bool IsOfOneKey => _request.Sort.Count == 1;
 
     /// <summary>Whether the entries of a group are equal in all sort keys, so that they are ordered by id.</summary>
-    private bool IsByIds => parts.Length == 1 && CompoundKeyText.IsWhole(_order.AsSpan(0, _orderLength));
+    private bool IsByIds => IsOfOneKey && CompoundKeyText.IsWhole(_order.AsSpan(0, _orderLength));
 
     /// <summary>Whether some entries of the group may have been returned on an earlier page.</summary>
-    private bool GoesOn => _isFirstGroup && !after.IsEmpty;
+    private bool GoesOn => _isFirstGroup && !_after.IsEmpty;
+
+    /// <summary>
+    /// The keys of the entries found, as far as they stand beside the compound keys and no group was sorted; valid until the
+    /// query ends.
+    /// </summary>
+    public HitKeys Keys => _keys;
+
+    /// <inheritdoc/>
+    public void Clear()
+    {
+        (_context, _along, _request, _filter, _after, _parts, _room) = (null!, null!, null!, null, default, null, null);
+        (_prefix, _given, _givenId, _orderLength, _isFirstGroup) = ([], [], -1, -1, true);
+        (_found, _group) = (_none, _none);
+        _groupKeys.Clear();
+        if (_groupKeys.Capacity > MostKept)
+            _groupKeys.Capacity = 0;
+        _keys.Clear();
+    }
 
     /// <summary>Returns the ids of the first hits in order; valid until the query ends.</summary>
-    public List<long> Run()
+    /// <param name="context">The query.</param>
+    /// <param name="cursor">A cursor over the tree of the compound key.</param>
+    /// <param name="along">The equality, and the bounds within which keys are read.</param>
+    /// <param name="request">The order.</param>
+    /// <param name="filter">What entries must match; null if all of them do.</param>
+    /// <param name="limit">Number of hits wanted.</param>
+    /// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
+    public List<long> Run(
+        QueryContext context, Cursor cursor, CompoundRange along, SearchRequest request, FilterProbe? filter, long limit,
+        ReadOnlyMemory<byte> after)
     {
+        Debug.Assert(_keys.Count == 0 && _groupKeys.Count == 0, "it was cleared");
+        (_context, _along, _request, _filter, _limit, _after) = (context, along, request, filter, limit, after);
+        _prefix = along.Prefix;
+        (_found, _group) = (context.Rent<IdList>().Ids, context.Rent<IdList>().Ids);
         byte[] from = [];
         if (!after.IsEmpty)
         {
-            _given = CompoundKeyText.OrderOf(after.Span, sort.Kind, sort.Descending);
+            _given = CompoundKeyText.OrderOf(after.Span, First.Kind, First.Descending);
             _givenId = EntryKey.Read(after.Span[^EntryKey.Bytes..]);
             from = [.. _prefix, .. _given];
         }
 
-        using Cursor cursor = tree.OpenCursor();
-        bool areNullsFirst = sort.NullsFirst ?? !sort.Descending;
+        bool areNullsFirst = First.NullsFirst ?? !First.Descending;
         if (along.Within is not null)
         {
             // Entries without a value are in no range.
-            byte[]? bound = sort.Descending ? along.High : along.Low;
+            byte[]? bound = First.Descending ? along.High : along.Low;
             Walk(cursor, [.. _prefix, KeyPart.ValueRank], from.Length > 0 || bound is null ? from : [.. _prefix, .. bound]);
         }
-        else if (areNullsFirst != sort.Descending)
+        else if (areNullsFirst != First.Descending)
         {
             Walk(cursor, _prefix, from);
         }
@@ -92,17 +130,17 @@ internal sealed class CompoundWalk(
         int steps = 0;
         for (bool valid = Begin(cursor, range, from);
              valid && Left > 0;
-             valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+             valid = First.Descending ? cursor.MovePrevious() : cursor.MoveNext())
         {
             ReadOnlySpan<byte> key = cursor.Key;
             if (!key.StartsWith(range))
                 break;
             if ((++steps & 1023) == 0)
-                context.Check();
-            context.Meter.Count.TermsScanned++;
+                _context.Check();
+            _context.Meter.Count.TermsScanned++;
             if (IsBehind(key[_prefix.Length..^EntryKey.Bytes]))
                 break;
-            if (!Take(key[_prefix.Length..^EntryKey.Bytes], EntryKey.Read(key[^EntryKey.Bytes..])))
+            if (!Take(cursor, key[_prefix.Length..^EntryKey.Bytes], EntryKey.Read(key[^EntryKey.Bytes..])))
                 break;
         }
 
@@ -111,12 +149,12 @@ internal sealed class CompoundWalk(
     }
 
     /// <summary>Whether a sort value is past the end of the range, as far as keys store it.</summary>
-    private bool IsBehind(ReadOnlySpan<byte> mine) => sort.Descending
-        ? along.Low is not null && mine.SequenceCompareTo(along.Low) < 0
-        : along.High is not null && mine.SequenceCompareTo(along.High) > 0;
+    private bool IsBehind(ReadOnlySpan<byte> mine) => First.Descending
+        ? _along.Low is not null && mine.SequenceCompareTo(_along.Low) < 0
+        : _along.High is not null && mine.SequenceCompareTo(_along.High) > 0;
 
-    /// <summary>Processes an entry; false once there are enough.</summary>
-    private bool Take(ReadOnlySpan<byte> mine, long id)
+    /// <summary>Processes the entry on whose key the cursor is; false once there are enough.</summary>
+    private bool Take(Cursor cursor, ReadOnlySpan<byte> mine, long id)
     {
         if (_orderLength < 0 || !mine.SequenceEqual(_order.AsSpan(0, _orderLength)))
         {
@@ -127,13 +165,25 @@ internal sealed class CompoundWalk(
             _orderLength = mine.Length;
         }
 
-        if (!(GoesOn && IsByIds && IsGiven(mine, id)) && filter.Contains(id))
+        if (!(GoesOn && IsByIds && IsGiven(mine, id)) && Matches(id))
+        {
             _group.Add(id);
-        return sort.Descending || !IsByIds || _group.Count < Left; // in ascending order, the lowest ids are the first hits
+            _groupKeys.Add(_group.Count <= HitKeys.MostOfGroup ? _keys.Keep(cursor.Value) : HitKeys.None);
+        }
+
+        return First.Descending || !IsByIds || _group.Count < Left; // in ascending order, the lowest ids are the first hits
+    }
+
+    private bool Matches(long id)
+    {
+        if (_filter is not null)
+            return _filter.Contains(id);
+        _context.Meter.Count.EntriesScanned++;
+        return true;
     }
 
     /// <summary>Whether ids alone decide which entries of the first group were already returned.</summary>
-    private bool IsGivenByIds => _givenId >= 0 && parts.Length == 1 && CompoundKeyText.IsWhole(_given);
+    private bool IsGivenByIds => _givenId >= 0 && IsOfOneKey && CompoundKeyText.IsWhole(_given);
 
     /// <summary>Returns the smallest key after that of the hit to continue after.</summary>
     private byte[] BehindGiven(byte[] from)
@@ -145,7 +195,7 @@ internal sealed class CompoundWalk(
 
     private bool Begin(Cursor cursor, byte[] range, byte[] from)
     {
-        if (!sort.Descending)
+        if (!First.Descending)
             return cursor.Seek(from.Length == 0 ? range : IsGivenByIds ? BehindGiven(from) : from);
         if (from.Length > 0)
             return cursor.SeekBefore([.. from, .. Enumerable.Repeat(byte.MaxValue, EntryKey.Bytes)]); // greater than any id
@@ -175,21 +225,34 @@ internal sealed class CompoundWalk(
 
         if ((_group.Count > 1 || GoesOn) && !IsByIds)
         {
-            _room ??= context.Rent<SortRoom>();
+            _room ??= _context.Rent<SortRoom>();
             _room.Clear();
-            var sorter = new HitSorter(parts, Left, _room, GoesOn ? after : default);
+            _parts ??= SortPlan.Open(_context, _request.Sort);
+            var sorter = new HitSorter(_parts, Left, _room, GoesOn ? _after : default);
             foreach (long id in _group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())
+            {
                 _found.Add(hit.Id);
+                _keys.Add(HitKeys.None);
+            }
         }
         else
         {
-            if (sort.Descending)
+            if (First.Descending)
+            {
                 _group.Reverse();
-            _found.AddRange(CollectionsMarshal.AsSpan(_group)[..(int)Math.Min(_group.Count, Left)]);
+                _groupKeys.Reverse();
+            }
+
+            int taken = (int)Math.Min(_group.Count, Left);
+            _found.AddRange(CollectionsMarshal.AsSpan(_group)[..taken]);
+            foreach (int key in CollectionsMarshal.AsSpan(_groupKeys)[..taken])
+                _keys.Add(key);
         }
 
+        Debug.Assert(_keys.Count == _found.Count, "each hit has a key, or none");
         _group.Clear();
+        _groupKeys.Clear();
     }
 }

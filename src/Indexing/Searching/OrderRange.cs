@@ -60,12 +60,18 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
     private static bool TryOpen(QueryContext context, SortKey first, RangeQuery range, out KeyRange keys)
     {
         keys = default;
-        return range.Field == first.Field
-            && OrderWalk.Obstacle(context, first) is null
-            && new RangeCompiler(context).TryOpen(range, out keys)
-            && !keys.IsLong
-            && keys.Dictionary == OrderWalk.Dictionary(context, first)
-            && (!OrderWalk.IsByTextsOfNumbers(context, first)
-                || (keys.TryGetEnds() is var (from, to) && NumberTextCursor.IsInOneRun(from, to)));
+        if (range.Field != first.Field
+            || OrderWalk.Obstacle(context, first) is not null
+            || !new RangeCompiler(context).TryOpen(range, out keys)
+            || keys.IsLong
+            || keys.Dictionary != OrderWalk.Dictionary(context, first))
+            return false;
+        if (!OrderWalk.IsByTextsOfNumbers(context, first))
+            return true;
+
+        // What a range leaves open, the least and the greatest of all numbers bound.
+        if (context.View.TermEnds(keys.Dictionary) is var (least, greatest))
+            keys = keys.Within(least, greatest);
+        return keys.TryGetEnds() is var (from, to) && NumberTextCursor.IsInOneRun(from, to);
     }
 }

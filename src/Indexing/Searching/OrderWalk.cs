@@ -397,6 +397,12 @@ internal sealed class OrderWalk
     /// <summary>Adds the hits without a sort value: the field is missing or has only null.</summary>
     private void TakeNulls()
     {
+        if (_context.View.HasValueAlways(_context.View.Field(_sort.Field)))
+        {
+            EndGroup();
+            return;
+        }
+
         Operator nulls = new QueryCompiler(_context, isScored: false).Compile(new TermQuery(_sort.Field, FieldValue.Null));
         WindowSet set = _context.Rent();
         _groupLists = 1;

@@ -156,7 +156,7 @@ internal sealed class SearchPlanner(
         double met = along.IsAll
             ? wanted
             : wanted * Math.Max(1, along.LikelyMet(context, request.Sort[0].Field) / Math.Max(1, total));
-        double walking = CostModel.WalkStep + (met * (CostModel.CompoundStep + (along.IsAll ? 0 : CostModel.KeptProbe)));
+        double walking = CompoundCost(met, along.IsAll);
         if (total == 0 || (walking >= sorting && request.OrderHint != OrderHint.Compound))
             return false;
 
@@ -172,6 +172,31 @@ internal sealed class SearchPlanner(
 
         return true;
     }
+
+    /// <summary>
+    /// Whether a compound key holds all hits of a request, whose number is then known, and to walk it is cheaper than to read
+    /// the sort value of each; <see cref="Choose"/> would choose it.
+    /// </summary>
+    public static bool IsCompoundAlone(QueryContext context, SearchRequest request, CompoundRange along)
+    {
+        if (!along.IsThere || !along.IsAll || along.Within is not null || along.Entries == 0)
+            return false;
+        long wanted = Math.Min(Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip, along.Entries);
+        return request.OrderHint switch
+        {
+            OrderHint.Compound => true,
+            OrderHint.Cheaper =>
+                CompoundCost(wanted, isAll: true) < ReadingCost(context, along.Entries, wanted, request.Sort.Count),
+            _ => false,
+        };
+    }
+
+    private static double CompoundCost(double met, bool isAll) =>
+        CostModel.WalkStep + (met * (CostModel.CompoundStep + (isAll ? 0 : CostModel.KeptProbe)));
+
+    private static double ReadingCost(QueryContext context, long total, long wanted, int keys) =>
+        (keys * CostModel.Column(total, context.View.State.EntryCount))
+            + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
 
     private SearchWay ChooseForDistances(long total)
     {
@@ -200,8 +225,7 @@ internal sealed class SearchPlanner(
     {
         long wanted = Math.Min(Limit, total);
         double finding = IsCountedApart ? Math.Min(root.Estimate, context.View.WindowCount) * root.Cost.Window : 0;
-        return finding + (parts.Length * CostModel.Column(total, context.View.State.EntryCount))
-            + (wanted * Math.Log2(wanted + 1) * CostModel.KeyCompare);
+        return finding + ReadingCost(context, total, wanted, parts.Length);
     }
 
     /// <summary>A walk visits (entries / hits) entries per hit, and whole groups of equal values.</summary>

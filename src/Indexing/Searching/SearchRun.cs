@@ -25,15 +25,16 @@ internal sealed class SearchRun
     private readonly SearchRequest _request;
     private readonly ReadOnlyMemory<byte> _after;
     private readonly TopKPlan? _topK;
-    private readonly QueryCompiler _compiler = null!; // not used by a top-k search
+    private readonly QueryCompiler _compiler = null!; // not used by a top-k search or a compound key alone
     private readonly OrderRange? _range;
     private readonly CompoundRange? _compound;
     private readonly long? _rangeTotal;
     private ushort[]? _offsets;
-    private readonly WindowSet _set = null!; // not used by a top-k search
-    private Operator _root = null!; // not used by a top-k search
+    private readonly WindowSet _set = null!; // as above
+    private Operator _root = null!; // as above
     private ComparedList? _listInRange;
     private bool _isWithoutRange;
+    private readonly bool _isCompoundAlone;
     private KeyPart[] _parts = [];
 
     /// <param name="context">The query.</param>
@@ -50,13 +51,19 @@ internal sealed class SearchRun
         _topK = TopKPlan.TryFrom(context, request);
         if (_topK is not null)
             return;
-        _set = context.Rent();
-        _compiler = new QueryCompiler(context, IsScored);
         _range = OrderRange.Find(context, request);
         bool isByTexts = _range is not null && OrderWalk.IsByTextsOfNumbers(context, request.Sort[0]);
         _compound = CompoundRange.Find(context, request, isByTexts ? null : _range);
         if (isByTexts && _compound is not null)
             _range = null; // compound keys hold the texts, and a range of numbers is not contiguous in them
+        _isCompoundAlone = _context.Tracer is null
+            && _compound is not null
+            && SearchPlanner.IsCompoundAlone(_context, request, _compound);
+        if (_isCompoundAlone)
+            return; // all that has the value are hits, and their number is known
+
+        _set = context.Rent();
+        _compiler = new QueryCompiler(context, IsScored);
         if (_range is { IsAll: true } && request.CountsHits)
             _rangeTotal = context.CountOf(_range.Query, _range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         _isWithoutRange = _range is not null
@@ -76,6 +83,11 @@ internal sealed class SearchRun
 
     /// <summary>Entries of the page, in order.</summary>
     public long[] Ids { get; private set; } = [];
+
+    /// <summary>
+    /// Keys of the page's entries as far as the search met them, see <see cref="HitKeys.Rent"/>; null if it met none.
+    /// </summary>
+    public byte[]? Keys { get; private set; }
 
     /// <summary>Scores of the page; empty if nothing is scored.</summary>
     public float[] Scores { get; private set; } = [];
@@ -103,6 +115,14 @@ internal sealed class SearchRun
         if (_topK is not null)
         {
             RunTopK(_topK);
+            return;
+        }
+
+        if (_isCompoundAlone)
+        {
+            Total = _compound!.Entries; // not null, as it is walked alone
+            WalkCompound(hits: null);
+            Finish();
             return;
         }
 
@@ -294,13 +314,20 @@ internal sealed class SearchRun
     {
         CompoundRange along = _compound!; // not null if this plan was chosen
         long wanted = Math.Min(Limit, Total);
-        double expectedProbes = along.IsAll ? 0 : wanted * along.Entries / (double)Math.Max(1, Total);
-        var filter = new FilterProbe(_context, _root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
-        Tree tree = _context.View.Tree(TreeNames.Compound(along.Number))
+        FilterProbe? filter = along.IsAll
+            ? null
+            : new FilterProbe(
+                _context, _root, matchesAll: false, hits is { IsWhole: true } ? hits : null,
+                wanted * along.Entries / (double)Math.Max(1, Total));
+        Cursor cursor = _context.View.OpenCompound(along.Number)
             ?? throw new CorruptionException(
                 $"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
-        List<long> found = new CompoundWalk(_context, tree, along, _request.Sort[0], filter, _parts, wanted, _after).Run();
-        Ids = _request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)_request.Skip..].ToArray();
+        CompoundWalk walk = _context.Rent<CompoundWalk>();
+        List<long> found = walk.Run(_context, cursor, along, _request, filter, wanted, _after);
+        if (_request.Skip >= found.Count)
+            return;
+        Ids = CollectionsMarshal.AsSpan(found)[(int)_request.Skip..].ToArray();
+        Keys = walk.Keys.Rent((int)_request.Skip);
     }
 
     private void CountAll(long from)
@@ -325,7 +352,7 @@ internal sealed class SearchRun
         // The sort key is the id alone. Hits up to the one to continue after are counted but not returned.
         long first = _after.IsEmpty ? 0 : Catalogue.EntryKey.Read(_after.Span) + 1;
         long skipped = 0;
-        var ids = new List<long>((int)Math.Min(Math.Clamp(_root.Estimate, 0, 1024), _request.Take));
+        List<long> ids = _context.Rent<IdList>().Ids;
         for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
             _context.Check();

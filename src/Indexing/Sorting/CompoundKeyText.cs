@@ -16,7 +16,9 @@ namespace Treepie.Indexing.Sorting;
 /// 1 to 32  the sort value as KeyBuffer writes it in ascending order, truncated to 32 bytes
 /// 8        entry id, big-endian
 /// </code>
-/// Entries with equal truncated sort values are adjacent; their whole sort values decide their order.
+/// Entries with equal truncated sort values are adjacent; their whole sort values decide their order. The value is the key
+/// of the entry, so that a walk finds it beside the hit. It is empty if it would be longer than
+/// <see cref="MaxEntryKeyBytes"/>, and in trees of earlier versions; the tree of entries has the key then.
 /// </summary>
 internal static class CompoundKeyText
 {
@@ -25,6 +27,9 @@ internal static class CompoundKeyText
 
     /// <summary>Maximum length of the stored form of an equality value; longer values have no compound key.</summary>
     public const int MaxEqualBytes = 128;
+
+    /// <summary>Maximum length of an entry key that is kept as a value: longer ones would fill the leaves.</summary>
+    public const int MaxEntryKeyBytes = 64;
 
     private const byte NumberTag = 1;
     private const byte TextTag = 2;

@@ -13,6 +13,8 @@ namespace Treepie.Indexing.Terms;
 /// </remarks>
 internal sealed class NumberTextCursor : IDisposable
 {
+    private static readonly (bool IsNegative, int Digits, byte[] End)[] _all = Runs();
+
     private readonly List<NumberTextRun> _runs = [];
     private readonly bool _back;
     private NumberTextRun? _current;
@@ -24,9 +26,8 @@ internal sealed class NumberTextCursor : IDisposable
         _back = back;
         using TermCursor probe = numbers.OpenCursor();
         bool isThere = probe.MoveFirst();
-        foreach ((bool isNegative, int digits) in Runs())
+        foreach ((bool isNegative, int digits, byte[] end) in _all)
         {
-            byte[] end = EndOf(isNegative, digits);
             if (!isThere || probe.Key.SequenceCompareTo(end) >= 0)
                 continue;
             _runs.Add(new NumberTextRun(numbers.OpenCursor(), isNegative, digits));
@@ -97,27 +98,26 @@ internal sealed class NumberTextCursor : IDisposable
         _current = null;
     }
 
-    /// <summary>The signs and numbers of digits of all runs, in numeric order.</summary>
-    private static IEnumerable<(bool IsNegative, int Digits)> Runs()
+    /// <summary>
+    /// The signs, numbers of digits and exclusive ends of the keys of all runs, in numeric order.
+    /// </summary>
+    private static (bool IsNegative, int Digits, byte[] End)[] Runs()
     {
+        var runs = new List<(bool, int, byte[])>();
         for (int digits = NumberTextRun.MaxDigits; digits >= 1; digits--)
-            yield return (true, digits);
+            runs.Add((true, digits, NumberTextRun.End(true, digits - 1)));
         for (int digits = 1; digits <= NumberTextRun.MaxDigits; digits++)
-            yield return (false, digits);
+            runs.Add((false, digits, NumberTextRun.End(false, digits)));
+        return [.. runs];
     }
-
-    /// <summary>The exclusive end of the keys of a run.</summary>
-    private static byte[] EndOf(bool isNegative, int digits) =>
-        isNegative ? NumberTextRun.End(true, digits - 1) : NumberTextRun.End(false, digits);
 
     private static (bool IsNegative, int Digits)? RunOf(byte[] from, byte[] to)
     {
         if (from.AsSpan().SequenceCompareTo(to) >= 0)
             return null;
 
-        foreach ((bool isNegative, int digits) in Runs())
+        foreach ((bool isNegative, int digits, byte[] end) in _all)
         {
-            byte[] end = EndOf(isNegative, digits);
             if (from.AsSpan().SequenceCompareTo(end) < 0)
                 return to.AsSpan().SequenceCompareTo(end) <= 0 ? (isNegative, digits) : null;
         }

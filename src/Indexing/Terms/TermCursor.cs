@@ -192,8 +192,14 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     /// </summary>
     internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
-        value = default;
         _blocks.Dispose(); // start at the root each time, so that counters do not depend on earlier lookups
+        return TryFindNext(term, out value);
+    }
+
+    /// <summary>As <see cref="TryFind"/>, for terms in order: the leaf of the one before is searched first.</summary>
+    internal bool TryFindNext(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
+    {
+        value = default;
         if (!_blocks.SeekBefore(BlockKeyBehind(term)) || !_blocks.IsAt([TermTree.BlockMark], out ReadOnlySpan<byte> bytes))
             return false;
 

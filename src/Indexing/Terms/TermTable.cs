@@ -34,7 +34,7 @@ internal sealed class TermTable
     private readonly ByteArena _arena = new();
     private readonly TermOccurrences _grouped = new();
     private readonly HeadSort _headSort = new();
-    private readonly IComparer<int> _byTerm;
+    private readonly Comparison<int> _byTerm;
     private Bucket[] _buckets = new Bucket[FirstBuckets];
     private Term[] _terms = new Term[FirstTerms];
     private Occurrence[] _occurrences = new Occurrence[FirstOccurrences];
@@ -54,7 +54,7 @@ internal sealed class TermTable
     private int _sortedCount = -1, _groupedCount = -1;
     private int _placeCount;
 
-    public TermTable() => _byTerm = new ByTerm(this);
+    public TermTable() => _byTerm = (x, y) => this[x].SequenceCompareTo(this[y]);
 
     /// <summary>A term by its hash; comparing hashes first avoids reading other terms of the same bucket.</summary>
     private struct Bucket
@@ -422,10 +422,5 @@ internal sealed class TermTable
         for (int i = 0; i < term.Length; i++)
             head |= (ulong)term[i] << (56 - (8 * i));
         return head;
-    }
-
-    private sealed class ByTerm(TermTable table) : IComparer<int>
-    {
-        public int Compare(int x, int y) => table[x].SequenceCompareTo(table[y]);
     }
 }

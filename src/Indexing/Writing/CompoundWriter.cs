@@ -21,11 +21,15 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     private readonly TermTable[] _added = [.. compounds.Select(static _ => new TermTable())];
     private readonly KeyBuffer _key = new();
 
+    /// <summary>Entry keys of the added keys, and where each begins: by tree, and by the ordinal of the added key.</summary>
+    private readonly ByteArena _entryKeys = new();
+    private readonly List<(int Start, int Length)>[] _places = [.. compounds.Select(static _ => new List<(int, int)>())];
+
     /// <summary>Whether the index has compound keys.</summary>
     public bool IsNeeded => compounds.Count > 0;
 
     /// <summary>Collects the keys of an entry that will be removed and whose values still exist.</summary>
-    public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, _removed);
+    public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, isAdded: false);
 
     /// <summary>
     /// Updates the trees: deletes the collected keys, and adds those of new entries, whose values must all be written.
@@ -42,7 +46,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
                 continue;
             if ((id & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
-            Collect(id, reader.Get(id), reader, _added);
+            Collect(id, reader.Get(id), reader, isAdded: true);
         }
 
         Apply();
@@ -59,13 +63,18 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             Tree tree = transaction.GetOrCreateTree(TreeNames.Compound(i));
             for (int place = 0; place < _removed[i].SortedOrdinals().Length; place++)
                 tree.Delete(_removed[i].InOrder(place));
-            for (int place = 0; place < _added[i].SortedOrdinals().Length; place++)
-                tree.Put(_added[i].InOrder(place), []);
+            ReadOnlySpan<int> ordinals = _added[i].SortedOrdinals();
+            for (int place = 0; place < ordinals.Length; place++)
+            {
+                (int start, int length) = _places[i][ordinals[place]];
+                tree.Put(_added[i].InOrder(place), _entryKeys.Slice(start, length));
+            }
         }
     }
 
-    private void Collect(long id, EntryRecord record, EntryReader reader, TermTable[] keys)
+    private void Collect(long id, EntryRecord record, EntryReader reader, bool isAdded)
     {
+        (int Start, int Length)? entryKey = null;
         while (record.MoveNextGroup())
         {
             // Compound keys exclude nulls: a query for nulls also matches entries without the field.
@@ -85,11 +94,24 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
                     SortChunk chunk = reader.SortChunkOf(compounds[i].Order, id, out int slot);
                     CompoundKeyText.AppendOrder(_key, chunk, slot, compounds[i].Kind);
                     _key.Append((ulong)id);
-                    keys[i].Add(_key.Written, 0, out _);
+                    if (!isAdded)
+                    {
+                        _removed[i].Add(_key.Written, 0, out _);
+                        continue;
+                    }
+
+                    _added[i].Add(_key.Written, 0, out int ordinal);
+                    entryKey ??= KeepKey(record.Key);
+                    if (ordinal == _places[i].Count)
+                        _places[i].Add(entryKey.Value);
                 }
             }
         }
     }
+
+    /// <summary>Keeps the key of an entry, unless it is longer than trees hold.</summary>
+    private (int Start, int Length) KeepKey(ReadOnlySpan<byte> entryKey) =>
+        entryKey.Length > CompoundKeyText.MaxEntryKeyBytes ? (0, 0) : (_entryKeys.Add(entryKey), entryKey.Length);
 
     private bool IsOfEquality(int field)
     {
@@ -119,7 +141,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             if ((next & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
             if (reader.TryGet(next, out EntryRecord record))
-                writer.Collect(next, record, reader, writer._added);
+                writer.Collect(next, record, reader, isAdded: true);
         }
 
         writer.Apply();

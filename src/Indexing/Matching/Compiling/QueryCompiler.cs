@@ -26,6 +26,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private readonly IndexView _view = context.View;
     private float _boosted = 1;
+    private ValueText? _text;
+
+    private ValueText Text => _text ??= context.Rent<ValueText>();
 
     internal PatternCompiler Patterns => new(this, context, isScored);
 
@@ -350,10 +353,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case FieldValueKind.Long or FieldValueKind.Double when analysis != FieldAnalysis.FullText:
                 Span<byte> key = stackalloc byte[NumberKey.Bytes];
                 return QueryValue.TryWriteNumber(value, key) ? Term(TreeNames.Numbers(field), key, field: -1) : None();
+            case not FieldValueKind.Null when analysis != FieldAnalysis.FullText:
+                return (Operator?)Word(field, Text.Form(analysis, value), withPositions: false) ?? None();
             default:
                 // Equality is a filter: it scores the same in every field, even where search() would weight the words.
-                Operator terms = And(Terms(field, QueryValue.ToText(value)), whenEmpty: None());
-                return analysis == FieldAnalysis.FullText ? new ConstantOperator(context, terms) : terms;
+                return new ConstantOperator(context, And(Terms(field, QueryValue.ToText(value)), whenEmpty: None()));
         }
     }
 
@@ -371,8 +375,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         var others = new List<Operator>();
         var union = new UnionOperator(context);
         FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
-        var tokens = new TokenBuffer();
-        Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
+        SortedTerms texts = context.Rent<SortedTerms>(), numbers = context.Rent<SortedTerms>();
+        bool areNumbersAlone = analysis != FieldAnalysis.FullText && _view.HasNumbersAlone(field);
+        Span<byte> key = stackalloc byte[NumberKey.Bytes];
         foreach (FieldValue value in values)
         {
             if (value.Kind == FieldValueKind.Null || analysis == FieldAnalysis.FullText)
@@ -381,18 +386,21 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
             else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
             {
-                if (QueryValue.TryWriteNumber(value, scratch)
-                    && _view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
-                    union.Add(payload, _view.Postings(TreeNames.Numbers(field)));
+                if (QueryValue.TryWriteNumber(value, key))
+                    numbers.Add(key);
             }
-            else
+            else if (!areNumbersAlone)
             {
-                if (_view.TryGetText(
-                    field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
-                    union.Add(payload, _view.Postings(_view.TextDictionary(field)));
+                texts.Add(Text.Form(analysis, value));
+            }
+            else if (NumberKey.TryParse(Text.Form(analysis, value), key))
+            {
+                numbers.Add(key);
             }
         }
 
+        texts.AddTo(context, TreeNames.Terms(field), union);
+        numbers.AddTo(context, TreeNames.Numbers(field), union);
         union.Name = ("in", _view.Schema.Fields[field].Name, null);
         union.Seal();
         return Or([union, .. others]);

@@ -29,9 +29,11 @@ internal sealed class IndexView
     private readonly List<ChunkPlaces?> _norms = [];
     private FieldStatistics?[] _statistics = [];
     private bool?[] _hasEntries = [];
+    private bool?[] _hasValueAlways = [];
     private ReadTransaction _transaction;
     private FieldAnalyzers? _analyzers;
     private EntryReader? _entries;
+    private Cursor? _stored;
     private readonly List<QueryScratch> _running = [];
     private QueryScratch? _scratch;
     private readonly ulong[] _announced = new ulong[AnnouncedLists >> 6];
@@ -43,6 +45,7 @@ internal sealed class IndexView
     private int _completeFields = -1;
     private long? _allEntries;
     private List<CompoundRecord>? _compounds;
+    private readonly Cursor?[] _compoundCursors = new Cursor?[IndexWriter.MaxCompounds];
 
     private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
@@ -81,6 +84,16 @@ internal sealed class IndexView
 
     /// <summary>Reads the records of the entries.</summary>
     public EntryReader Entries => _entries ??= new EntryReader(Tree);
+
+    /// <summary>Gets what is stored with an entry; false if nothing is.</summary>
+    public bool TryGetStored(long id, out ReadOnlySpan<byte> record)
+    {
+        record = default;
+        Span<byte> key = stackalloc byte[EntryKey.Bytes];
+        EntryKey.Write(key, id);
+        _stored ??= Tree(TreeNames.Stored)?.OpenCursor();
+        return _stored is not null && _stored.TryMoveTo(key, out record);
+    }
 
     /// <summary>
     /// Pages visited so far, see <see cref="ReadTransaction.PageVisits"/>. Excludes pages read once and cached, so that
@@ -135,7 +148,7 @@ internal sealed class IndexView
             return new IndexView(transaction, analyzerSet, known);
 
         kept._transaction = transaction;
-        kept._entries?.Reset();
+        kept.ResetReaders();
         return kept;
     }
 
@@ -155,7 +168,7 @@ internal sealed class IndexView
     public QueryScratch RentScratch()
     {
         if (_running.Count == 0)
-            _entries?.Reset(); // what it has kept of another query would not be counted for this one
+            ResetReaders(); // what they have kept of another query would not be counted for this one
         QueryScratch rented = _scratch ?? new QueryScratch();
         _scratch = null;
         _running.Add(rented);
@@ -175,7 +188,13 @@ internal sealed class IndexView
     {
         foreach (QueryScratch rented in _running)
             rented.ForgetPages();
+        ResetReaders();
+    }
+
+    private void ResetReaders()
+    {
         _entries?.Reset();
+        _stored?.Reset();
     }
 
     /// <summary>
@@ -254,6 +273,26 @@ internal sealed class IndexView
         return of.Count;
     }
 
+    /// <summary>The first and the last term of a dictionary, read on first use; null if it has none.</summary>
+    public (byte[] First, byte[] Last)? TermEnds(string dictionary)
+    {
+        DictionaryTrees of = Of(dictionary);
+        if (of.Ends is null && of.Terms is not null)
+        {
+            long before = _visits.Count;
+            using TermCursor cursor = of.Terms.OpenCursor();
+            if (cursor.MoveFirst())
+            {
+                byte[] first = cursor.Key.ToArray();
+                of.Ends = cursor.MoveLast() ? (first, cursor.Key.ToArray()) : null;
+            }
+
+            _visitsOnce += _visits.Count - before;
+        }
+
+        return of.Ends;
+    }
+
     /// <summary>
     /// Whether the texts of a field are those of its numbers and are not stored: a field of whole values that never had a
     /// text, and whose numbers all have plain text forms, has no dictionary of texts. Texts are then looked up among the
@@ -321,6 +360,25 @@ internal sealed class IndexView
         return found;
     }
 
+    /// <summary>Whether every entry has a field, and none a null in it. Read on first use.</summary>
+    public bool HasValueAlways(int field)
+    {
+        if (_hasValueAlways.Length == 0)
+            _hasValueAlways = new bool?[Schema.Fields.Count];
+        if (_hasValueAlways[field] is { } known)
+            return known;
+
+        long before = _visits.Count;
+        Span<byte> key = stackalloc byte[ListKey.Bytes];
+        bool isAlways = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload exists)
+            && exists.EntryCount == State.EntryCount
+            && !(TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Null), out TermPayload nulls)
+                && nulls.EntryCount > 0);
+        _hasValueAlways[field] = isAlways;
+        _visitsOnce += _visits.Count - before;
+        return isAlways;
+    }
+
     /// <summary>
     /// Returns the number of the compound key of two fields, or -1 if there is none that has all entries. Read on first use.
     /// </summary>
@@ -341,6 +399,19 @@ internal sealed class IndexView
                 return i;
 
         return -1;
+    }
+
+    /// <summary>
+    /// Returns the cursor over the tree of a compound key, as if it had just been opened; null if there is no such tree. It is
+    /// kept with the view, and is for the walk that has asked last.
+    /// </summary>
+    public Cursor? OpenCompound(int number)
+    {
+        if (_compoundCursors[number] is { } kept)
+            kept.Reset();
+        else
+            _compoundCursors[number] = Tree(TreeNames.Compound(number))?.OpenCursor();
+        return _compoundCursors[number];
     }
 
     /// <summary>The segments of the long lists of a dictionary.</summary>
@@ -422,6 +493,8 @@ internal sealed class IndexView
 
         /// <summary>Number of terms; -1 if not read yet.</summary>
         public long Count { get; set; } = -1;
+
+        public (byte[] First, byte[] Last)? Ends { get; set; }
 
         public Tree? Postings { get; set; }
 
