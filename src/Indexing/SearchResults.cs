@@ -9,7 +9,6 @@ using Treepie.Indexing.Schema;
 using Treepie.Indexing.Searching;
 using Treepie.Indexing.Sorting;
 using Treepie.Indexing.Spatial;
-using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
@@ -98,7 +97,8 @@ public sealed class SearchResults : IDisposable
         : Source.Entries.Get(EntryId).Key;
 
     /// <summary>The data stored with the current entry; valid until the next move.</summary>
-    public StoredRecord Stored => Source.TryGetStored(EntryId, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;
+    public StoredRecord Stored =>
+        Source.TryGetStored(EntryId, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;
 
     /// <summary>The id of the current entry in the index: increases with every put and is never reused.</summary>
     public long EntryId => _ids[_position];

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
@@ -477,7 +476,8 @@ internal sealed class QueryExecutor(
     }
 
     private static SearchResults Search(
-        IndexSearcher searcher, IndexTail? tail, SearchRequest request, QueryOptions? options, CancellationToken cancellationToken) =>
+        IndexSearcher searcher, IndexTail? tail, SearchRequest request, QueryOptions? options,
+        CancellationToken cancellationToken) =>
         tail is null
             ? searcher.Search(request, options, cancellationToken)
             : searcher.Search(request, tail, options, cancellationToken);

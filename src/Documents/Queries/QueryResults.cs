@@ -60,7 +60,8 @@ public sealed class QueryResults : IDisposable
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
-                script, _filtered ?? new ResultBody(query.StoredFields, ProjectionBehavior.Default), new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
+                script, _filtered ?? new ResultBody(query.StoredFields, ProjectionBehavior.Default),
+                new ResultBody(query.StoredFields, context.Request.ProjectionBehavior),
                 context.Request.Parameters, new RowValues(found.Snapshot, query.Loads), Include, context.TimeProvider,
                 context.MaxScriptTime, context.CancellationToken);
         }

@@ -294,7 +294,9 @@ public sealed class DatabaseSnapshot : IDisposable
     internal long ForgottenTicks => ReadMeta(TreeNames.MetaForgotten);
 
     private long ReadMeta(ReadOnlySpan<byte> key) =>
-        (_meta ??= Tree(TreeNames.Meta)).TryGet(key, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        (_meta ??= Tree(TreeNames.Meta)).TryGet(key, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 
     /// <summary>
     /// Returns the tombstones with an etag greater than <paramref name="afterEtag"/> in etag order, including superseded ones.

@@ -1,4 +1,3 @@
-using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;

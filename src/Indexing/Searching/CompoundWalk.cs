@@ -21,10 +21,9 @@ internal sealed class CompoundWalk : IReusable
 {
     private const int MostKept = 1_024;
 
-    private static readonly List<long> _none = [];
     private readonly byte[] _order = new byte[CompoundKeyText.MaxOrderBytes];
     private readonly List<int> _groupKeys = [];
-    private List<long> _group = _none;
+    private List<long> _group = null!; // set by Begin
     private readonly HitKeys _keys = new();
     private QueryContext _context = null!; // set by Begin
     private CompoundRange _along = null!; // set by Begin
@@ -34,7 +33,7 @@ internal sealed class CompoundWalk : IReusable
     private long _limit;
     private KeyPart[]? _parts;
     private byte[] _prefix = [];
-    private List<long> _found = _none;
+    private List<long> _found = null!; // set by Begin
     private int _orderLength = -1;
     private bool _isFirstGroup = true;
     private SortRoom? _room;
@@ -66,7 +65,7 @@ internal sealed class CompoundWalk : IReusable
     {
         (_context, _along, _request, _filter, _after, _parts, _room) = (null!, null!, null!, null, default, null, null);
         (_prefix, _given, _givenId, _orderLength, _isFirstGroup) = ([], [], -1, -1, true);
-        (_found, _group) = (_none, _none);
+        (_found, _group) = (null!, null!);
         _groupKeys.Clear();
         if (_groupKeys.Capacity > MostKept)
             _groupKeys.Capacity = 0;

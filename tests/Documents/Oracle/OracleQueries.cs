@@ -127,13 +127,8 @@ public sealed class OracleQueries
         do
             (path, names, _) = _fields[_random.Next(_fields.Length)];
         while (names[0] == "Lines" || path.EndsWith(']'));
-        return (path, document =>
-        {
-            JsonNode? at = document;
-            foreach (string name in names)
-                at = at is JsonObject parent ? parent[name] : null;
-            return OracleValue.Whole(at);
-        });
+        return (path, document => OracleValue.Whole(names.Aggregate(
+            (JsonNode?)document, static (at, name) => at is JsonObject parent ? parent[name] : null)));
     }
 
     /// <summary>From no key to three; the last may be the id.</summary>

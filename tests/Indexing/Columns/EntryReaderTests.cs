@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Schema;
@@ -68,7 +69,7 @@ public sealed class EntryReaderTests
         var text = new StringBuilder(Encoding.UTF8.GetString(record.Key));
         while (record.MoveNextGroup())
         {
-            text.Append($" {record.Field} {record.Group}");
+            text.Append(CultureInfo.InvariantCulture, $" {record.Field} {record.Group}");
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
                 text.Append(' ').Append(Convert.ToHexString(item));
         }

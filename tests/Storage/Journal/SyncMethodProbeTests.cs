@@ -1,5 +1,4 @@
 using Treepie.Storage.Files;
-using Treepie.Storage.Journal;
 using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Journal;

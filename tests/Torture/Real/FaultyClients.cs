@@ -1,5 +1,4 @@
 using Treepie.Storage;
-using Treepie.Storage.Tests.Killing;
 using Treepie.Storage.Transactions;
 
 namespace Treepie.Torture.Real;

@@ -1,7 +1,6 @@
 using Treepie.Indexes;
-using Treepie.Queries.Binding;
 
-namespace Treepie.Queries;
+namespace Treepie.Queries.Binding;
 
 /// <summary>The index that answers a query.</summary>
 /// <param name="Index">The index.</param>
