@@ -593,6 +593,7 @@ public sealed class IndexCatalogue : IDisposable
 
             if (_indexers.GetValueOrDefault(index.Name) != indexer)
                 return;
+            _version++;
             RemoveMade(AutoIndexChoice.Superseded(index, Indexes(), _context.Options, _context.TimeProvider.GetUtcNow()));
         }
     }

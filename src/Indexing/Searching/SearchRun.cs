@@ -120,6 +120,8 @@ internal sealed class SearchRun
 
         if (_isCompoundAlone)
         {
+            if (_request.Sort.Count > 1)
+                _parts = SortPlan.Open(_context, _request.Sort); // refuses an order that is not possible, whatever is found
             Total = _compound!.Entries; // not null, as it is walked alone
             WalkCompound(hits: null);
             Finish();

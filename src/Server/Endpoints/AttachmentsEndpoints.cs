@@ -207,7 +207,7 @@ internal static class AttachmentsEndpoints
             request.Aborted.ThrowIfCancellationRequested(); // a flush with room in its buffer does not look
             from += Write(request.Output, snapshot, attachment, from, (int)Math.Min(to - from, WriteBytes));
             snapshot.ReleasePages(); // the response buffer has a copy
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         // Kestrel does not flush at the end of a response whose length is known.

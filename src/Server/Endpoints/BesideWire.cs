@@ -42,7 +42,7 @@ internal static class BesideWire
             output.WriteString(values[i].Key);
             output.Write(":"u8);
             KindWire.WriteCompareExchange(output, values[i].Key, values[i].Value);
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("}"u8);
@@ -76,7 +76,7 @@ internal static class BesideWire
             output.Write(",\"Revision\":"u8);
             revision.WriteTo(output);
             output.Write("}"u8);
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("]"u8);
@@ -96,7 +96,7 @@ internal static class BesideWire
             using (var json = new Utf8JsonWriter(output))
                 WriteCounters(
                     json, names.Count == 0 ? snapshot.Counters(id) : names.Select(name => snapshot.Counter(id, name)));
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("},\"IncludedCounterNames\":"u8);
@@ -137,7 +137,7 @@ internal static class BesideWire
             output.Write(":"u8);
             await TimeSeriesEndpoints.WriteAsync(request, snapshot, document.Key, RangesOf(snapshot, document))
                 .ConfigureAwait(false);
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("}"u8);

@@ -39,7 +39,7 @@ internal static class CompareExchangeEndpoints
                 output.Write(","u8);
             first = false;
             KindWire.WriteCompareExchange(output, key, value);
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("]}"u8);

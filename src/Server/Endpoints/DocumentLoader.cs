@@ -52,7 +52,7 @@ internal static class DocumentLoader
                 output.Write("null"u8);
 
             snapshot.ReleasePages(); // the response buffer has a copy
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("],\"Includes\":{"u8);
@@ -121,7 +121,7 @@ internal static class DocumentLoader
             output.Write(":"u8);
             Write(document, output, metadataOnly, isClusterWide);
             snapshot.ReleasePages();
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
     }
 

@@ -307,7 +307,7 @@ internal static class RevisionsEndpoints
                 output.Write("null"u8);
             else
                 revision.WriteTo(output, metadataOnly);
-            await request.FlushIfNeededAsync().ConfigureAwait(false);
+            await request.PauseAsync().ConfigureAwait(false);
         }
 
         output.Write("]"u8);

@@ -155,7 +155,7 @@ internal sealed class ResponseBody(HttpContext http, ServerLimits limits, TimePr
     public void Discard()
     {
         WrittenBytes -= _buffered;
-        _buffered = 0;
+        Forget();
     }
 
     /// <summary>Aborts the response after a time, however fast it is read.</summary>
@@ -205,9 +205,16 @@ internal sealed class ResponseBody(HttpContext http, ServerLimits limits, TimePr
 
     private void ReturnBuffer()
     {
+        Forget();
         if (_buffer.Length > 0)
             ArrayPool<byte>.Shared.Return(_buffer);
         _buffer = [];
+    }
+
+    /// <summary>Clears what has been collected, which may be a secret and must not stay in a shared buffer.</summary>
+    private void Forget()
+    {
+        _buffer.AsSpan(0, _buffered).Clear();
         _buffered = 0;
     }
 

@@ -149,9 +149,6 @@ internal abstract class ServerRequest
     /// </summary>
     public ValueTask PauseAsync() => Output.IsFlushDue || Turn.IsOver ? FlushAndShareAsync() : default;
 
-    /// <summary>Flushes if enough has been written; waits while the reader is behind.</summary>
-    public ValueTask<FlushResult> FlushIfNeededAsync() => Output.IsFlushDue ? Output.FlushAsync(Aborted) : default;
-
     public Task NoContentAsync()
     {
         EndEmpty(StatusCodes.Status204NoContent);
@@ -167,7 +164,7 @@ internal abstract class ServerRequest
     private async ValueTask FlushAndShareAsync()
     {
         bool isTaken = Turn.IsTaken;
-        ValueTask<FlushResult> flush = FlushIfNeededAsync();
+        ValueTask<FlushResult> flush = Output.IsFlushDue ? Output.FlushAsync(Aborted) : default;
         if (!flush.IsCompleted)
             Turn.Release();
         await flush.ConfigureAwait(false);

@@ -24,10 +24,10 @@ internal sealed class KnownTrees
     }
 
     /// <summary>Adds a record. Does nothing if there are enough, or if another reader adds one at the same time.</summary>
-    public void Add(string name, in TreeRecord record)
+    public void Add(string name, TreeRecord record)
     {
         (string Name, TreeRecord Record)[] before = Volatile.Read(ref _known);
-        if (before.Length < Most)
+        if (before.Length < Most && !Array.Exists(before, known => known.Name == name))
             Interlocked.CompareExchange(ref _known, [.. before, (name, record)], before);
     }
 }

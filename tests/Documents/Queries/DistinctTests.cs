@@ -103,6 +103,18 @@ public sealed class DistinctTests : IDisposable
         }
     }
 
+    [Theory]
+    [InlineData(1)]
+    [InlineData(3)]
+    [InlineData(20)]
+    public async Task A_collection_that_does_not_exist_has_no_rows(int documents)
+    {
+        for (int i = 0; i < documents; i++)
+            await _database.PutAsync($"docs/{i}", $$"""{"V":{{i}}}""", "Docs");
+        Assert.Empty(await RowsAsync("from Nobody select distinct V"));
+        Assert.Equal(documents, (await RowsAsync("from Docs select distinct V")).Count);
+    }
+
     private static (string Value, string Json) Member(Random random)
     {
         if (random.Next(8) == 0)

@@ -100,7 +100,14 @@ internal sealed class SystemErrorsMode : IMode
         using var watch = new Timer(_ =>
         {
             isSlow = true;
-            process.Kill();
+            try
+            {
+                process.Kill();
+            }
+            catch (InvalidOperationException)
+            {
+                // it has ended meanwhile
+            }
         });
         watch.Change(_patience, Timeout.InfiniteTimeSpan);
         int left = random.Next(MaxLinesAfter);
@@ -111,6 +118,7 @@ internal sealed class SystemErrorsMode : IMode
             {
                 if (process.StandardOutput.ReadLine() is not { } line)
                     break;
+                watch.Change(_patience, Timeout.InfiniteTimeSpan); // since its last word
                 if (line.StartsWith(FaultyProcess.Unavailable, StringComparison.Ordinal))
                     return $"this system lets no program refuse its own calls ({line.TrimEnd(';')}: seccomp).";
                 isEnded = line == FaultyProcess.Ended;

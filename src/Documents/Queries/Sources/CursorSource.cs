@@ -73,9 +73,9 @@ internal sealed class CursorSource : ResultSource
         long count = CountOf(snapshot, collection);
         if (count < snapshot.DocumentCount / OthersOfFastScan)
             return OfCollection(snapshot, collection);
-        int? asked = collection is null || count == snapshot.DocumentCount ? null : snapshot.FindCollection(collection);
         return new CursorSource(
-            snapshot, snapshot.ByPrefix(new DocumentPrefix { StartsWith = "" }), asked, count, null, isInIdOrder: true, null);
+            snapshot, snapshot.ByPrefix(new DocumentPrefix { StartsWith = "" }), Asked(snapshot, collection, count), count, null,
+            isInIdOrder: true, null);
     }
 
     /// <summary>Documents of a collection (null: all) whose id starts with a prefix, ordered by id.</summary>
@@ -97,13 +97,17 @@ internal sealed class CursorSource : ResultSource
             ? snapshot.CountByPrefix(prefix, collection, cancellationToken)
             : Count(snapshot, collection, wanted, budget, cancellationToken);
 
-        // If the collection contains all documents of the database, there is no need to check each document's collection.
-        int? asked = collection is null || CountOf(snapshot, collection) == snapshot.DocumentCount
-            ? null
-            : snapshot.FindCollection(collection) ?? NoCollection;
         return new CursorSource(
-            snapshot, snapshot.ByPrefix(wanted, position?.AfterId), asked, count, budget, isInIdOrder: true, position);
+            snapshot, snapshot.ByPrefix(wanted, position?.AfterId), Asked(snapshot, collection, CountOf(snapshot, collection)),
+            count, budget, isInIdOrder: true, position);
     }
+
+    /// <summary>
+    /// Returns the number of the collection that each document must be of; null if the collection has all documents of the
+    /// database, so that none need be checked.
+    /// </summary>
+    private static int? Asked(DatabaseSnapshot snapshot, string? collection, long count) =>
+        collection is null || count == snapshot.DocumentCount ? null : snapshot.FindCollection(collection) ?? NoCollection;
 
     private static long CountOf(DatabaseSnapshot snapshot, string? collection) =>
         collection is null ? snapshot.DocumentCount : snapshot.Collection(collection)?.DocumentCount ?? 0;
