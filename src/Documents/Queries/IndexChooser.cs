@@ -27,11 +27,13 @@ internal sealed class IndexChooser(IndexCatalogue indexes, Func<DatabaseSnapshot
         if (query.IndexName is { } name)
         {
             DocumentIndex index = NamedIndexes.Require(indexes, name);
-            return Chosen(index, Positions(index, context));
+            return new ChosenIndex(index, Positions(index, context));
         }
 
         if (query.Groups is { } groups)
-            return ChooseGroups(query, groups, out created) is { } grouped ? Chosen(grouped, PositionsIn(grouped, query)) : null;
+            return ChooseGroups(query, groups, out created) is { } grouped
+                ? new ChosenIndex(grouped, PositionsIn(grouped, query))
+                : null;
         return ChooseAuto(query, out created);
     }
 
@@ -77,7 +79,7 @@ internal sealed class IndexChooser(IndexCatalogue indexes, Func<DatabaseSnapshot
         if (collection is null)
             return null;
         DocumentIndex index = indexes.FindOrCreate(collection, fields, out created);
-        ChosenIndex chosen = Chosen(index, PositionsIn(index, query));
+        var chosen = new ChosenIndex(index, PositionsIn(index, query));
         if (index.Progress.IsCaughtUp) // else another one may be preferred when it has caught up
             query.KeptChoice?.Keep(chosen, query.Fields, version);
         return chosen;
@@ -103,9 +105,6 @@ internal sealed class IndexChooser(IndexCatalogue indexes, Func<DatabaseSnapshot
             _collections[collection] = name;
         return name;
     }
-
-    private static ChosenIndex Chosen(DocumentIndex index, int[] positions) =>
-        new(index, positions, positions.Length == 0 ? 0 : positions.Max() + 1);
 
     /// <summary>Checks the fields again: the index may have been redefined since the query was bound.</summary>
     private static int[] Positions(DocumentIndex index, QueryContext context)

@@ -28,7 +28,7 @@ internal ref struct JsonPathReader
     /// <summary>Writes the value; returns false, with nothing written, if there is none.</summary>
     public static bool TryWrite(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
     {
-        if (!path.HasBrackets && MemberFinder.TryFind(json, path, out ReadOnlySpan<byte> value) is { } isFound)
+        if (MemberFinder.TryFind(json, path, out ReadOnlySpan<byte> value) is { } isFound)
         {
             output.Write(value);
             return isFound;

@@ -4,7 +4,7 @@ namespace Treepie.Indexes.Fields;
 
 /// <summary>
 /// Finds the value at a path of members in valid JSON, passing over the values before it without parsing them. Gives up where
-/// that is not enough: at white space, at escapes in names, and at arrays on the path.
+/// that is not enough: for paths with brackets, and at white space, escapes in names and arrays on the path.
 /// </summary>
 internal static class MemberFinder
 {
@@ -14,14 +14,14 @@ internal static class MemberFinder
 
     /// <summary>Finds a value.</summary>
     /// <param name="json">A JSON object.</param>
-    /// <param name="path">A path without brackets. Of members of the same name, the first counts.</param>
+    /// <param name="path">The path. Of members of the same name, the first counts.</param>
     /// <param name="value">The value, if there is one.</param>
-    /// <returns>Whether there is one; null if it takes a parser to tell.</returns>
+    /// <returns>Whether there is one; null if only a parser can tell.</returns>
     public static bool? TryFind(ReadOnlySpan<byte> json, FieldPath path, out ReadOnlySpan<byte> value)
     {
         value = default;
         int at = 0;
-        if (At(json, at) != (byte)'{')
+        if (path.HasBrackets || At(json, at) != (byte)'{')
             return null;
         for (int member = 0; ; member++)
         {
@@ -73,7 +73,7 @@ internal static class MemberFinder
         return null;
     }
 
-    /// <summary>Moves from the start of a value behind its end.</summary>
+    /// <summary>Moves from the start of a value to the byte after it.</summary>
     private static bool TrySkipValue(ReadOnlySpan<byte> json, ref int at)
     {
         byte first = At(json, at);

@@ -4,9 +4,12 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>The index that answers a query.</summary>
 /// <param name="Index">The index.</param>
-/// <param name="Positions">The positions of the query's fields in the index; the index only ever adds fields behind them.</param>
-/// <param name="FieldsNeeded">How many fields must be complete: all up to the last one that the query uses.</param>
-internal sealed record ChosenIndex(DocumentIndex Index, int[] Positions, int FieldsNeeded);
+/// <param name="Positions">The positions of the query's fields in the index, which never change: it only appends fields.</param>
+internal sealed record ChosenIndex(DocumentIndex Index, int[] Positions)
+{
+    /// <summary>How many fields must be complete: all up to the last one that the query uses.</summary>
+    public int FieldsNeeded { get; } = Positions.Length == 0 ? 0 : Positions.Max() + 1;
+}
 
 /// <summary>
 /// The index chosen for a prepared query, until the indexes of the database change. Thread-safe, without locks.
@@ -16,7 +19,7 @@ internal sealed class KeptChoice
     private Kept? _kept;
 
     /// <summary>
-    /// Returns the index chosen for these fields; null if there is none, or the indexes have changed since.
+    /// Returns the index chosen for these fields; null if none was kept, or if the indexes have changed since.
     /// </summary>
     public ChosenIndex? Find(IReadOnlyList<FieldUse> fields, long version) =>
         Volatile.Read(ref _kept) is { } kept && kept.Version == version && ReferenceEquals(kept.Fields, fields)

@@ -78,8 +78,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// </summary>
     public ReadOnlySpan<byte> Value(FieldPath path)
     {
-        ReadOnlySpan<byte> body = Source.Current.Body, value = default;
-        if (!path.HasBrackets && MemberFinder.TryFind(body, path, out value) is { } isFound)
+        ReadOnlySpan<byte> body = Source.Current.Body;
+        if (MemberFinder.TryFind(body, path, out ReadOnlySpan<byte> value) is { } isFound)
             return isFound ? value : "null"u8;
         _value ??= new ArrayBufferWriter<byte>();
         _value.ResetWrittenCount();
