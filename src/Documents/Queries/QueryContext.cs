@@ -24,6 +24,6 @@ internal sealed record QueryContext(
     /// <summary>Called with the duration when the results have been read, and the index; null: nothing is called.</summary>
     public Action<string, TimeSpan>? Executed { get; init; }
 
-    /// <summary>The duration of each phase; null if nobody wants to know.</summary>
+    /// <summary>The duration of each phase; null unless timings were requested or the query is traced.</summary>
     public QueryPhases? Phases { get; init; }
 }

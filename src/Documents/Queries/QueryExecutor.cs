@@ -206,7 +206,7 @@ internal sealed class QueryExecutor(
         }
     }
 
-    /// <summary>The name of what answers a query without an index.</summary>
+    /// <summary>Returns the index name of a result that the documents themselves answer.</summary>
     internal static string StoreName(BoundQuery query, DatabaseSnapshot snapshot) =>
         query.Collection is { } collection ? $"collection/{snapshot.Collection(collection)?.Name ?? collection}" : "AllDocs";
 

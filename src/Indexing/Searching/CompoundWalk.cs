@@ -55,8 +55,8 @@ internal sealed class CompoundWalk : IReusable
     private bool GoesOn => _isFirstGroup && !_after.IsEmpty;
 
     /// <summary>
-    /// The keys of the entries found, as far as they stand beside the compound keys and no group was sorted; valid until the
-    /// query ends.
+    /// The keys of the entries found. An entry has none here if the tree does not store it, or if its group was sorted. Valid
+    /// until the query ends.
     /// </summary>
     public HitKeys Keys => _keys;
 

@@ -171,7 +171,7 @@ internal sealed class OrderWalk
         EndGroup();
     }
 
-    /// <summary>Passes a block whose entries are all skipped. Only before the first term is read.</summary>
+    /// <summary>Passes a block if all its entries are skipped; never once a term has been read.</summary>
     private bool TryPass(TermCursor cursor)
     {
         if (_steps > 0

@@ -8,7 +8,7 @@ namespace Treepie.Storage.Transactions;
 /// </summary>
 internal sealed class KnownTrees
 {
-    /// <summary>The maximum number of records. Names are compared one by one, so there are few.</summary>
+    /// <summary>The maximum number of records; small, because names are compared one by one.</summary>
     private const int Most = 8;
 
     private (string Name, TreeRecord Record)[] _known = [];

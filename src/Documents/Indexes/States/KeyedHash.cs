@@ -23,7 +23,7 @@ internal sealed class KeyedHash
         _second = BinaryPrimitives.ReadUInt64LittleEndian(key[sizeof(ulong)..]);
     }
 
-    /// <summary>Returns a hash under a random key.</summary>
+    /// <summary>Creates a hash function with a random key.</summary>
     public static KeyedHash Random()
     {
         Span<byte> key = stackalloc byte[KeyBytes];
@@ -31,7 +31,7 @@ internal sealed class KeyedHash
         return new KeyedHash(key);
     }
 
-    /// <summary>Returns the hash of some bytes.</summary>
+    /// <summary>Hashes bytes.</summary>
     public UInt128 Of(ReadOnlySpan<byte> bytes)
     {
         ulong a = _first ^ 0x736f6d6570736575, b = _second ^ 0x646f72616e646f6d ^ 0xee,
