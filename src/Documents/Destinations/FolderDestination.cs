@@ -101,7 +101,8 @@ public sealed class FolderDestination : BackupDestination
                 .Select(file => (File: file, Name: Path.GetRelativePath(_root, file.FullName).Replace('\\', '/')))
                 .Where(
                     entry => entry.Name.StartsWith(prefix, StringComparison.Ordinal)
-                        && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal))
+                        && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal)
+                        && entry.File.Exists) // one may be deleted meanwhile; this reads what its length and time then are
                 .Take(MaxObjects)
                 .Select(static entry => new BackupObject(entry.Name, entry.File.Length, entry.File.LastWriteTimeUtc))
                 .OrderBy(static entry => entry.Name, StringComparer.Ordinal)];
