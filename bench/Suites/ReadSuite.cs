@@ -86,6 +86,7 @@ internal sealed class ReadSuite : ISuite
             object[][] values = [.. Enumerable.Range(0, 40).Select(_ => question.Values(set, random))];
             JsonElement[] parameters = [.. values.Select(ReadQuestion.Parameters)];
             await AskAsync(database, question, parameters[0], cancellationToken, wait: true);
+            await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(5), cancellationToken: cancellationToken); // what it asked for
             await CompareAsync(database, peer, question, values, parameters, cancellationToken);
             var series = new ReadSeries();
             await MeasureAsync(
