@@ -12,6 +12,7 @@ namespace Treepie.Clients.Tests.Memory;
 /// The real server with a limited heap, to whose one database four clients send hostile scripts, in patches, queries and maps,
 /// while others ask another database: its memory stays in bounds, and the others get right answers, soon.
 /// </summary>
+[Collection(Measured.Collection)]
 public sealed class HostileMemoryTests
 {
     private const int HeapBytes = 256 << 20;

@@ -6,6 +6,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Memory;
 
 /// <summary>The real server in 64 MB of heap: an import, queries, a stream and a backup that is restored.</summary>
+[Collection(Measured.Collection)]
 public sealed class LittleMemoryTests
 {
     private const string LimitedHeap = "DOTNET_GCHeapHardLimit=0x4000000";

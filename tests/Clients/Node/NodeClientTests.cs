@@ -14,6 +14,8 @@ public sealed class NodeClientTests
     /// <summary>No file takes a tenth of it; what takes longer hangs.</summary>
     private static readonly TimeSpan _patience = TimeSpan.FromMinutes(5);
 
+    private static readonly SemaphoreSlim _installing = new(1);
+
     private static readonly string _folder = Path.Combine(DataSets.RepositoryRoot, "tests", "Clients", "Node");
 
     public static TheoryData<string> Files()
@@ -77,6 +79,19 @@ public sealed class NodeClientTests
 
     /// <summary>Installs what stands in the lock file, where it is not there yet.</summary>
     internal static async Task InstallClientAsync()
+    {
+        await _installing.WaitAsync(TestContext.Current.CancellationToken);
+        try
+        {
+            await InstallOnceAsync();
+        }
+        finally
+        {
+            _installing.Release();
+        }
+    }
+
+    private static async Task InstallOnceAsync()
     {
         if (File.Exists(Path.Combine(_folder, "node_modules", "ravendb", "package.json"))
             && File.Exists(Path.Combine(_folder, "node_modules", "s3rver", "package.json")))

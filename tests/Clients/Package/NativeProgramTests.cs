@@ -8,6 +8,7 @@ namespace Treepie.Clients.Tests.Package;
 /// A program of the whole API, published as native code and trimmed: the analyses of both give no warning, and it does what it
 /// does where nothing is left out and code is compiled at run time.
 /// </summary>
+[Collection(Builds.Collection)]
 public sealed class NativeProgramTests
 {
     private const string ProgramName = "Treepie.NativeProgram";

@@ -9,6 +9,7 @@ namespace Treepie.Clients.Tests.Package;
 /// <summary>
 /// The packages as strangers get them: looked into, and used from projects that know nothing of this repository.
 /// </summary>
+[Collection(Builds.Collection)]
 public sealed partial class PackageTests(PackedSolution packed) : IClassFixture<PackedSolution>
 {
     [Theory]

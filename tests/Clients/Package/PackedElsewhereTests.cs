@@ -5,6 +5,7 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Package;
 
 /// <summary>A project in a repository that others can reach, packed in two places.</summary>
+[Collection(Builds.Collection)]
 public sealed class PackedElsewhereTests
 {
     [Fact]

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using Treepie.Clients.Tests.Node;
+using Treepie.Clients.Tests.Package;
 using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.Tutorial;
@@ -10,6 +11,7 @@ namespace Treepie.Clients.Tests.Tutorial;
 /// The tutorial, followed line by line: every command of the page is run as it stands there, but for the address of the server
 /// and the place of the files.
 /// </summary>
+[Collection(Builds.Collection)]
 public sealed partial class TutorialTests : IDisposable
 {
     private const string Page = "docs/tutorial/first-steps.md", WrittenAddress = "http://127.0.0.1:8080";
