@@ -377,15 +377,28 @@ public sealed class QueryResults : IDisposable
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
 
-    /// <summary>Writes the documents included by the results read, as <c>{"id":document,…}</c>. Call it after the last
-    /// result.</summary>
+    /// <summary>
+    /// Writes the documents included by the results read, as <c>{"id":document,…}</c>. Call it once, after the last result.
+    /// </summary>
     public void WriteIncludes(IBufferWriter<byte> output)
     {
+        output.Write("{"u8);
+        while (WriteNextInclude(output))
+        {
+            // Each call writes one.
+        }
+
+        output.Write("}"u8);
+    }
+
+    /// <summary>
+    /// Writes the next of the documents included by the results read, as a member <c>"id":document</c>, after a comma if it is
+    /// not the first; returns false after the last. Call it after the last result.
+    /// </summary>
+    public bool WriteNextInclude(IBufferWriter<byte> output)
+    {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
-        if (_includes is null)
-            output.Write("{}"u8);
-        else
-            _includes.Write(_found.Snapshot, output);
+        return _includes?.WriteNext(_found.Snapshot, output) ?? false;
     }
 
     /// <summary>Visits each document included by the results read. Call it after the last result.</summary>

@@ -95,8 +95,10 @@ internal static class QueriesEndpoints
         ResponseBody output = request.Output;
         output.Write("{\"Results\":"u8);
         await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
-        output.Write(",\"Includes\":"u8);
-        results.WriteIncludes(output);
+        output.Write(",\"Includes\":{"u8);
+        while (results.WriteNextInclude(output))
+            await request.PauseAsync().ConfigureAwait(false);
+        output.Write("}"u8);
         if (results.IncludedBeside is { } included)
             await BesideWire.WriteAsync(request, results.Snapshot, included, []).ConfigureAwait(false);
         if (results.TimeSeriesFields.Count > 0)

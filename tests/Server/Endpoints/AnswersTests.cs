@@ -115,6 +115,31 @@ public sealed class AnswersTests
     }
 
     [Fact]
+    public async Task Included_documents_are_not_collected_for_a_client_that_does_not_read_them()
+    {
+        const int Documents = 64, Bytes = 1 << 20, MostBytes = Documents * Bytes / 2;
+        await using TestServer server = await TestServer.StartAsync();
+        for (int i = 0; i < Documents; i++)
+            await server.PutAsync($"parts/{i}", $$"""{"Text":"{{new string('x', Bytes)}}"}""");
+        string parts = string.Join(',', Enumerable.Range(0, Documents).Select(static i => $"\"parts/{i}\""));
+        await server.PutAsync("lists/1", $$$"""{"Parts":[{{{parts}}}],"@metadata":{"@collection":"Lists"}}""");
+        const string Body = """{"Query":"from Lists include Parts"}""";
+        long before = GC.GetTotalMemory(forceFullCollection: true);
+        await using (RawConnection connection = await RawConnection.OpenAsync(server.Url, receiveBufferBytes: 4_096))
+        {
+            await connection.SendAsync(
+                $"POST /databases/db/queries HTTP/1.1\r\nHost: localhost\r\nContent-Length: {Body.Length}\r\n\r\n{Body}");
+            Assert.StartsWith("HTTP/1.1 200", await connection.ReceiveAsync(), StringComparison.Ordinal);
+            await Eventually.TrueAsync(() => server.Context.Queries.Running == 0, "others may work while it waits");
+            Assert.InRange(GC.GetTotalMemory(forceFullCollection: true) - before, long.MinValue, MostBytes);
+        }
+
+        using HttpResponseMessage whole = await AskAsync(server, "from Lists include Parts");
+        Assert.Equal(
+            Documents, (await TestServer.JsonOf(whole, HttpStatusCode.OK)).GetProperty("Includes").EnumerateObject().Count());
+    }
+
+    [Fact]
     public async Task A_body_that_comes_later_than_its_head_is_waited_for()
     {
         await using TestServer server = await StartAsync(documents: 1);

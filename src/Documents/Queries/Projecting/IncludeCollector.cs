@@ -16,6 +16,8 @@ internal sealed class IncludeCollector
     private readonly bool _hasPaths;
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<string> _ids = [];
+    private int _next; // to be written
+    private bool _hasWritten;
 
     /// <summary>Creates a collector for the values at paths and for the given ids.</summary>
     public IncludeCollector(IReadOnlyList<FieldPath> paths, IReadOnlyList<string> ids)
@@ -35,28 +37,28 @@ internal sealed class IncludeCollector
     }
 
     /// <summary>
-    /// Writes <c>{"id":document,…}</c>; ids without a document are skipped. Invalidates everything read from the snapshot before.
+    /// Writes the next document as a member <c>"id":document</c>, after a comma if it is not the first; returns false after the
+    /// last. Ids without a document are skipped. Invalidates everything read from the snapshot before.
     /// </summary>
-    public void Write(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
+    public bool WriteNext(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
     {
-        output.Write("{"u8);
-        bool isFirst = true;
-        foreach (string id in _ids)
+        while (_next < _ids.Count)
         {
-            if (!snapshot.TryGet(id, out Document document))
+            if (!snapshot.TryGet(_ids[_next++], out Document document))
                 continue;
 
-            if (!isFirst)
+            if (_hasWritten)
                 output.Write(","u8);
 
-            isFirst = false;
+            _hasWritten = true;
             JsonStrings.Write(output, document.Id);
             output.Write(":"u8);
             document.WriteTo(output);
             snapshot.ReleasePages();
+            return true;
         }
 
-        output.Write("}"u8);
+        return false;
     }
 
     /// <summary>Calls the visitor with each document; ids without a document are skipped.</summary>
