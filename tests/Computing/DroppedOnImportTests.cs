@@ -43,6 +43,77 @@ public sealed class DroppedOnImportTests : IDisposable
         Assert.Equal(3, snapshot.Counter("Others/1", "n")?.Value); // which is not left out
     }
 
+    [Theory]
+    [InlineData("script", true)]
+    [InlineData("script", false)]
+    [InlineData("collections", true)]
+    [InlineData("collections", false)]
+    [InlineData("archived", true)]
+    [InlineData("archived", false)]
+    public async Task Revisions_of_a_document_that_is_left_out_are_left_out_with_all_that_they_hold(string by, bool exporting)
+    {
+        DocumentTransform? script =
+            by == "script" ? DocumentTransform.Compile("if (this.Left) throw 'skip';", _options) : null;
+        string[]? collections = by == "collections" ? ["Others"] : null;
+        LeftOutDocuments leftOut = by == "archived" ? LeftOutDocuments.Archived : default;
+        using var dump = new MemoryStream();
+        await using (Database from = await FillAsync("from", 3, isArchived: true))
+        {
+            await PutAsync(from, "Others/bin");
+            await PutAsync(from, "Users/bin");
+            using var deletes = new WriteBatch(_options);
+            deletes.Delete("Others/bin");
+            deletes.Delete("Users/bin");
+            await from.WriteAsync(deletes, Cancel);
+            await from.BackupAsync(
+                dump,
+                exporting ? new() { Transform = script, Collections = collections, LeftOut = leftOut } : new BackupOptions(),
+                cancellationToken: Cancel);
+        }
+
+        dump.Position = 0;
+        await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
+        await into.ImportAsync(
+            dump,
+            exporting ? new ImportOptions() : new() { Transform = script, Collections = collections, LeftOut = leftOut },
+            cancellationToken: Cancel);
+        using DatabaseSnapshot snapshot = into.BeginRead();
+        Assert.False(snapshot.TryGet("Users/1", out Document _));
+        Assert.Empty(snapshot.Revisions("Users/1"));
+        Assert.NotEmpty(snapshot.Revisions("Others/1"));
+        Assert.NotEmpty(snapshot.Revisions("Others/bin"));
+        Assert.Equal(collections is null, snapshot.Revisions("Users/bin").Any()); // which nothing tells from the others
+    }
+
+    [Fact]
+    public async Task An_import_that_would_have_to_remember_too_many_ids_is_refused_with_what_to_do()
+    {
+        using var dump = new MemoryStream();
+        await using (Database from = await FillAsync("from", 3, isArchived: true))
+        {
+            await PutAsync(from, "Users/2", "\"@archived\":true,");
+            await from.BackupAsync(dump, new BackupOptions(), cancellationToken: Cancel);
+        }
+
+        await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
+        var options = new ImportOptions { LeftOut = LeftOutDocuments.Archived, MostLeftOut = 1 };
+        dump.Position = 0;
+        BackupException refused =
+            await Assert.ThrowsAsync<BackupException>(() => into.ImportAsync(dump, options, cancellationToken: Cancel));
+        Assert.Contains("Import without revisions", refused.Message, StringComparison.Ordinal);
+        dump.Position = 0;
+        BackupContent content = BackupContent.All & ~BackupContent.RevisionDocuments;
+        await into.ImportAsync(dump, options with { Content = content }, cancellationToken: Cancel);
+    }
+
+    private static async Task PutAsync(Database database, string id, string metadata = "")
+    {
+        using var batch = new WriteBatch(_options);
+        batch.Put(
+            id, Encoding.UTF8.GetBytes($$$"""{"@metadata":{{{{metadata}}}"@collection":"{{{id.Split('/')[0]}}}"}}"""));
+        await database.WriteAsync(batch, Cancel);
+    }
+
     [Fact]
     public async Task What_is_imported_without_documents_comes_to_the_documents_that_are_here()
     {

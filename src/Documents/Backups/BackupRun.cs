@@ -243,21 +243,25 @@ internal sealed class BackupRun(
     }
 
     /// <summary>
-    /// Returns whether a key belongs to a backed-up document, or to no document; and the id of the document.
+    /// Returns whether a key belongs to a backed-up document, or to no document; and the id of the document, but for revisions.
+    /// Those of a document that was deleted are chosen by their collection alone.
     /// </summary>
     private bool IsWanted(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> id)
     {
         id = default;
         ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
-        if (KindKey.KindOf(key) == Kind.Revision && _collections is not null)
-            return _collections.Contains(
-                System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection));
+        if (KindKey.KindOf(key) == Kind.Revision)
+            return _collections?.Contains(CollectionOfRevision(key)) != false
+                && (!snapshot.TryGetByFoldedId(KindKey.DocumentOfRevision(key), out Document revised) || IsWanted(revised));
         if (owner.IsEmpty)
             return true;
         Document document = snapshot.GetByFoldedId(owner);
         id = document.Id;
         return IsWanted(document);
     }
+
+    private string CollectionOfRevision(ReadOnlySpan<byte> key) =>
+        System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection);
 
     private bool IsWanted(Document document) =>
         _collections?.Contains(document.CollectionName) != false

@@ -45,6 +45,12 @@ public sealed record ImportOptions
     /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 
+    /// <summary>
+    /// The maximum number of documents left out by <see cref="LeftOut"/> or <see cref="Transform"/> by an import that takes
+    /// revisions: their ids, some 32 bytes each, are kept in memory to leave out their revisions as well.
+    /// </summary>
+    internal int MostLeftOut { get; init; } = 4_000_000;
+
     /// <summary>Returns a copy with the key with which the backup was encrypted.</summary>
     public ImportOptions OpenedWith(BackupKey key)
     {

@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Treepie.Indexes;
@@ -37,9 +39,10 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private readonly long _hereUpTo = database.LastEtag;
 
     /// <summary>
-    /// The folded ids of documents that were left out and are here: what the dump has beside them belongs to what was left out.
+    /// The first half of the SHA-256 of the folded id of each document that was left out: what the dump has beside it belongs to
+    /// what was left out.
     /// </summary>
-    private readonly HashSet<string> _leftOutHere = new(StringComparer.Ordinal);
+    private readonly HashSet<UInt128> _leftOutIds = [];
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
@@ -47,9 +50,10 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     {
         if (!options.Content.HasFlag(BackupContent.Documents))
             return false;
-        if (_collections?.Contains(document.Collection.Text) == false
-            || options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
-            return LeaveOut(document);
+        if (_collections?.Contains(document.Collection.Text) == false)
+            return LeaveOut(document, withRevisions: false); // they are chosen by their own collection
+        if (options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
+            return LeaveOut(document, withRevisions: true);
         if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
             return true;
 
@@ -60,25 +64,46 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         bool isRevised = options.SkipRevisionCreation
             || (document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments));
         if (Transformed(document, cancellationToken) is not { } json)
-            return LeaveOut(document);
+            return LeaveOut(document, withRevisions: true);
         await insert.StoreAsync(document.Id, json, isRevised, cancellationToken).ConfigureAwait(false);
         return true;
     }
 
-    /// <summary>Remembers a document that is left out; returns false.</summary>
-    private bool LeaveOut(DumpDocument document)
+    /// <summary>
+    /// Remembers a document that is left out, if it is here or its revisions are to be left out with it; returns false.
+    /// </summary>
+    private bool LeaveOut(DumpDocument document, bool withRevisions)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        if (snapshot.TryGet(document.IdUtf8, out Document _))
-            _leftOutHere.Add(Encoding.UTF8.GetString(CollectionName.Fold(document.IdUtf8)));
+        if (!snapshot.TryGet(document.IdUtf8, out Document _)
+            && !(withRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments)))
+            return false;
+        if (_leftOutIds.Count >= options.MostLeftOut)
+            throw new BackupException(
+                BackupFault.DocumentRefused,
+                $"The import leaves out more than {options.MostLeftOut:N0} documents and takes revisions, which would have to be told "
+                    + $"apart by them. Import without revisions, or choose collections.");
+        _leftOutIds.Add(HashOf(CollectionName.Fold(document.IdUtf8)));
         return false;
     }
 
-    /// <summary>Returns whether an item belongs to a document that was left out and is here.</summary>
-    private bool IsOfLeftOut(Kind kind, ReadOnlySpan<byte> key) =>
-        _leftOutHere.Count > 0
-        && _leftOutHere.Contains(
-            Encoding.UTF8.GetString(kind == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key)));
+    /// <summary>Returns whether an item belongs to a document that was left out.</summary>
+    private bool IsOfLeftOut(Kind kind, RestoredKind item)
+    {
+        ReadOnlySpan<byte> key = item.Key.Span;
+        return (kind == Kind.Revision && _collections is not null
+                && !_collections.Contains(Encoding.UTF8.GetString(new RevisionRecord(item.Value.Span).Collection)))
+            || (_leftOutIds.Count > 0
+                && _leftOutIds.Contains(
+                    HashOf(kind == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key))));
+    }
+
+    private static UInt128 HashOf(ReadOnlySpan<byte> foldedId)
+    {
+        Span<byte> hash = stackalloc byte[SHA256.HashSizeInBytes];
+        SHA256.HashData(foldedId, hash);
+        return BinaryPrimitives.ReadUInt128LittleEndian(hash);
+    }
 
     private ReadOnlyMemory<byte>? Transformed(DumpDocument document, CancellationToken cancellationToken)
     {
@@ -148,7 +173,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         ReadOnlyMemory<byte> key = item.Key;
         Kind kind = KindKey.KindOf(key.Span);
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
-        if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(kind, key.Span))
+        if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(kind, item))
             return false;
         if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _leftOut.Has(item.Name.Span)))
             return false;
