@@ -85,6 +85,28 @@ public sealed class DroppedOnImportTests : IDisposable
         Assert.Equal(collections is null, snapshot.Revisions("Users/bin").Any()); // which nothing tells from the others
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Revisions_of_what_a_script_drops_are_left_out_where_documents_are_not_taken_at_all(bool exporting)
+    {
+        DocumentTransform script = DocumentTransform.Compile("if (this.Left) throw 'skip';", _options);
+        const BackupContent Beside = BackupContent.RevisionDocuments | BackupContent.Attachments;
+        using var dump = new MemoryStream();
+        await using (Database from = await FillAsync("from", 3, isArchived: false))
+            await from.BackupAsync(
+                dump, exporting ? new() { Transform = script, Content = Beside } : new BackupOptions(),
+                cancellationToken: Cancel);
+        await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
+        dump.Position = 0;
+        await into.ImportAsync(
+            dump, exporting ? new ImportOptions() : new() { Transform = script, Content = Beside }, cancellationToken: Cancel);
+        using DatabaseSnapshot snapshot = into.BeginRead();
+        Assert.Equal(0, snapshot.DocumentCount);
+        Assert.Empty(snapshot.Revisions("Users/1"));
+        Assert.NotEmpty(snapshot.Revisions("Others/1"));
+    }
+
     [Fact]
     public async Task An_import_that_would_have_to_remember_too_many_ids_is_refused_with_what_to_do()
     {

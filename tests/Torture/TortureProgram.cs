@@ -135,10 +135,10 @@ internal static class TortureProgram
         say(Rates(battery, tally, watch.Elapsed));
         foreach (string skipped in tally.Skipped)
             say(skipped);
-        string? broken = Tell(battery, say) ?? survivors;
-        if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null)
-            ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options.Threads));
-        return broken;
+        string? broken = Tell(battery, say);
+        if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null) // survivors stand on the page
+            ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options));
+        return broken ?? survivors;
     }
 
     private static string? Survivors(MutantHunt hunt) =>
@@ -147,9 +147,10 @@ internal static class TortureProgram
             : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
 
     private static IEnumerable<(string, string)> Figures(
-        Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, int threads)
+        Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, TortureOptions options)
     {
-        yield return ("time, threads", string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s, {threads}"));
+        yield return (
+            "time, threads", string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s, {options.Threads}"));
         yield return ("crash states, different ones by content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
         yield return ("different crash states in an hour at this rate", Number((long)(tally.Distinct / time.TotalHours)));
         yield return ("recoveries held against what they must be", Number(tally.Recoveries));
@@ -163,7 +164,13 @@ internal static class TortureProgram
                     ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)"
                     : $"{Number(done)} workloads of {Number(mode.Pieces)}");
         if (hunt is not null)
-            yield return ("mutants killed", $"{hunt.Killed} of {hunt.Count}");
+        {
+            yield return ("mutants killed by these modes", $"{hunt.Killed} of {hunt.Count}");
+            if (hunt.Survivors.Count > 0)
+                yield return (
+                    $"not within {Number((long)options.TimeOfMutant.TotalSeconds)} s of one thread",
+                    string.Join(", ", hunt.Survivors.Select(static survivor => $"`{survivor.Split(':', ' ')[0]}`")));
+        }
     }
 
     /// <summary>The amount of work per hour at the current rate.</summary>

@@ -56,14 +56,12 @@ public sealed record BackupOptions
     /// <summary>The collections (case-insensitive) whose documents and tombstones are backed up. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
-    /// <summary>
-    /// The documents that are left out, with what lies beside them but their revisions. Default: none.
-    /// </summary>
+    /// <summary>The documents that are left out, with all that lies beside them. Default: none.</summary>
     public LeftOutDocuments LeftOut { get; init; }
 
     /// <summary>
-    /// A script that changes or drops documents as they are written; revisions stay as they are. Null: documents are written as
-    /// they are.
+    /// A script that changes or drops documents as they are written; revisions of those that it does not drop stay as they are.
+    /// Null: documents are written as they are.
     /// </summary>
     public DocumentTransform? Transform { get; init; }
 

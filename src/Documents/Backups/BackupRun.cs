@@ -61,7 +61,7 @@ internal sealed class BackupRun(
         DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         dump.BeginSection(DumpJson.Documents);
-        if (options.Content.HasFlag(BackupContent.Documents) && _transformed is not null)
+        if (_transformed is not null) // it tells what it drops, also where documents are not written
         {
             await WriteTransformedAsync(dump, target, _transformed, progress, cancellationToken).ConfigureAwait(false);
         }
@@ -102,8 +102,8 @@ internal sealed class BackupRun(
     }
 
     /// <summary>
-    /// Writes documents as the script leaves them, each after the contents of its attachments: whether it is written is not known
-    /// before.
+    /// Runs the script over documents and writes them as it leaves them, if documents are wanted, each after the contents of its
+    /// attachments: whether it is written is not known before.
     /// </summary>
     private async Task WriteTransformedAsync(
         DumpWriter dump, BackupTarget target, TransformedDocuments transformed, IProgress<BackupProgress>? progress,
@@ -112,6 +112,12 @@ internal sealed class BackupRun(
         using DocumentCursor cursor = snapshot.ByEtag(0);
         while (Next(cursor, transformed, cancellationToken))
         {
+            if (!options.Content.HasFlag(BackupContent.Documents))
+            {
+                snapshot.ReleasePages();
+                continue;
+            }
+
             _lastId = transformed.Current.Id;
             if (options.Content.HasFlag(BackupContent.Attachments))
                 foreach (AttachmentValue attachment in snapshot.Attachments(_lastId).ToArray())

@@ -17,12 +17,12 @@ public sealed record ImportOptions
     /// <summary>The collections (case-insensitive) whose documents are imported. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
-    /// <summary>The documents that are left out. Default: none.</summary>
+    /// <summary>The documents that are left out, with all that lies beside them. Default: none.</summary>
     public LeftOutDocuments LeftOut { get; init; }
 
     /// <summary>
-    /// A script that changes or drops documents before they are stored; revisions stay as they are. Null: documents are stored as
-    /// the backup has them.
+    /// A script that changes or drops documents before they are stored; revisions of those that it does not drop stay as they
+    /// are. Null: documents are stored as the backup has them.
     /// </summary>
     public DocumentTransform? Transform { get; init; }
 

@@ -48,12 +48,12 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
     {
-        if (!options.Content.HasFlag(BackupContent.Documents))
-            return false;
         if (_collections?.Contains(document.Collection.Text) == false)
             return LeaveOut(document, withRevisions: false); // they are chosen by their own collection
         if (options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
             return LeaveOut(document, withRevisions: true);
+        if (!options.Content.HasFlag(BackupContent.Documents))
+            return Transformed(document, cancellationToken) is null && LeaveOut(document, withRevisions: true);
         if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
             return true;
 
@@ -75,14 +75,14 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private bool LeaveOut(DumpDocument document, bool withRevisions)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        if (!snapshot.TryGet(document.IdUtf8, out Document _)
-            && !(withRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments)))
+        withRevisions &= options.Content.HasFlag(BackupContent.RevisionDocuments);
+        if (!withRevisions && !snapshot.TryGet(document.IdUtf8, out Document _))
             return false;
-        if (_leftOutIds.Count >= options.MostLeftOut)
+        if (withRevisions && _leftOutIds.Count >= options.MostLeftOut)
             throw new BackupException(
                 BackupFault.DocumentRefused,
-                $"The import leaves out more than {options.MostLeftOut:N0} documents and takes revisions, which would have to be told "
-                    + $"apart by them. Import without revisions, or choose collections.");
+                $"The import takes revisions, and leaves out more than {options.MostLeftOut:N0} documents by which these would "
+                    + $"have to be told apart. Import without revisions, or choose collections.");
         _leftOutIds.Add(HashOf(CollectionName.Fold(document.IdUtf8)));
         return false;
     }
