@@ -18,7 +18,8 @@ internal sealed class MutantHunt
 
     private readonly List<(string Name, string What)> _mutants;
     private readonly string _program;
-    private readonly List<string> _survivors = [];
+    private readonly List<(string Name, string What)> _survivors = [];
+    private readonly List<string> _unproven = [];
     private readonly List<(string Name, string Piece)> _kills = [];
     private readonly Action<string> _say;
     private readonly Lock _lock = new();
@@ -36,8 +37,11 @@ internal sealed class MutantHunt
 
     public int Killed => _kills.Count;
 
-    /// <summary>Mutants that were not killed, and kills by pieces that the unchanged engine does not pass either.</summary>
-    public IReadOnlyList<string> Survivors => _survivors;
+    /// <summary>Mutants that were not killed, and what they break.</summary>
+    public IReadOnlyList<(string Name, string What)> Survivors => _survivors;
+
+    /// <summary>Kills by pieces that the unchanged engine does not pass either, as messages.</summary>
+    public IReadOnlyList<string> Unproven => _unproven;
 
     /// <summary>Runs all mutants, or one by name, each for at most <paramref name="time"/>.</summary>
     public void Run(TimeSpan time, int threads, string? only = null)
@@ -109,7 +113,7 @@ internal sealed class MutantHunt
             }
             else if (code == 0)
             {
-                _survivors.Add($"{name}: {what}");
+                _survivors.Add((name, what));
                 _say($"mutant {name} SURVIVES: {what}");
             }
             else
@@ -141,14 +145,14 @@ internal sealed class MutantHunt
             string[] parts = line.Split(' ', 3);
             string names = string.Join(", ", _kills.Where(kill => kill.Piece == parts[1]).Select(kill => kill.Name));
             _kills.RemoveAll(kill => kill.Piece == parts[1]);
-            _survivors.Add($"{names}: what noticed it, {parts[1]}, fails without it too: {parts[2]}");
+            _unproven.Add($"{names}: what noticed it, {parts[1]}, fails without it too: {parts[2]}");
         }
 
-        if (_survivors.Count == 0)
-            _survivors.Add(
+        if (_unproven.Count == 0)
+            _unproven.Add(
                 $"The engine without a mutant does not get through the pieces that noticed one: {error} "
                     + $"({string.Join(' ', pieces)})");
-        _say(_survivors[^1]);
+        _say(_unproven[^1]);
     }
 
     private (int Code, List<string> Lines, string Error) Start(int mutant, TimeSpan limit, params ReadOnlySpan<string> arguments)

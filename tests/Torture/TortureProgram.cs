@@ -97,7 +97,7 @@ internal static class TortureProgram
         }
 
         bool isWhole = options.Modes.Count == 0;
-        string? survivors = null;
+        string? holes = null;
         MutantHunt? hunt = null;
         if (options.OnlyMutants || isWhole)
         {
@@ -107,7 +107,7 @@ internal static class TortureProgram
                 string.Create(
                     CultureInfo.InvariantCulture,
                     $"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s"));
-            survivors = Survivors(hunt);
+            holes = Holes(hunt);
         }
         else if (options.TimeOfSample > TimeSpan.Zero)
         {
@@ -117,11 +117,11 @@ internal static class TortureProgram
                 string.Create(
                     CultureInfo.InvariantCulture,
                     $"{sample.Killed} mutants killed, a sample of {sample.Count}, in {watch.Elapsed.TotalSeconds:0} s"));
-            survivors = Survivors(sample);
+            holes = Holes(sample);
         }
 
         if (options.OnlyMutants)
-            return survivors;
+            return holes;
 
         TimeSpan time = options.Time - watch.Elapsed;
         time = time > options.Time / 4 ? time : options.Time / 4;
@@ -136,15 +136,19 @@ internal static class TortureProgram
         foreach (string skipped in tally.Skipped)
             say(skipped);
         string? broken = Tell(battery, say);
-        if ((isWhole || options.ForcesPage) && options.WritesPage && broken is null) // survivors stand on the page
+        bool isEngineSound = broken is null && hunt is not { Unproven.Count: > 0 };
+        if ((isWhole || options.ForcesPage) && options.WritesPage && isEngineSound) // the page lists surviving mutants
             ReliabilityPage.Write(Figures(battery, tally, watch.Elapsed, hunt, options));
-        return broken ?? survivors;
+        return broken ?? holes;
     }
 
-    private static string? Survivors(MutantHunt hunt) =>
-        hunt.Survivors.Count == 0
+    private static string? Holes(MutantHunt hunt)
+    {
+        string[] holes = [.. hunt.Survivors.Select(static mutant => $"{mutant.Name}: {mutant.What}"), .. hunt.Unproven];
+        return holes.Length == 0
             ? null
-            : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
+            : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", holes);
+    }
 
     private static IEnumerable<(string, string)> Figures(
         Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, TortureOptions options)
@@ -169,7 +173,7 @@ internal static class TortureProgram
             if (hunt.Survivors.Count > 0)
                 yield return (
                     $"not within {Number((long)options.TimeOfMutant.TotalSeconds)} s of one thread",
-                    string.Join(", ", hunt.Survivors.Select(static survivor => $"`{survivor.Split(':', ' ')[0]}`")));
+                    string.Join(", ", hunt.Survivors.Select(static mutant => $"`{mutant.Name}`")));
         }
     }
 
