@@ -6,10 +6,17 @@ internal sealed class Scratch : IDisposable
     /// <summary>Its path.</summary>
     public string Path { get; } = Directory.CreateTempSubdirectory("treepie-bench-").FullName;
 
-    /// <summary>Bytes of all files in it. A file that is deleted meanwhile, as a journal may be, counts nothing.</summary>
-    public long SizeBytes => new DirectoryInfo(Path).EnumerateFiles("*", SearchOption.AllDirectories)
-        .Where(static file => file.Exists) // reads what Length then gives
-        .Sum(static file => file.Length);
+    /// <summary>The total size of the files in it.</summary>
+    public long SizeBytes => SizeOf(Path);
+
+    /// <summary>
+    /// Returns the total size of the files in a directory. A file that is deleted meanwhile, such as a journal file, is not
+    /// counted.
+    /// </summary>
+    public static long SizeOf(string directory) =>
+        new DirectoryInfo(directory).EnumerateFiles("*", SearchOption.AllDirectories)
+            .Where(static file => file.Exists) // also caches its length
+            .Sum(static file => file.Length);
 
     /// <inheritdoc/>
     public void Dispose() => Directory.Delete(Path, recursive: true);

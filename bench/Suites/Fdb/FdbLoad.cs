@@ -55,8 +55,7 @@ internal sealed record FdbLoad(
             memory = ProcessCounters.PrivateMiB;
         }
 
-        double disk = new DirectoryInfo(path).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length)
-            / 1048576.0;
+        double disk = Scratch.SizeOf(path) / 1048576.0;
         double written = ProcessCounters.Now.Since(start).DiskBytes / payload;
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture, $"{rows / seconds} {ProcessCounters.PeakResidentMiB} {memory} {disk} {written}"));

@@ -35,8 +35,7 @@ internal static class SeriesRows
             database.Compact(cancellationToken: cancellationToken);
         }
 
-        ourBytes = Directory.EnumerateFiles(folder, "*", SearchOption.AllDirectories).Sum(static one => new FileInfo(one).Length)
-            / (double)series.Count;
+        ourBytes = Scratch.SizeOf(folder) / (double)series.Count;
         BenchRow[] rows =
         [
             new($"{series.Name}, appends", "entries/s", true, ourAppends) { Goals = [new Goal(3)] },
