@@ -14,7 +14,7 @@ public sealed class NodeClientTests
     /// <summary>No file takes a tenth of it; what takes longer hangs.</summary>
     private static readonly TimeSpan _patience = TimeSpan.FromMinutes(5);
 
-    private static readonly SemaphoreSlim _installing = new(1);
+    private static readonly Lazy<Task> _installed = new(InstallOnceAsync);
 
     private static readonly string _folder = Path.Combine(DataSets.RepositoryRoot, "tests", "Clients", "Node");
 
@@ -77,19 +77,8 @@ public sealed class NodeClientTests
         Assert.Contains("\"integrity\"", text, StringComparison.Ordinal);
     }
 
-    /// <summary>Installs what stands in the lock file, where it is not there yet.</summary>
-    internal static async Task InstallClientAsync()
-    {
-        await _installing.WaitAsync(TestContext.Current.CancellationToken);
-        try
-        {
-            await InstallOnceAsync();
-        }
-        finally
-        {
-            _installing.Release();
-        }
-    }
+    /// <summary>Installs the packages of the lock file if they are missing. Tests of several classes may call it at once.</summary>
+    internal static Task InstallClientAsync() => _installed.Value;
 
     private static async Task InstallOnceAsync()
     {

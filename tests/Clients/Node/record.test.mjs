@@ -41,7 +41,7 @@ test("clients of all databases are configured where a database says nothing else
         await store.maintenance.send(new PutClientConfigurationOperation({ loadBalancerContextSeed: 1, disabled: false, etag: 0 }));
         const own = await store.maintenance.send(new GetClientConfigurationOperation());
         assert.equal(own.configuration.loadBalancerContextSeed, 1);
-        assert.ok(Number(own.etag) > Number(shared.etag)); // the client gives texts
+        assert.ok(Number(own.etag) > Number(shared.etag)); // the client returns strings
         await store.maintenance.send(new PutClientConfigurationOperation({ loadBalancerContextSeed: 1, disabled: true, etag: 0 }));
         assert.equal((await store.maintenance.send(new GetClientConfigurationOperation())).configuration.loadBalancerContextSeed, seed);
     } finally {
