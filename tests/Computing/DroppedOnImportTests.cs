@@ -13,6 +13,8 @@ public sealed class DroppedOnImportTests : IDisposable
     private static readonly DateTime _moment = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
     private static readonly DatabaseOptions _options = new() { Computing = new TextComputingEngine() };
 
+    private static readonly DocumentTransform _dropping = DocumentTransform.Compile("if (this.Left) throw 'skip';", _options);
+
     private readonly TemporaryDirectory _directory = new();
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -30,14 +32,8 @@ public sealed class DroppedOnImportTests : IDisposable
             await from.BackupAsync(dump, new BackupOptions(), cancellationToken: Cancel);
         await using Database here = await FillAsync("here", 10, isArchived: false);
         string before = Text(here);
-        ImportOptions options = by switch
-        {
-            "script" => new() { Transform = DocumentTransform.Compile("if (this.Left) throw 'skip';", _options) },
-            "collections" => new() { Collections = ["Others"] },
-            _ => new() { LeftOut = LeftOutDocuments.Archived },
-        };
         dump.Position = 0;
-        await here.ImportAsync(dump, options, cancellationToken: Cancel);
+        await here.ImportAsync(dump, LeavingOutUsers(by), cancellationToken: Cancel);
         Assert.Equal(before, Text(here));
         using DatabaseSnapshot snapshot = here.BeginRead();
         Assert.Equal(3, snapshot.Counter("Others/1", "n")?.Value); // which is not left out
@@ -52,10 +48,7 @@ public sealed class DroppedOnImportTests : IDisposable
     [InlineData("archived", false)]
     public async Task Revisions_of_a_document_that_is_left_out_are_left_out_with_all_that_they_hold(string by, bool exporting)
     {
-        DocumentTransform? script =
-            by == "script" ? DocumentTransform.Compile("if (this.Left) throw 'skip';", _options) : null;
-        string[]? collections = by == "collections" ? ["Others"] : null;
-        LeftOutDocuments leftOut = by == "archived" ? LeftOutDocuments.Archived : default;
+        ImportOptions leaving = LeavingOutUsers(by);
         using var dump = new MemoryStream();
         await using (Database from = await FillAsync("from", 3, isArchived: true))
         {
@@ -67,22 +60,26 @@ public sealed class DroppedOnImportTests : IDisposable
             await from.WriteAsync(deletes, Cancel);
             await from.BackupAsync(
                 dump,
-                exporting ? new() { Transform = script, Collections = collections, LeftOut = leftOut } : new BackupOptions(),
+                exporting
+                    ? new()
+                    {
+                        Transform = leaving.Transform,
+                        Collections = leaving.Collections,
+                        LeftOut = leaving.LeftOut,
+                    }
+                    : new BackupOptions(),
                 cancellationToken: Cancel);
         }
 
         dump.Position = 0;
         await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
-        await into.ImportAsync(
-            dump,
-            exporting ? new ImportOptions() : new() { Transform = script, Collections = collections, LeftOut = leftOut },
-            cancellationToken: Cancel);
+        await into.ImportAsync(dump, exporting ? new ImportOptions() : leaving, cancellationToken: Cancel);
         using DatabaseSnapshot snapshot = into.BeginRead();
         Assert.False(snapshot.TryGet("Users/1", out Document _));
         Assert.Empty(snapshot.Revisions("Users/1"));
         Assert.NotEmpty(snapshot.Revisions("Others/1"));
         Assert.NotEmpty(snapshot.Revisions("Others/bin"));
-        Assert.Equal(collections is null, snapshot.Revisions("Users/bin").Any()); // which nothing tells from the others
+        Assert.Equal(leaving.Collections is null, snapshot.Revisions("Users/bin").Any()); // selected by collection alone
     }
 
     [Theory]
@@ -90,21 +87,34 @@ public sealed class DroppedOnImportTests : IDisposable
     [InlineData(false)]
     public async Task Revisions_of_what_a_script_drops_are_left_out_where_documents_are_not_taken_at_all(bool exporting)
     {
-        DocumentTransform script = DocumentTransform.Compile("if (this.Left) throw 'skip';", _options);
         const BackupContent Beside = BackupContent.RevisionDocuments | BackupContent.Attachments;
         using var dump = new MemoryStream();
         await using (Database from = await FillAsync("from", 3, isArchived: false))
             await from.BackupAsync(
-                dump, exporting ? new() { Transform = script, Content = Beside } : new BackupOptions(),
+                dump, exporting ? new() { Transform = _dropping, Content = Beside } : new BackupOptions(),
                 cancellationToken: Cancel);
         await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
         dump.Position = 0;
         await into.ImportAsync(
-            dump, exporting ? new ImportOptions() : new() { Transform = script, Content = Beside }, cancellationToken: Cancel);
+            dump, exporting ? new ImportOptions() : new() { Transform = _dropping, Content = Beside }, cancellationToken: Cancel);
         using DatabaseSnapshot snapshot = into.BeginRead();
         Assert.Equal(0, snapshot.DocumentCount);
         Assert.Empty(snapshot.Revisions("Users/1"));
         Assert.NotEmpty(snapshot.Revisions("Others/1"));
+    }
+
+    [Fact]
+    public async Task A_script_does_not_run_where_nothing_of_documents_is_taken()
+    {
+        DocumentTransform failing = DocumentTransform.Compile("throw 'no';", _options);
+        const BackupContent Shared = BackupContent.Indexes | BackupContent.Identities;
+        using var dump = new MemoryStream();
+        await using Database database = await FillAsync("from", 3, isArchived: false);
+        await database.BackupAsync(dump, new BackupOptions { Transform = failing, Content = Shared }, cancellationToken: Cancel);
+        using var whole = new MemoryStream();
+        await database.BackupAsync(whole, new BackupOptions(), cancellationToken: Cancel);
+        whole.Position = 0;
+        await database.ImportAsync(whole, new ImportOptions { Transform = failing, Content = Shared }, cancellationToken: Cancel);
     }
 
     [Fact]
@@ -128,14 +138,6 @@ public sealed class DroppedOnImportTests : IDisposable
         await into.ImportAsync(dump, options with { Content = content }, cancellationToken: Cancel);
     }
 
-    private static async Task PutAsync(Database database, string id, string metadata = "")
-    {
-        using var batch = new WriteBatch(_options);
-        batch.Put(
-            id, Encoding.UTF8.GetBytes($$$"""{"@metadata":{{{{metadata}}}"@collection":"{{{id.Split('/')[0]}}}"}}"""));
-        await database.WriteAsync(batch, Cancel);
-    }
-
     [Fact]
     public async Task What_is_imported_without_documents_comes_to_the_documents_that_are_here()
     {
@@ -147,6 +149,21 @@ public sealed class DroppedOnImportTests : IDisposable
         await here.ImportAsync(dump, new ImportOptions { Content = BackupContent.Counters }, cancellationToken: Cancel);
         using DatabaseSnapshot snapshot = here.BeginRead();
         Assert.Equal(3, snapshot.Counter("Users/1", "n")?.Value);
+    }
+
+    private static ImportOptions LeavingOutUsers(string by) => by switch
+    {
+        "script" => new() { Transform = _dropping },
+        "collections" => new() { Collections = ["Others"] },
+        _ => new() { LeftOut = LeftOutDocuments.Archived },
+    };
+
+    private static async Task PutAsync(Database database, string id, string metadata = "")
+    {
+        using var batch = new WriteBatch(_options);
+        batch.Put(
+            id, Encoding.UTF8.GetBytes($$$"""{"@metadata":{{{{metadata}}}"@collection":"{{{id.Split('/')[0]}}}"}}"""));
+        await database.WriteAsync(batch, Cancel);
     }
 
     private async Task<Database> FillAsync(string name, int number, bool isArchived)

@@ -56,12 +56,14 @@ public sealed record BackupOptions
     /// <summary>The collections (case-insensitive) whose documents and tombstones are backed up. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
-    /// <summary>The documents that are left out, with all that lies beside them. Default: none.</summary>
+    /// <summary>
+    /// The documents to leave out, with their attachments, counters, time series and revisions. Default: none.
+    /// </summary>
     public LeftOutDocuments LeftOut { get; init; }
 
     /// <summary>
-    /// A script that changes or drops documents as they are written; revisions of those that it does not drop stay as they are.
-    /// Null: documents are written as they are.
+    /// A script that changes or drops documents as they are written. It does not change revisions. Null: documents are written as
+    /// they are.
     /// </summary>
     public DocumentTransform? Transform { get; init; }
 

@@ -61,7 +61,7 @@ internal sealed class BackupRun(
         DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         dump.BeginSection(DumpJson.Documents);
-        if (_transformed is not null) // it tells what it drops, also where documents are not written
+        if (_transformed is not null && (options.Content & DumpKinds.OfDocuments) != 0)
         {
             await WriteTransformedAsync(dump, target, _transformed, progress, cancellationToken).ConfigureAwait(false);
         }
@@ -102,8 +102,9 @@ internal sealed class BackupRun(
     }
 
     /// <summary>
-    /// Runs the script over documents and writes them as it leaves them, if documents are wanted, each after the contents of its
-    /// attachments: whether it is written is not known before.
+    /// Runs the script for each document and writes the result. The contents of a document's attachments come just before it,
+    /// because only then is it known that the script does not drop it. If no documents are written, the script still decides
+    /// which of them are dropped with their counters, revisions and so on.
     /// </summary>
     private async Task WriteTransformedAsync(
         DumpWriter dump, BackupTarget target, TransformedDocuments transformed, IProgress<BackupProgress>? progress,
@@ -249,16 +250,16 @@ internal sealed class BackupRun(
     }
 
     /// <summary>
-    /// Returns whether a key belongs to a backed-up document, or to no document; and the id of the document, but for revisions.
-    /// Those of a document that was deleted are chosen by their collection alone.
+    /// Returns whether an item is backed up: its document is, or it belongs to no document. Returns the id of that document too,
+    /// except for revisions. The revisions of a deleted document are selected by their collection alone.
     /// </summary>
     private bool IsWanted(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> id)
     {
         id = default;
-        ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
+        ReadOnlySpan<byte> owner = KindKey.DocumentOf(key);
         if (KindKey.KindOf(key) == Kind.Revision)
             return _collections?.Contains(CollectionOfRevision(key)) != false
-                && (!snapshot.TryGetByFoldedId(KindKey.DocumentOfRevision(key), out Document revised) || IsWanted(revised));
+                && (!snapshot.TryGetByFoldedId(owner, out Document revised) || IsWanted(revised));
         if (owner.IsEmpty)
             return true;
         Document document = snapshot.GetByFoldedId(owner);

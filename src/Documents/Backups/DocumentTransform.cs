@@ -9,8 +9,8 @@ namespace Treepie.Backups;
 
 /// <summary>
 /// A compiled script that runs once for each document of an export or import. The document is <c>this</c>, with its
-/// <c>@metadata</c>; what the script assigns is written. <c>throw 'skip'</c> and <c>return null</c> drop the document, with all
-/// that lies beside it. The script can load other documents and change none. Thread-safe. See
+/// <c>@metadata</c>; what the script assigns is written. <c>throw 'skip'</c> and <c>return null</c> drop the document, with
+/// everything that belongs to it. The script can load other documents and change none. Thread-safe. See
 /// <see cref="BackupOptions.Transform"/> and <see cref="ImportOptions.Transform"/>.
 /// </summary>
 public sealed class DocumentTransform

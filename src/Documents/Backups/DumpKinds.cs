@@ -12,6 +12,10 @@ namespace Treepie.Backups;
 /// </summary>
 internal static class DumpKinds
 {
+    /// <summary>Documents, and everything that belongs to a document.</summary>
+    public const BackupContent OfDocuments = BackupContent.Documents | BackupContent.Counters | BackupContent.Attachments
+        | BackupContent.TimeSeries | BackupContent.RevisionDocuments;
+
     /// <summary>The sections, and the contents that must be requested for each to be included.</summary>
     public static IReadOnlyList<(Kind Kind, string Section, BackupContent Content)> All { get; } =
     [

@@ -17,12 +17,14 @@ public sealed record ImportOptions
     /// <summary>The collections (case-insensitive) whose documents are imported. Null: all.</summary>
     public IReadOnlyList<string>? Collections { get; init; }
 
-    /// <summary>The documents that are left out, with all that lies beside them. Default: none.</summary>
+    /// <summary>
+    /// The documents to leave out, with their attachments, counters, time series and revisions. Default: none.
+    /// </summary>
     public LeftOutDocuments LeftOut { get; init; }
 
     /// <summary>
-    /// A script that changes or drops documents before they are stored; revisions of those that it does not drop stay as they
-    /// are. Null: documents are stored as the backup has them.
+    /// A script that changes or drops documents before they are stored. It does not change revisions. Null: documents are stored
+    /// as they are in the backup.
     /// </summary>
     public DocumentTransform? Transform { get; init; }
 
@@ -46,8 +48,8 @@ public sealed record ImportOptions
     internal EncryptionKey? OwnKey { get; init; }
 
     /// <summary>
-    /// The maximum number of documents left out by <see cref="LeftOut"/> or <see cref="Transform"/> by an import that takes
-    /// revisions: their ids, some 32 bytes each, are kept in memory to leave out their revisions as well.
+    /// The maximum number of documents that an import with revisions can leave out. It remembers each of them, in about 32 bytes,
+    /// to leave out its revisions as well.
     /// </summary>
     internal int MostLeftOut { get; init; } = 4_000_000;
 

@@ -39,8 +39,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private readonly long _hereUpTo = database.LastEtag;
 
     /// <summary>
-    /// The first half of the SHA-256 of the folded id of each document that was left out: what the dump has beside it belongs to
-    /// what was left out.
+    /// The first 128 bits of the SHA-256 hash of the folded id of each document that was left out, so that its counters,
+    /// revisions and so on are left out as well.
     /// </summary>
     private readonly HashSet<UInt128> _leftOutIds = [];
 
@@ -48,12 +48,19 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
     {
+        if ((options.Content & DumpKinds.OfDocuments) == 0)
+            return false;
         if (_collections?.Contains(document.Collection.Text) == false)
-            return LeaveOut(document, withRevisions: false); // they are chosen by their own collection
+            return LeaveOut(document, withRevisions: false); // they are selected by their own collection
         if (options.LeftOut.HasDocument(document.Json, database.Options.TimeProvider.GetUtcNow()))
             return LeaveOut(document, withRevisions: true);
         if (!options.Content.HasFlag(BackupContent.Documents))
-            return Transformed(document, cancellationToken) is null && LeaveOut(document, withRevisions: true);
+        {
+            if (Transformed(document, cancellationToken) is null)
+                LeaveOut(document, withRevisions: true);
+            return false;
+        }
+
         if (document.Collection.Text == CollectionOfRanges && IsBehind(document))
             return true;
 
@@ -70,33 +77,38 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     }
 
     /// <summary>
-    /// Remembers a document that is left out, if it is here or its revisions are to be left out with it; returns false.
+    /// Remembers a document that is left out, if the database has it or its revisions must be left out as well; returns false.
     /// </summary>
     private bool LeaveOut(DumpDocument document, bool withRevisions)
     {
-        using DatabaseSnapshot snapshot = database.BeginRead();
-        withRevisions &= options.Content.HasFlag(BackupContent.RevisionDocuments);
-        if (!withRevisions && !snapshot.TryGet(document.IdUtf8, out Document _))
+        if (withRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments))
+        {
+            if (_leftOutIds.Count >= options.MostLeftOut)
+                throw new BackupException(
+                    BackupFault.DocumentRefused,
+                    $"The import would leave out more than {options.MostLeftOut:N0} documents, and has to remember each of them "
+                        + $"to leave out its revisions. Import without revisions, or choose collections.");
+        }
+        else if (!IsHere(document))
+        {
             return false;
-        if (withRevisions && _leftOutIds.Count >= options.MostLeftOut)
-            throw new BackupException(
-                BackupFault.DocumentRefused,
-                $"The import takes revisions, and leaves out more than {options.MostLeftOut:N0} documents by which these would "
-                    + $"have to be told apart. Import without revisions, or choose collections.");
+        }
+
         _leftOutIds.Add(HashOf(CollectionName.Fold(document.IdUtf8)));
         return false;
     }
 
-    /// <summary>Returns whether an item belongs to a document that was left out.</summary>
-    private bool IsOfLeftOut(Kind kind, RestoredKind item)
+    private bool IsHere(DumpDocument document)
     {
-        ReadOnlySpan<byte> key = item.Key.Span;
-        return (kind == Kind.Revision && _collections is not null
-                && !_collections.Contains(Encoding.UTF8.GetString(new RevisionRecord(item.Value.Span).Collection)))
-            || (_leftOutIds.Count > 0
-                && _leftOutIds.Contains(
-                    HashOf(kind == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key))));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.TryGet(document.IdUtf8, out Document _);
     }
+
+    /// <summary>Returns whether an item belongs to a document that was left out.</summary>
+    private bool IsOfLeftOut(in RestoredKind item) =>
+        (_collections is not null && KindKey.KindOf(item.Key.Span) == Kind.Revision
+            && !_collections.Contains(Encoding.UTF8.GetString(new RevisionRecord(item.Value.Span).Collection)))
+        || (_leftOutIds.Count > 0 && _leftOutIds.Contains(HashOf(KindKey.DocumentOf(item.Key.Span))));
 
     private static UInt128 HashOf(ReadOnlySpan<byte> foldedId)
     {
@@ -173,7 +185,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         ReadOnlyMemory<byte> key = item.Key;
         Kind kind = KindKey.KindOf(key.Span);
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
-        if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(kind, item))
+        if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(item))
             return false;
         if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _leftOut.Has(item.Name.Span)))
             return false;

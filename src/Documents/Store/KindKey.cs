@@ -68,6 +68,10 @@ internal static class KindKey
     /// <summary>Returns the folded id of a revision's document.</summary>
     public static ReadOnlySpan<byte> DocumentOfRevision(ReadOnlySpan<byte> key) => key[2..^(1 + TreeNames.EtagKeyBytes)];
 
+    /// <summary>Returns the folded id of the document that an item belongs to; empty if it belongs to none.</summary>
+    public static ReadOnlySpan<byte> DocumentOf(ReadOnlySpan<byte> key) =>
+        KindOf(key) == Kind.Revision ? DocumentOfRevision(key) : OwnerOf(key);
+
     /// <summary>Returns the common prefix of the keys of a kind and document.</summary>
     public static byte[] Prefix(Kind kind, ReadOnlySpan<byte> foldedId) => Of(kind, foldedId, default);
 

@@ -139,7 +139,7 @@ internal sealed class RestoreWriter
             _kinds.RestoreDeletion(key, name, item.Etag, item.Ticks);
         else
             _kinds.Put(key, name, item.Value.Span, item.Etag, item.Ticks);
-        ReadOnlySpan<byte> owner = KindKey.KindOf(key) == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key);
+        ReadOnlySpan<byte> owner = KindKey.DocumentOf(key);
         if (!owner.IsEmpty)
             SetFlags(owner);
     }
