@@ -102,7 +102,7 @@ public sealed class FolderDestination : BackupDestination
                 .Where(
                     entry => entry.Name.StartsWith(prefix, StringComparison.Ordinal)
                         && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal)
-                        && entry.File.Exists) // one may be deleted meanwhile; this reads what its length and time then are
+                        && entry.File.Exists) // it may have been deleted meanwhile; this also caches its length and time
                 .Take(MaxObjects)
                 .Select(static entry => new BackupObject(entry.Name, entry.File.Length, entry.File.LastWriteTimeUtc))
                 .OrderBy(static entry => entry.Name, StringComparer.Ordinal)];

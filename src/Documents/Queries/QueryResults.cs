@@ -379,21 +379,22 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>
     /// Writes the documents included by the results read, as <c>{"id":document,…}</c>. Call it once, after the last result.
+    /// <see cref="WriteNextInclude"/> writes them one at a time instead.
     /// </summary>
     public void WriteIncludes(IBufferWriter<byte> output)
     {
         output.Write("{"u8);
         while (WriteNextInclude(output))
         {
-            // Each call writes one.
+            // Each call writes one document.
         }
 
         output.Write("}"u8);
     }
 
     /// <summary>
-    /// Writes the next of the documents included by the results read, as a member <c>"id":document</c>, after a comma if it is
-    /// not the first; returns false after the last. Call it after the last result.
+    /// Writes the next included document as a member <c>"id":document</c>, with a comma before it unless it is the first. Returns
+    /// false if there are no more. Call it after the last result.
     /// </summary>
     public bool WriteNextInclude(IBufferWriter<byte> output)
     {

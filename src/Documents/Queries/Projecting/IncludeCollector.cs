@@ -16,7 +16,7 @@ internal sealed class IncludeCollector
     private readonly bool _hasPaths;
     private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
     private readonly List<string> _ids = [];
-    private int _next; // to be written
+    private int _next; // the index in _ids of the next document to write
     private bool _hasWritten;
 
     /// <summary>Creates a collector for the values at paths and for the given ids.</summary>
@@ -37,8 +37,8 @@ internal sealed class IncludeCollector
     }
 
     /// <summary>
-    /// Writes the next document as a member <c>"id":document</c>, after a comma if it is not the first; returns false after the
-    /// last. Ids without a document are skipped. Invalidates everything read from the snapshot before.
+    /// Writes the next document as a member <c>"id":document</c>, with a comma before it unless it is the first. Returns false if
+    /// there are no more. Skips ids that have no document. Invalidates everything read from the snapshot earlier.
     /// </summary>
     public bool WriteNext(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
     {
