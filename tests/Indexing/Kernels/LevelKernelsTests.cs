@@ -48,7 +48,8 @@ public sealed class LevelKernelsTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 2_000; round++)
         {
-            double unit = random.NextDouble() * 256;
+            // a weight has 16 bits: a unit just below 256 would round up to one with 17
+            double unit = random.NextDouble() * ushort.MaxValue / (1 << LevelKernels.FractionBits);
             byte impact = (byte)random.Next(256);
             ushort[] levels = new ushort[LevelKernels.Blocks];
             ushort level = LevelKernels.Add([impact], (ushort)Math.Ceiling(unit * (1 << LevelKernels.FractionBits)), levels);
