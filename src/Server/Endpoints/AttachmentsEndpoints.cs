@@ -19,8 +19,11 @@ internal static class AttachmentsEndpoints
     /// <summary>Contents longer than this count as bulk inserts or streams, which have limits of their own.</summary>
     private const long LongBytes = 1 << 20;
 
-    /// <summary>The number of bytes written to the connection at once.</summary>
-    private const int WriteBytes = 64 * 1024;
+    /// <summary>
+    /// The number of bytes written to the connection between flushes: enough that the copy of a piece overlaps with the sending of
+    /// the one before.
+    /// </summary>
+    private const int WriteBytes = 256 * 1024;
 
     public static void Map(Routes routes)
     {
