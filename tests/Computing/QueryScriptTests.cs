@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using Treepie.Indexing.Plans;
 using Treepie.Queries;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -210,6 +211,28 @@ public sealed class QueryScriptTests : IAsyncLifetime
         var json = new ArrayBufferWriter<byte>();
         results.WriteTimings(json);
         Assert.Contains("\"Script\"", Encoding.UTF8.GetString(json.WrittenSpan), StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("from Orders as o select { A: 1 }", "script 10>10 (scan of documents 10>10)")]
+    [InlineData(
+        "declare function f(o) { return [{ A: 1 }, { A: 2 }]; } from Orders as o select f(o)",
+        "script 10>20 (scan of documents 10>10)")]
+    [InlineData(
+        "declare function f(o) { return o.Freight > 6; } from Orders as o filter f(o) select { A: 1 }",
+        "script 4>4 (filter 10>4 (scan of documents 10>10))")]
+    public async Task Plans_have_the_script_above_what_it_reads(string query, string expected)
+    {
+        using QueryResults results = await QueryAsync(query + " include timings()", default);
+        while (results.MoveNext())
+        {
+        }
+
+        Assert.Equal(expected, Text(results.Plan!)); // as timings are asked for
+        Assert.True(results.Plan!.Elapsed <= results.Duration);
+
+        static string Text(PlanNode node) => $"{node.Operation} {node.RowsIn}>{node.RowsOut}"
+            + (node.Children.Count == 0 ? "" : $" ({Text(node.Children[0])})");
     }
 
     [Fact]

@@ -33,7 +33,7 @@ public sealed class QueryResults : IDisposable
     private List<(ScriptIncludeKind Kind, string Name)>? _included;
     private readonly ResultBody? _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
-    private readonly long _begun; // of a scan with a plan
+    private readonly ResultSteps? _steps; // of a query with a plan
     private byte[]? _position;
     private long? _etag;
     private long _toSkip;
@@ -53,7 +53,7 @@ public sealed class QueryResults : IDisposable
         _found = found;
         _source = found.Source;
         BoundQuery query = context.Query;
-        _begun = found.Scan is null ? 0 : context.TimeProvider.GetTimestamp();
+        _steps = found.Scan is null && found.Plan is null ? null : new ResultSteps(query, found, context.TimeProvider);
         _remaining = query.Take;
         _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
         _values = query.Projection is null ? null : new RowValues(found.Snapshot, query.Loads);
@@ -138,11 +138,11 @@ public sealed class QueryResults : IDisposable
     /// The work done to find the results; deterministic for a query on the same index. Zero if no index was used, unless the plan
     /// was requested: then the work done so far.
     /// </summary>
-    public Indexing.QueryCounters Counters => _found.Scan is null ? _found.Counters : Plan!.Counters; // a scan has a plan
+    public Indexing.QueryCounters Counters => _found.Scan?.Counters ?? _found.Counters;
 
     /// <summary>The query plan; null unless requested.</summary>
-    public Indexing.Plans.PlanNode? Plan =>
-        _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
+    public Indexing.Plans.PlanNode? Plan => _steps?.Node(
+        _examined, _passed, _distinct is null ? _given : _given + SkippedResults, _given, _script);
 
     /// <summary>
     /// Returns the query plan on one line, with the number of entries that each step produced; null unless
@@ -312,10 +312,15 @@ public sealed class QueryResults : IDisposable
         return false;
     }
 
-    private bool Wants() =>
+    private bool Wants()
+    {
+        long begun = _steps?.BeginFilter() ?? 0;
         // not null: a query with a filter
-        _context.Query.Filter?.Passes(_source, _filtered!, _document ??= new ArrayBufferWriter<byte>()) != false
+        bool wants = _context.Query.Filter?.Passes(_source, _filtered!, _document ??= new ArrayBufferWriter<byte>()) != false
             && _script?.Wants(_source) != false;
+        _steps?.EndFilter(begun);
+        return wants;
+    }
 
     /// <summary>Advances to the next row: of a document whose script returns several, or of the next matching document.</summary>
     private bool MoveSource()

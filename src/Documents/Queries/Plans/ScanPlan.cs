@@ -37,13 +37,20 @@ internal sealed class ScanPlan
         };
     }
 
+    /// <summary>The work done so far.</summary>
+    public QueryCounters Counters => new()
+    {
+        PagesRead = _snapshot.PageVisits - _pagesBefore,
+        EntriesScanned = _source.LookedAt
+    };
+
     /// <summary>Returns the step with its numbers so far.</summary>
-    /// <param name="given">The number of results returned.</param>
+    /// <param name="given">The number of documents that it has returned.</param>
     /// <param name="elapsed">The time spent reading them.</param>
     public PlanNode Node(long given, TimeSpan elapsed)
     {
         (_node.RowsIn, _node.RowsOut, _node.Elapsed) = (_source.LookedAt, given, elapsed);
-        _node.Counters = new QueryCounters { PagesRead = _snapshot.PageVisits - _pagesBefore, EntriesScanned = _source.LookedAt };
+        _node.Counters = Counters;
         return _node;
     }
 }

@@ -24,6 +24,15 @@ internal sealed class ScriptRows(
     /// <summary>The time spent in scripts so far.</summary>
     public TimeSpan Elapsed { get; private set; }
 
+    /// <summary>The part of <see cref="Elapsed"/> that was spent on rows and values of a projection.</summary>
+    public TimeSpan SelectElapsed { get; private set; }
+
+    /// <summary>The number of documents whose rows or values were computed.</summary>
+    public long Documents { get; private set; }
+
+    /// <summary>The number of rows that were computed.</summary>
+    public long Rows { get; private set; }
+
     /// <summary>The number of rows of the current document that were not returned yet.</summary>
     public int Waiting => _rows.Count;
 
@@ -46,7 +55,7 @@ internal sealed class ScriptRows(
     public void Begin(ResultSource source)
     {
         Debug.Assert(_rows.Count == 0, "rows of a document are given before those of the next");
-        Call(QueryScript.SelectFunction, source, selected);
+        CallSelect(source);
         if (_result.WrittenCount == 0)
             return;
         using var given = JsonDocument.Parse(_result.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
@@ -63,7 +72,8 @@ internal sealed class ScriptRows(
     /// <summary>Computes values of a projection for a document: an object with a member for each.</summary>
     public JsonElement Compute(ResultSource source)
     {
-        Call(QueryScript.SelectFunction, source, selected);
+        CallSelect(source);
+        Rows++;
         using var given = JsonDocument.Parse(_result.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
         if (script.Series.Count > 0)
             NoteSeries(given.RootElement);
@@ -84,6 +94,7 @@ internal sealed class ScriptRows(
         if (script.Series.Count > 0 && row.ValueKind == JsonValueKind.Object)
             NoteSeries(row);
 
+        int before = _rows.Count;
         // A row that is not an object becomes the member "Value" of one.
         if (row.ValueKind == JsonValueKind.Object && row.TryGetProperty("@metadata", out _))
             _rows.Enqueue(WithoutMetadata(row));
@@ -91,6 +102,7 @@ internal sealed class ScriptRows(
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes(row.GetRawText())[1..^1]);
         else if (row.ValueKind != JsonValueKind.Null)
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes($"\"Value\":{row.GetRawText()}"));
+        Rows += _rows.Count - before;
     }
 
     /// <summary>
@@ -114,6 +126,14 @@ internal sealed class ScriptRows(
         System.Text.Encoding.UTF8.GetBytes(string.Join(',', row.EnumerateObject()
             .Where(static member => member.Name != "@metadata")
             .Select(static member => $"\"{JsonEncodedText.Encode(member.Name)}\":{member.Value.GetRawText()}")));
+
+    private void CallSelect(ResultSource source)
+    {
+        TimeSpan before = Elapsed;
+        Call(QueryScript.SelectFunction, source, selected);
+        SelectElapsed += Elapsed - before;
+        Documents++;
+    }
 
     private void Call(string function, ResultSource source, ResultBody body)
     {

@@ -1,0 +1,71 @@
+using Treepie.Indexing.Plans;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Scripts;
+
+namespace Treepie.Queries.Plans;
+
+/// <summary>
+/// The steps of a plan that read what an index or a scan has found, one document at a time: the filter, the script that computes
+/// rows, and DISTINCT. Each stands above the one that feeds it; a query without them has the plan of what it found. Not
+/// thread-safe.
+/// </summary>
+internal sealed class ResultSteps
+{
+    private readonly BoundQuery _query;
+    private readonly PlanNode? _found;
+    private readonly ScanPlan? _scan;
+    private readonly TimeProvider _clock;
+    private readonly long _begun;
+    private readonly long? _coldPages;
+    private TimeSpan _filtering;
+
+    /// <param name="query">The query.</param>
+    /// <param name="found">What it found, with a plan.</param>
+    /// <param name="clock">Measures the steps.</param>
+    public ResultSteps(BoundQuery query, FoundResults found, TimeProvider clock)
+    {
+        (_query, _found, _scan, _clock, _begun) = (query, found.Plan, found.Scan, clock, clock.GetTimestamp());
+        if (_found is null || !(query.Filters || query.Script is not null || query.Distinct))
+            return;
+        (_coldPages, _found.ColdPages) = (_found.ColdPages, null); // of the whole query, so the first step has it
+    }
+
+    /// <summary>Returns a time to pass to <see cref="EndFilter"/>.</summary>
+    public long BeginFilter() => _clock.GetTimestamp();
+
+    /// <summary>Adds to the time of the filter, which includes that of its script.</summary>
+    public void EndFilter(long begun) => _filtering += _clock.GetElapsedTime(begun);
+
+    /// <summary>Returns the plan with its numbers so far.</summary>
+    /// <param name="examined">The number of results that the filter has examined.</param>
+    /// <param name="passed">The number of these that it let pass.</param>
+    /// <param name="rows">The number of rows that DISTINCT, or the reader, has been given.</param>
+    /// <param name="given">The number of rows that the reader has been given.</param>
+    /// <param name="script">The script and what it has done, or null.</param>
+    public PlanNode Node(long examined, long passed, long rows, long given, ScriptRows? script)
+    {
+        bool computes = _query.Script is { Selects: true } or { Computes: true };
+        TimeSpan computing = script?.SelectElapsed ?? TimeSpan.Zero;
+        PlanNode node = _found
+            ?? _scan!.Node( // not null: what was found has a plan of one of the two kinds
+                _query.Filters ? examined : computes ? script!.Documents : rows, // a query that computes has a script
+                _clock.GetElapsedTime(_begun) - _filtering - computing);
+        if (_query.Filters)
+            node = Above(node, "filter", _query.Script is { Filters: true } ? "by a script" : null, examined, passed, _filtering);
+        if (computes)
+            node = Above(node, "script", null, script!.Documents, script.Rows, computing);
+        if (_query.Distinct)
+            node = Above(node, "distinct", null, rows, given, null);
+        if (node != _found)
+            node.ColdPages = _coldPages;
+        return node;
+    }
+
+    private PlanNode Above(PlanNode below, string operation, string? label, long rowsIn, long rowsOut, TimeSpan? elapsed) =>
+        new PlanNode(operation, label: label)
+        {
+            RowsIn = rowsIn,
+            RowsOut = rowsOut,
+            Elapsed = _query.WantsTimings ? elapsed : null,
+        }.Over(below);
+}
