@@ -73,6 +73,12 @@ public sealed record BackupOptions
     /// </summary>
     public IReadOnlyList<string> LeftOutSettings { get; init; } = [];
 
+    /// <summary>
+    /// Whether index definitions are written without the analyzers that they name, for a database that does not have these: their
+    /// full-text fields then have the default analyzer. Default: false.
+    /// </summary>
+    public bool RemoveAnalyzers { get; init; }
+
     /// <summary>Whether nothing is left out or changed.</summary>
     internal bool HoldsAll => this is
     {
@@ -81,6 +87,7 @@ public sealed record BackupOptions
         LeftOut: LeftOutDocuments.None,
         Transform: null,
         LeftOutSettings.Count: 0,
+        RemoveAnalyzers: false,
     };
 
     /// <summary>

@@ -348,7 +348,7 @@ internal sealed class BackupRun(
         dump.BeginSection(DumpJson.Indexes);
         if (options.Content.HasFlag(BackupContent.Indexes) && header.Since is not { HoldsIndexes: false })
             foreach (DumpedIndex index in indexes)
-                dump.Index(_leftOut.HasHistories ? index with { History = [] } : index);
+                dump.Index(Written(index));
         dump.EndSection();
         dump.BeginSection(DumpJson.Identities);
         if (options.Content.HasFlag(BackupContent.Identities) && header.Since is not { HoldsIdentities: false })
@@ -360,6 +360,12 @@ internal sealed class BackupRun(
             foreach (CollectionStatistics collection in snapshot.AllCollections())
                 dump.Collection(collection);
         dump.EndSection();
+    }
+
+    private DumpedIndex Written(DumpedIndex index)
+    {
+        DumpedIndex written = options.RemoveAnalyzers ? index.WithoutAnalyzers() : index;
+        return _leftOut.HasHistories ? written with { History = [] } : written;
     }
 
     private void Report(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress) => progress?.Report(

@@ -17,6 +17,17 @@ internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
     /// <summary>Its last definitions, newest first; as settings, no part of the content.</summary>
     public IReadOnlyList<DefinitionVersion> History { get; init; } = [];
 
+    /// <summary>Returns the index without the analyzers that its definitions name.</summary>
+    public DumpedIndex WithoutAnalyzers() => Mapping is not StaticIndexMapping byHand
+        ? this
+        : this with
+        {
+            Mapping = new StaticIndexMapping(IndexConfiguration.WithoutAnalyzers(byHand.Definition)),
+            History = [
+                .. History.Select(
+                    static version => version with { Definition = IndexConfiguration.WithoutAnalyzers(version.Definition) })],
+        };
+
     /// <summary>Returns the current indexes of a database.</summary>
     public static IReadOnlyList<DumpedIndex> Of(Database database) =>
         [.. database.Indexes.Definitions()

@@ -34,6 +34,12 @@ public sealed record ImportOptions
     /// </summary>
     public IReadOnlyList<string> LeftOutSettings { get; init; } = [];
 
+    /// <summary>
+    /// Whether index definitions are imported without the analyzers that they name, which the database may not have: their
+    /// full-text fields then have the default analyzer. Default: false.
+    /// </summary>
+    public bool RemoveAnalyzers { get; init; }
+
     /// <summary>Whether imported documents get no revision, whatever the configuration says. Default: false.</summary>
     public bool SkipRevisionCreation { get; init; }
 

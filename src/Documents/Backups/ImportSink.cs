@@ -130,6 +130,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
+        if (options.RemoveAnalyzers)
+            index = index.WithoutAnalyzers();
         if (!options.Content.HasFlag(BackupContent.Indexes)
             || (index.Mapping is StaticIndexMapping byHand && !CanBuild(byHand.Definition)))
             return ValueTask.FromResult(false);

@@ -65,6 +65,9 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary>The members of the database record that <c>OperateOnDatabaseRecordType</c> does not name.</summary>
     public IReadOnlyList<string> LeftOutSettings { get; private init; } = [];
 
+    /// <summary><c>RemoveAnalyzers</c>: definitions of indexes lose the analyzers that they name.</summary>
+    public bool RemovesAnalyzers { get; private init; }
+
     /// <summary><c>SkipRevisionCreation</c>: imported documents get no revision.</summary>
     public bool SkipsRevisions { get; private init; }
 
@@ -93,9 +96,6 @@ internal sealed class SmugglerOptions : IDisposable
 
         using JsonDocument json = WireJson.ParseObject(body, "the options of an export or import");
         JsonElement root = json.RootElement;
-        if (WireJson.Flag(root, "RemoveAnalyzers"))
-            throw WireException.NotBuilt("'RemoveAnalyzers' of an export or import");
-
         return new SmugglerOptions(
             ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"),
             WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root))
@@ -103,6 +103,7 @@ internal sealed class SmugglerOptions : IDisposable
             LeftOut = LeftOutBy(root, "IncludeExpired", LeftOutDocuments.Expired)
                 | LeftOutBy(root, "IncludeArchived", LeftOutDocuments.Archived)
                 | LeftOutBy(root, "IncludeArtificial", LeftOutDocuments.Artificial),
+            RemovesAnalyzers = WireJson.Flag(root, "RemoveAnalyzers"),
             SkipsRevisions = WireJson.Flag(root, "SkipRevisionCreation"),
             Transform = WireJson.Text(root, "TransformScript", required: false) is { } text && !string.IsNullOrWhiteSpace(text)
                 ? DocumentTransform.Compile(text, database)
@@ -147,6 +148,7 @@ internal sealed class SmugglerOptions : IDisposable
             LeftOut = LeftOut,
             Transform = Transform,
             LeftOutSettings = LeftOutSettings,
+            RemoveAnalyzers = RemovesAnalyzers,
             AllowPlain = AllowPlain,
             PercentWhileWriting = PercentWhileWriting
         };
@@ -166,6 +168,7 @@ internal sealed class SmugglerOptions : IDisposable
             LeftOut = LeftOut,
             Transform = Transform,
             LeftOutSettings = [DatabaseState.SettingName, .. LeftOutSettings],
+            RemoveAnalyzers = RemovesAnalyzers,
             SkipRevisionCreation = SkipsRevisions,
             SkipInvalidDocuments = SkipInvalid,
         };
@@ -175,10 +178,10 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary>Returns the options for a restore.</summary>
     public RestoreOptions ForRestore()
     {
-        if (Transform is not null || LeftOutSettings.Count > 0)
+        if (Transform is not null || LeftOutSettings.Count > 0 || RemovesAnalyzers)
             throw WireException.BadRequest(
-                "A restore takes a backup as it is, without 'TransformScript' and 'OperateOnDatabaseRecordType'. Nothing was "
-                    + "restored. Create a database, and import the backup into it.");
+                "A restore takes a backup as it is, without 'TransformScript', 'OperateOnDatabaseRecordType' and "
+                    + "'RemoveAnalyzers'. Nothing was restored. Create a database, and import the backup into it.");
         var options = new RestoreOptions { SkipInvalidDocuments = SkipInvalid, AllowPlain = AllowPlain };
         return Key is null ? options : options.OpenedWith(Key);
     }

@@ -173,7 +173,7 @@ public sealed class SmugglerEndpointsTests
     }
 
     [Fact]
-    public async Task An_import_creates_no_revisions_if_it_is_not_to_and_analyzers_are_not_removed_silently()
+    public async Task An_import_creates_no_revisions_if_it_is_not_to()
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("d/1", "{}");
@@ -181,11 +181,6 @@ public sealed class SmugglerEndpointsTests
         using (HttpResponseMessage configured = await server.SendAsync(
             HttpMethod.Post, "admin/revisions/config", """{"Default":{}}"""))
             Assert.True(configured.IsSuccessStatusCode);
-        using (HttpResponseMessage refused = await server.SendAsync(
-            HttpMethod.Post, "smuggler/export", """{"RemoveAnalyzers":true}"""))
-            Assert.Contains(
-                "RemoveAnalyzers",
-                await TestServer.ErrorOf(refused, HttpStatusCode.NotImplemented, "NotSupportedException"), StringComparison.Ordinal);
         foreach ((string options, int revisions) in ((string, int)[])[("""{"SkipRevisionCreation":true}""", 0), ("{}", 1)])
         {
             using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, "docs?id=d/1"))
@@ -198,6 +193,55 @@ public sealed class SmugglerEndpointsTests
 
         async Task<int> CountAsync() =>
             (await server.GetAsync("revisions/count?id=d/1")).GetProperty("RevisionsCount").GetInt32();
+    }
+
+    [Theory]
+    [InlineData("""{"Name":"I","Collections":["Users"],"Fields":{"Name":{"Indexing":"Search","Analyzer":"Plain"}}}""")]
+    [InlineData(
+        """{"Name":"I","Maps":["from u in docs.Users select new { u.Name }"],"Fields":{"__all_fields":{"Indexing":"Search","Analyzer":"Plain"}}}""")]
+    [InlineData(
+        """{"Name":"I","Maps":["map('Users', u => ({ Name: u.Name.trim() }))"],"Fields":{"Name":{"Indexing":"Search"}},"Configuration":{"Indexing.Analyzers.Search.Default":"Plain"}}""")]
+    public async Task Analyzers_are_removed_from_indexes_if_the_options_say_so(string definition)
+    {
+        const string Remove = """{"RemoveAnalyzers":true,"OperateOnTypes":"Documents,Indexes"}""",
+            Keep = """{"OperateOnTypes":"Documents,Indexes"}""";
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("u/1", """{"Name":"Renée","@metadata":{"@collection":"Users"}}""");
+        using (HttpResponseMessage put = await server.SendAsync(
+            HttpMethod.Put, "admin/analyzers",
+            """{"Analyzers":[{"Name":"Plain","Code":"{\"Filters\":[\"LowerCase\",\"Accents\"]}"}]}"""))
+            Assert.Equal(HttpStatusCode.NoContent, put.StatusCode);
+        using (HttpResponseMessage defined = await server.SendAsync(
+            HttpMethod.Put, "admin/indexes", $$"""{"Indexes":[{{definition}}]}"""))
+            Assert.Equal(HttpStatusCode.Created, defined.StatusCode);
+        byte[] all = await ExportAsync(server, Keep, "81"), without = await ExportAsync(server, Remove, "82");
+        foreach ((string name, byte[] dump, string options, int indexes) in ((string, byte[], string, int)[])
+            [("kept", all, Keep, 0), ("exported", without, Keep, 1), ("imported", all, Remove, 1)])
+        {
+            server.Catalog.Create(name);
+            using (HttpResponseMessage imported = await PostAsync(
+                server, $"{server.Url}/databases/{name}/smuggler/import", options, dump))
+                Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
+            JsonElement made = (await server.GetAsync($"{server.Url}/databases/{name}/indexes")).GetProperty("Results");
+            Assert.Equal((name, indexes), (name, made.GetArrayLength()));
+            Assert.DoesNotContain("Plain", made.GetRawText(), StringComparison.Ordinal);
+            foreach ((string word, int found) in ((string, int)[])[("renée", indexes), ("renee", 0)])
+            {
+                using HttpResponseMessage asked = await server.SendAsync(
+                    HttpMethod.Post, $"{server.Url}/databases/{name}/queries",
+                    $$"""{"Query":"from index 'I' where search(Name, '{{word}}')","WaitForNonStaleResults":true}""");
+                if (indexes > 0)
+                    Assert.Equal(
+                        (word, found),
+                        (word, (await TestServer.JsonOf(asked, HttpStatusCode.OK)).GetProperty("Results").GetArrayLength()));
+            }
+        }
+
+        using HttpResponseMessage restored = await PostAsync(
+            server, $"{server.Url}/admin/restore/upload?name=again", """{"RemoveAnalyzers":true}""", all);
+        Assert.Contains(
+            "RemoveAnalyzers", await TestServer.ErrorOf(restored, HttpStatusCode.BadRequest, "BadRequestException"),
+            StringComparison.Ordinal);
     }
 
     private static async Task<byte[]> ExportAsync(TestServer server, string options, string operation)

@@ -45,6 +45,19 @@ internal static class IndexConfiguration
         return definition;
     }
 
+    /// <summary>
+    /// Returns the definition without the analyzers that its fields and its settings name; full-text fields then have the default
+    /// analyzer.
+    /// </summary>
+    public static IndexDefinition WithoutAnalyzers(IndexDefinition definition) => definition with
+    {
+        Fields = [.. definition.Fields.Select(static field => field with { Analyzer = null })],
+        AllFields = definition.AllFields is { } all ? all with { Analyzer = null } : null,
+        Configuration = definition.Configuration
+            .Where(static setting => !string.Equals(setting.Key, SearchAnalyzer, StringComparison.OrdinalIgnoreCase))
+            .ToDictionary(),
+    };
+
     /// <summary>Gives the analyzer to all fields of words that name none.</summary>
     private static IndexDefinition WithAnalyzer(IndexDefinition definition, string analyzer)
     {
