@@ -172,9 +172,9 @@ internal static class DatabaseBackup
 
             await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
             Writes.BulkInsert insert = database.BulkInsert(new Writes.BulkInsertOptions { SkipUnchanged = true });
-            var scan = new DumpScan(
-                backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total,
-                progress);
+            var counts = new SectionCounts();
+            var sink = new ImportSink(database, insert, options, counts);
+            var scan = new DumpScan(backup, sink, database.Options, options.SkipInvalidDocuments, total, progress, counts);
             try
             {
                 BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken)
@@ -184,10 +184,11 @@ internal static class DatabaseBackup
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
-                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
+                await sink.EndSectionAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
+                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 throw new BackupException(
                     broken.Fault,
-                    $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the "
+                    $"{broken.Message} What came before it was imported and stays: {counts.DescribeTaken()}. Import the "
                         + $"whole dump again to have the rest.",
                     error);
             }

@@ -28,7 +28,7 @@ internal sealed class DumpScan
     private readonly long _nowTicks;
     private readonly int _maxDepth;
     private readonly ComputingEngine? _computing;
-    private readonly SectionCounts _sections = new();
+    private readonly SectionCounts _sections;
     private readonly List<string> _refusals = [];
     private readonly DumpContents _contents = new();
     private DumpHeader? _header;
@@ -44,8 +44,9 @@ internal sealed class DumpScan
 
     public DumpScan(
         BackupSource source, IDumpSink sink, DatabaseOptions limits, bool skipInvalid, long storedBytesTotal,
-        IProgress<BackupProgress>? progress)
+        IProgress<BackupProgress>? progress, SectionCounts? counts = null)
     {
+        _sections = counts ?? new SectionCounts();
         _source = source;
         _sink = sink;
         _skipInvalid = skipInvalid;
@@ -57,9 +58,6 @@ internal sealed class DumpScan
         _storedBytesTotal = storedBytesTotal;
         _nowTicks = limits.TimeProvider.GetUtcNow().UtcTicks;
     }
-
-    /// <summary>The number of items taken and skipped so far.</summary>
-    public SectionCounts Sections => _sections;
 
     /// <summary>
     /// Called before any content is read, with the header of the dump; throws if the dump is not acceptable.
@@ -159,6 +157,7 @@ internal sealed class DumpScan
         try
         {
             await ReadMembersAsync(section, hash, cancellationToken).ConfigureAwait(false);
+            await _sink.EndSectionAsync(cancellationToken).ConfigureAwait(false);
             Report(hash.Counts.Documents);
         }
         catch (Exception error)
@@ -411,7 +410,7 @@ internal sealed class DumpScan
             if (tombstone.Etag <= _lastTombstoneEtag)
                 throw Damaged(DumpJson.Tombstones, $"'{id}' has etag {tombstone.Etag}, the one before it {_lastTombstoneEtag}.");
             _lastTombstoneEtag = tombstone.Etag;
-            Count(DumpJson.Tombstones, await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false));
+            _sections.Count(DumpJson.Tombstones, await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false));
             hash.Tombstone(
                 tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded, System.Text.Encoding.UTF8.GetBytes(tombstone.Id),
                 System.Text.Encoding.UTF8.GetBytes(tombstone.Collection));
@@ -430,7 +429,7 @@ internal sealed class DumpScan
                 continue;
             }
 
-            Count(DumpJson.Indexes, await _sink.IndexAsync(index, cancellationToken).ConfigureAwait(false));
+            _sections.Count(DumpJson.Indexes, await _sink.IndexAsync(index, cancellationToken).ConfigureAwait(false));
             hash.Index(index.Mapping);
             _settings?.Settings(index.Mapping.Name, index.Settings);
         }
@@ -442,7 +441,8 @@ internal sealed class DumpScan
         {
             string name = DumpJson.Text(element, "Key");
             long value = DumpJson.Number(element.GetProperty("Value"u8));
-            Count(DumpJson.Identities, await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false));
+            if (await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false) is { } isTaken)
+                _sections.Count(DumpJson.Identities, isTaken);
             hash.Identity(name, value);
         }
     }
@@ -498,7 +498,8 @@ internal sealed class DumpScan
             && KindKey.KindOf(item.Key.Span) == Kind.Attachment
             && !_contents.Fits(new AttachmentRecord(item.Value.Span), isRequired: _header is not null))
             throw Damaged(section, "the content of an attachment is missing, or has another size.");
-        Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
+        if (await _sink.BesideAsync(section, item, cancellationToken).ConfigureAwait(false) is { } isTaken)
+            _sections.Count(section, isTaken);
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
         return item.Etag;
     }
@@ -523,14 +524,6 @@ internal sealed class DumpScan
             _sections.LeaveOut(isAttachment ? SectionCounts.Attachments : section, isAttachment ? DumpBlob.Attachment : section);
             await _reader.SkipRawAsync(raw, cancellationToken).ConfigureAwait(false);
         }
-    }
-
-    private void Count(string section, bool isTaken)
-    {
-        if (isTaken)
-            _sections.Take(section);
-        else
-            _sections.LeaveOut(section);
     }
 
     /// <summary>Enumerates the elements of a small section; reports invalid JSON as an error of the section.</summary>

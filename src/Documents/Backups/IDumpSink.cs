@@ -19,7 +19,8 @@ internal interface IDumpSink
 
     ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
 
-    ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken);
+    /// <summary>Receives an identity. As for <see cref="BesideAsync"/>, null: the sink counts it.</summary>
+    ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken);
 
     /// <summary>Begins the content of an attachment, which follows; returns null if it is not stored.</summary>
     AttachmentUpload? BeginContent();
@@ -27,8 +28,14 @@ internal interface IDumpSink
     /// <summary>Called when a content is complete, before the attachments that refer to it.</summary>
     ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken);
 
-    /// <summary>Receives an item of related data, or its deletion. Returns false if it is skipped.</summary>
-    ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken);
+    /// <summary>
+    /// Receives an item of related data, or its deletion. Returns false if it is skipped, and null if the sink knows only later,
+    /// up to the end of the section, and counts the item itself.
+    /// </summary>
+    ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken);
+
+    /// <summary>Called when a section is complete, before the next one begins.</summary>
+    ValueTask EndSectionAsync(CancellationToken cancellationToken);
 
     ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken);
 }
@@ -54,14 +61,17 @@ internal sealed class NoSink : IDumpSink
 
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
-    public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(true);
+    public ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken) =>
+        ValueTask.FromResult<bool?>(true);
 
     public AttachmentUpload? BeginContent() => null;
 
     public ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
-    public ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken) =>
+        ValueTask.FromResult<bool?>(true);
+
+    public ValueTask EndSectionAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 }

@@ -16,7 +16,7 @@ namespace Treepie.Backups;
 /// Imports the contents of a dump into a database in use: documents by bulk insert, replacing those with the same ids;
 /// identities and HiLo ranges only if they are higher, because values that were handed out must not be reused.
 /// </summary>
-internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options) : IDumpSink
+internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options, SectionCounts counts) : IDumpSink
 {
     private const string CollectionOfRanges = "@hilo";
 
@@ -25,6 +25,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private static readonly byte[] _sorters = Encoding.UTF8.GetBytes(DatabaseSorters.SettingName);
 
     private static readonly byte[] _timeSeries = Encoding.UTF8.GetBytes(TimeSeriesConfiguration.SettingName);
+
+    private readonly ImportBatch _batch = new(database, insert, counts);
 
     private readonly LeftOutSettings _leftOut = new(options.LeftOutSettings);
 
@@ -167,13 +169,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         }
     }
 
-    public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    public async ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken)
     {
         if (!options.Content.HasFlag(BackupContent.Identities))
             return false;
 
-        await database.SeedIdentityAsync(name, value, force: false, cancellationToken).ConfigureAwait(false);
-        return true;
+        await _batch.AddAsync(DumpJson.Identities, name, value, cancellationToken).ConfigureAwait(false);
+        return null;
     }
 
     public AttachmentUpload? BeginContent() =>
@@ -182,7 +184,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
         await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);
 
-    public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
+    public async ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> key = item.Key;
         Kind kind = KindKey.KindOf(key.Span);
@@ -214,13 +216,14 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
         if (kind == Kind.Attachment)
             CheckSize(item);
-        // the document may still be in the buffer of the bulk insert
-        await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
-        using var batch = new WriteBatch(database.Options);
-        batch.Restore(item, _hereUpTo, !options.SkipRevisionCreation);
-        // the result of the only command
-        return ((RestoredResult)(await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false))[0].Beside!).IsTaken;
+        await _batch.AddAsync(
+            section, new RestoreKindCommand(item, _hereUpTo, !options.SkipRevisionCreation),
+            item.Key.Length + item.Value.Length + item.SharedBody.Length, cancellationToken).ConfigureAwait(false);
+        return null;
     }
+
+    public async ValueTask EndSectionAsync(CancellationToken cancellationToken) =>
+        await _batch.FlushAsync(cancellationToken).ConfigureAwait(false);
 
     /// <summary>Throws if the content that is here has another size than the attachment says.</summary>
     private void CheckSize(RestoredKind item)

@@ -57,7 +57,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         return ValueTask.FromResult(true);
     }
 
-    public async ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    public async ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken)
     {
         _step.Identities.Add((IdMaker.IdentityName(name, DocumentId.MaxBytes), value));
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
@@ -69,13 +69,15 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
         await content.SettleAsync(environment, cancellationToken).ConfigureAwait(false);
 
-    public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
+    public async ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
     {
         _step.Add(item);
         _lastEtag = Math.Max(_lastEtag, item.Etag);
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
         return true;
     }
+
+    public ValueTask EndSectionAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
     public async ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken)
     {

@@ -23,6 +23,14 @@ internal sealed class SectionCounts
 
     public void Take(string section) => Add(section, 1, 0);
 
+    public void Count(string section, bool isTaken)
+    {
+        if (isTaken)
+            Take(section);
+        else
+            LeaveOut(section);
+    }
+
     /// <summary>Counts a skipped item.</summary>
     /// <param name="section">Its section.</param>
     /// <param name="kind">What it is, if that is more specific; null: its section.</param>

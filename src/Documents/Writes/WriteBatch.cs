@@ -330,10 +330,6 @@ public sealed class WriteBatch : IDisposable
             destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content,
             contentType, expectedChangeVector));
 
-    /// <summary>Restores related data of another database, replacing existing data.</summary>
-    internal WriteBatch Restore(RestoredKind item, long hereUpTo, bool isRevised = true) =>
-        Beside(new RestoreKindCommand(item, hereUpTo, isRevised));
-
     /// <summary>
     /// Deletes ranges of a time series of a document, both ends included, and then appends entries, which replace those at
     /// the same times. Creates the series if it does not exist. The result is a <see cref="TimeSeriesResult"/>.

@@ -1,0 +1,64 @@
+using Treepie.Kinds;
+using Treepie.Writes;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// The identities and related data that an import has read and not yet written: one commit writes up to 256 of them, or 1 MiB, in
+/// their order. They are counted when they are durable, so that the counts are true wherever an import ends.
+/// </summary>
+internal sealed class ImportBatch(Database database, BulkInsert insert, SectionCounts counts)
+{
+    private const int MaxItems = 256, MaxBytes = 1024 * 1024;
+
+    private readonly List<(string Section, Func<DocumentWriter, bool> Write)> _items = [];
+    private long _bytes;
+
+    /// <summary>Adds a value of an identity; a lower one than that of the database changes nothing.</summary>
+    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
+    public ValueTask AddAsync(string section, string identity, long value, CancellationToken cancellationToken)
+    {
+        string name = IdMaker.IdentityName(identity, database.Options.MaxIdBytes);
+        return AddAsync(
+            section,
+            writer =>
+            {
+                writer.Ids.SeedIdentity(name, value, force: false);
+                return true;
+            },
+            name.Length, cancellationToken);
+    }
+
+    /// <summary>Adds an item, whose document may still be in the buffer of the bulk insert.</summary>
+    public ValueTask AddAsync(string section, RestoreKindCommand command, int bytes, CancellationToken cancellationToken) =>
+        AddAsync(section, writer => ((RestoredResult)command.Apply(writer)).IsTaken, bytes, cancellationToken);
+
+    /// <summary>Writes and counts what was added; nothing of it, if it is cancelled or fails.</summary>
+    public async Task FlushAsync(CancellationToken cancellationToken)
+    {
+        if (_items.Count == 0)
+            return;
+        await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
+        bool[] taken = await database.WriteAsync((writer, _) => Write(writer), cancellationToken).ConfigureAwait(false);
+        for (int i = 0; i < taken.Length; i++)
+            counts.Count(_items[i].Section, taken[i]);
+        _items.Clear();
+        _bytes = 0;
+    }
+
+    private ValueTask AddAsync(string section, Func<DocumentWriter, bool> write, int bytes, CancellationToken cancellationToken)
+    {
+        _items.Add((section, write));
+        _bytes += bytes;
+        return _items.Count >= MaxItems || _bytes >= MaxBytes
+            ? new ValueTask(FlushAsync(cancellationToken))
+            : ValueTask.CompletedTask;
+    }
+
+    private bool[] Write(DocumentWriter writer)
+    {
+        bool[] taken = [.. _items.Select(item => item.Write(writer))];
+        writer.Save();
+        return taken;
+    }
+}
