@@ -39,6 +39,9 @@ internal sealed class ServerContext : RequestServices
     /// <summary>Client certificates and tokens, and the audit log; null if there are none.</summary>
     public AccessControl? Control { get; init; }
 
+    /// <summary>The level of the stand-alone server's log; null in other applications, whose log it is.</summary>
+    public LogSwitch? Log { get; init; }
+
     /// <inheritdoc/>
     public override bool KnowsCallers => Control?.Certificates is not null;
 

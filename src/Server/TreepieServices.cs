@@ -30,6 +30,7 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
         var context = new ServerContext(source, options, options.Database.TimeProvider, loggers, _telemetry)
         {
             Control = control,
+            Log = provider.GetService<LogSwitch>(),
             Stopping = provider.GetService<IHostApplicationLifetime>()?.ApplicationStopping ?? CancellationToken.None,
         };
         _contexts.Add(context);

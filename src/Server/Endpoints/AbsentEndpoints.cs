@@ -21,7 +21,6 @@ internal static class AbsentEndpoints
         routes.Server(
             "GET", "/admin/configuration/server-wide/tasks", AccessLevel.Operator,
             static request => request.JsonAsync(WriteNoResults));
-        routes.Server("GET", "/admin/logs/configuration", AccessLevel.Operator, LogsConfiguration);
     }
 
     private static void WriteConnectionStrings(Utf8JsonWriter json)
@@ -51,26 +50,5 @@ internal static class AbsentEndpoints
         json.WriteStartArray("Results");
         json.WriteEndArray();
         json.WriteEndObject();
-    }
-
-    /// <summary>Tells what the server logs, in the modes that clients know: it writes to no file itself.</summary>
-    private static Task LogsConfiguration(HttpServerRequest request)
-    {
-        ILogger log = request.Server.Logger;
-        string mode = log.IsEnabled(LogLevel.Information) ? "Information"
-            : log.IsEnabled(LogLevel.Critical) ? "Operations"
-            : "None";
-        return request.JsonAsync(mode, static (json, mode) =>
-        {
-            json.WriteStartObject();
-            json.WriteString("CurrentMode", mode);
-            json.WriteString("Mode", mode);
-            json.WriteNull("Path");
-            json.WriteBoolean("UseUtcTime", true);
-            json.WriteNull("RetentionTime");
-            json.WriteNull("RetentionSize");
-            json.WriteBoolean("Compress", false);
-            json.WriteEndObject();
-        });
     }
 }

@@ -56,6 +56,7 @@ internal static class AllEndpoints
         BackupEndpoints.Map(routes);
         BackupPartEndpoints.Map(routes);
         RestoreEndpoints.Map(routes);
+        LogEndpoints.Map(routes);
         AbsentEndpoints.Map(routes);
         UnbuiltEndpoints.Map(routes);
         if (alone)

@@ -36,7 +36,9 @@ internal static class UnbuiltEndpoints
     private static readonly (string Pattern, string Feature)[] _ofTheServer =
     [
         ("/admin/databases/{**rest}", "Other requests about databases"),
-        ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
+        ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Files of the log"),
+        ("/admin/traffic-watch/{**rest}", "Watching of requests and events"),
+        ("/admin/event-listener/{**rest}", "Watching of requests and events"),
         ("/admin/certificates/{**rest}", "Other requests about certificates"),
         ("/certificates/{**rest}", "Other requests about certificates"),
         ("/admin/configuration/server-wide/{**rest}", "Tasks of all databases"),
@@ -66,8 +68,10 @@ internal static class UnbuiltEndpoints
         ["Clusters"] = $"This server is one node alone ('{TopologyEndpoints.NodeTag}').",
         ["Tasks of all databases"] = "Put a backup task into each database (POST admin/periodic-backup); configurations of "
             + "clients, analyzers and sorters can be shared by all.",
-        ["Settings of the log"] = "The server writes warnings, errors and what operators did to standard error: choose what is "
-            + "kept where it is started.",
+        ["Files of the log"] = "The server writes its log to standard error: choose what is kept where it is started. Its mode "
+            + "is set by POST admin/logs/configuration.",
+        ["Watching of requests and events"] = "GET admin/activity counts what happens; the log category 'Treepie.Audit' has "
+            + "what operators did.",
         ["Recording of transactions"] = "A backup of the log (admin/backup/database?kind=log) has every commit since the last "
             + "one.",
         ["PostgreSQL's protocol"] = "Query by HTTP (POST queries).",

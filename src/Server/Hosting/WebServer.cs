@@ -7,6 +7,7 @@ using Treepie.Encryption;
 using Treepie.Server.Databases;
 using Treepie.Server.Endpoints;
 using Treepie.Server.Security;
+using Treepie.Server.Telemetry;
 
 namespace Treepie.Server.Hosting;
 
@@ -28,7 +29,10 @@ internal static class WebServer
     {
         WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(
             new WebApplicationOptions { ApplicationName = "Treepie.Server" });
-        builder.Logging.SetMinimumLevel(LogLevel.Warning);
+        var level = new LogSwitch();
+        builder.Services.AddSingleton(level);
+        builder.Logging.AddFilter(level.Lets);
+        // what operators do is logged whatever they set
         builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
         // Kestrel warns about each connection beyond the limit, so a client could fill the disk with log messages; their number
         // is among the metrics.

@@ -47,7 +47,8 @@ test("what cannot be done is refused by name, with what to do instead", () => wi
         ["PUT", "admin/configuration/server-wide/external-replication", "Tasks of all databases", "each database"],
         ["DELETE", "admin/configuration/server-wide/task?type=Backup&name=a", "Tasks of all databases", "each database"],
         ["POST", "admin/configuration/server-wide/state?type=Backup&name=a&disable=true", "Tasks of all databases", "each database"],
-        ["POST", "admin/logs/configuration", "Settings of the log", "standard error"],
+        ["GET", "admin/logs/watch", "Files of the log", "standard error"],
+        ["GET", "admin/traffic-watch", "Watching of requests and events", "admin/activity"],
         ["PUT", "admin/cluster/node?url=http://127.0.0.1:1&watcher=false", "Clusters", "one node alone"],
         ["DELETE", "admin/cluster/node?nodeTag=B", "Clusters", "one node alone"],
         ["POST", "admin/console?serverScript=true", "Scripts of operators", "patch"],
@@ -65,7 +66,17 @@ test("the client throws refusals as exceptions with their names", () => withData
     const string = Object.assign(new RavenConnectionString(), { name: "a", database: "b", topologyDiscoveryUrls: [url] });
     await assert.rejects(store.maintenance.send(new PutConnectionStringOperation(string)), refused);
     await assert.rejects(store.maintenance.server.send(new PutServerWideBackupConfigurationOperation({ name: "a", backupType: "Backup" })), refused);
-    await assert.rejects(store.maintenance.server.send(new SetLogsConfigurationOperation({ mode: "None" })), refused);
+    await assert.rejects(store.maintenance.server.send(new SetLogsConfigurationOperation({ mode: "Operations", persist: true })), refused);
+}));
+
+test("the log has another mode until the server stops", () => withDatabase(async store => {
+    const { server } = store.maintenance;
+    await server.send(new SetLogsConfigurationOperation({ mode: "Information" }));
+    let log = await server.send(new GetLogsConfigurationOperation());
+    await server.send(new SetLogsConfigurationOperation({ mode: "Operations" }));
+    assert.deepEqual([log.mode, log.currentMode], ["Operations", "Information"]);
+    log = await server.send(new GetLogsConfigurationOperation());
+    assert.deepEqual([log.mode, log.currentMode], ["Operations", "Operations"]);
 }));
 
 test("no path that the client knows is unknown to the server", () => withDatabase(async (store, name) => {

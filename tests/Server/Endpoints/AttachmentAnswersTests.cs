@@ -6,7 +6,6 @@ using Treepie.Server.Limits;
 using Treepie.Server.Tests.Support;
 using Treepie.Store;
 using Treepie.Tests.Support;
-using Treepie.Writes;
 
 namespace Treepie.Server.Tests.Endpoints;
 
@@ -112,12 +111,18 @@ public sealed class AttachmentAnswersTests
     private static async Task StoreAsync(TestServer server, string hash, long size, string type)
     {
         Database database = server.Catalog.Find("db")!;
-        using var batch = new WriteBatch(database.Options);
         byte[] name = "poster"u8.ToArray();
         var stored = new RestoredKind(
             KindKey.OfName(Kind.Attachment, "films/1"u8, name), name,
             AttachmentRecord.Encode(Convert.FromBase64String(hash), size, type), 1, 1, IsDeleted: false);
-        await database.WriteAsync(batch.Restore(stored, 0), TestServer.Cancelled);
+        await database.WriteAsync(
+            (writer, _) =>
+            {
+                KindResult result = new RestoreKindCommand(stored, 0).Apply(writer);
+                writer.Save();
+                return result;
+            },
+            TestServer.Cancelled);
     }
 
     /// <summary>Stores an attachment; returns its hash.</summary>

@@ -12,12 +12,14 @@ internal static class AccessLevels
         * /admin/configuration/{**rest} Operator
         * /admin/console Operator
         * /admin/databases/{**rest} Operator
+        * /admin/event-listener/{**rest} Operator
         * /admin/integrations/{**rest} Operator
         * /admin/logs/{**rest} Operator
         * /admin/periodic-backup/{**rest} Operator
         * /admin/replication/{**rest} Operator
         * /admin/restore/{**rest} Operator
         * /admin/secrets Operator
+        * /admin/traffic-watch/{**rest} Operator
         * /admin/{**rest} ValidUser
         * /certificates/{**rest} ValidUser
         * /cluster/{**rest} ValidUser
@@ -167,6 +169,7 @@ internal static class AccessLevels
         POST /admin/databases/set-lock Operator
         POST /admin/databases/topology/modify Operator
         POST /admin/databases/unused-ids Operator
+        POST /admin/logs/configuration Operator
         POST /admin/operations/kill Operator
         POST /admin/replication/conflicts/solver DatabaseAdmin of name=
         POST /admin/restore/database Operator
