@@ -12,10 +12,6 @@ internal sealed record DatabaseState(bool IsDisabled, DatabaseLock Lock)
     /// <summary>The name of the setting that holds it.</summary>
     public const string SettingName = "state";
 
-    /// <summary>The names of the settings that hold other members of the database record.</summary>
-    public const string KeyedSettings = "settings", ClientConfiguration = "client-configuration",
-        ConflictSolver = "conflict-solver";
-
     private static DatabaseState New { get; } = new(false, DatabaseLock.Unlock);
 
     /// <summary>

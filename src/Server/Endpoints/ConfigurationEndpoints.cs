@@ -11,8 +11,9 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class ConfigurationEndpoints
 {
-    private const string Client = DatabaseState.ClientConfiguration, Studio = "studio", Settings = DatabaseState.KeyedSettings,
-        RevisionsForConflicts = "revisions-for-conflicts", Solver = DatabaseState.ConflictSolver;
+    // as dumps name them
+    private const string Client = "client-configuration", Studio = "studio", Settings = "settings",
+        RevisionsForConflicts = "revisions-for-conflicts", Solver = "conflict-solver";
 
     private static readonly (string Member, string Name)[] _members =
     [

@@ -14,15 +14,11 @@ namespace Treepie.Server.Smuggler;
 /// </summary>
 internal sealed class SmugglerOptions : IDisposable
 {
-    /// <summary>
-    /// The members of the database record that clients name, and the names of those that are settings of the server.
-    /// </summary>
-    private static readonly (string Type, string Member)[] _recordMembers =
+    /// <summary>The members of the database record that clients name.</summary>
+    private static readonly string[] _recordMembers =
     [
-        ("Expiration", "Expiration"), ("Refresh", "Refresh"), ("DataArchival", "DataArchival"), ("Revisions", "Revisions"),
-        ("TimeSeries", "TimeSeries"), ("DocumentsCompression", "DocumentsCompression"), ("Analyzers", "Analyzers"),
-        ("Sorters", "Sorters"), ("IndexesHistory", "IndexesHistory"), ("Settings", DatabaseState.KeyedSettings),
-        ("Client", DatabaseState.ClientConfiguration), ("ConflictSolverConfig", DatabaseState.ConflictSolver),
+        "Expiration", "Refresh", "DataArchival", "Revisions", "TimeSeries", "DocumentsCompression", "Analyzers", "Sorters",
+        "IndexesHistory", "Settings", "Client", "ConflictSolverConfig",
     ];
 
     private SmugglerOptions(
@@ -127,9 +123,7 @@ internal sealed class SmugglerOptions : IDisposable
             JsonValueKind.String => given.GetString()!.Split(',', StringSplitOptions.TrimEntries),
             _ => throw WireException.BadRequest($"'{Name}' must be an array of names."),
         };
-        return [
-            .. _recordMembers.Where(member => !named.Contains(member.Type, StringComparer.OrdinalIgnoreCase))
-                .Select(static member => member.Member)];
+        return [.. _recordMembers.Where(member => !named.Contains(member, StringComparer.OrdinalIgnoreCase))];
     }
 
     private static LeftOutDocuments LeftOutBy(JsonElement root, string name, LeftOutDocuments documents) =>

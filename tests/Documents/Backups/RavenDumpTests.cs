@@ -35,11 +35,12 @@ public sealed class RavenDumpTests : IDisposable
     public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
     {
         BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
-        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 9 }, report.Counts);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 10 }, report.Counts);
         var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
         {
-            ["'Client' of the database record"] = 1,
+            ["'ConflictSolverConfig' of the database record"] = 1,
             ["'Refresh' of the database record"] = 1,
+            ["'Settings' of the database record"] = 1,
             ["attachments of revisions without a content"] = 1,
             ["CompareExchangeTombstones"] = 1,
             ["Counters"] = 1,
@@ -64,6 +65,9 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(7, database.Revisions.Configuration?.Default?.MinimumToKeep);
         Assert.Equal(
             TimeSpan.FromSeconds(77), database.Lifecycle.Get(Treepie.Lifecycle.LifecycleTask.Expiration)?.Frequency);
+        Assert.Equal(
+            """{"MaxNumberOfRequestsPerSession":30}""",
+            Encoding.UTF8.GetString(database.Settings.Get("client-configuration")!.Value.Span));
         Assert.Equal(["Users"], database.Compression.Configuration?.Collections);
         Assert.Equal("By1Hour", database.TimeSeriesPolicies.Configuration?.Collections["users"].Policies[0].Name);
         Revision revision = Assert.Single(snapshot.Revisions("users/1-A"));
@@ -199,7 +203,7 @@ public sealed class RavenDumpTests : IDisposable
                 {"CreatedAt":"2024-01-03T00:00:00.0000000Z","Source":"Client","Definition":{"Name":"Users/ByAge","Maps":["from u in docs.Users select new { u.Age }"]}},
                 {"CreatedAt":"2024-01-01T00:00:00.0000000Z","Source":"Client","Definition":{"Name":"Users/ByAge","Maps":["this is no map"]}}],
                 "Gone":[{"CreatedAt":"2024-01-01T00:00:00.0000000Z","Definition":{"Name":"Gone","Maps":["from u in docs.Users select new { u.Age }"]}}]},
-              "Client":{"MaxNumberOfRequestsPerSession":30}},
+              "Settings":{"Indexing.MapTimeoutInSec":"7"},"ConflictSolverConfig":["no object"],"Client":{"MaxNumberOfRequestsPerSession":30}},
             "Docs":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
             """);

@@ -244,6 +244,41 @@ public sealed class SmugglerEndpointsTests
             StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Configurations_in_the_record_of_another_servers_dump_are_taken_and_the_others_are_named()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        byte[] dump = Encoding.UTF8.GetBytes(
+            """
+            {"BuildVersion":70000,"DatabaseRecord":{"DatabaseName":"x","Client":{"MaxNumberOfRequestsPerSession":3},"Studio":{"Environment":"Testing"},
+              "RevisionsForConflicts":{"MinimumRevisionsToKeep":4},"ConflictSolverConfig":{"ResolveToLatest":true},
+              "Settings":{"Indexing.MapTimeoutInSec":"7"},"SqlEtls":[{"Name":"e"}]},"Docs":[]}
+            """);
+        using (HttpResponseMessage imported = await PostAsync(
+            server, "smuggler/import?operationId=91", """{"OperateOnTypes":"DatabaseRecord,Documents"}""", dump))
+            Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
+        string result = (await server.GetAsync("operations/state?id=91")).GetProperty("Result").GetRawText();
+        foreach (string leftOut in (string[])["Settings", "SqlEtls"])
+            Assert.Contains($"\u0027{leftOut}\u0027 of the database record", result, StringComparison.Ordinal);
+        JsonElement record = await server.GetAsync("admin/record");
+        Assert.Equal(3, record.GetProperty("Client").GetProperty("MaxNumberOfRequestsPerSession").GetInt32());
+        Assert.Equal("Testing", record.GetProperty("Studio").GetProperty("Environment").GetString());
+        Assert.Equal(4, record.GetProperty("RevisionsForConflicts").GetProperty("MinimumRevisionsToKeep").GetInt32());
+        Assert.True(record.GetProperty("ConflictSolverConfig").GetProperty("ResolveToLatest").GetBoolean());
+        Assert.Equal("{}", record.GetProperty("Settings").GetRawText());
+        JsonElement client = await server.GetAsync("configuration/client");
+        Assert.Equal(
+            3, client.GetProperty("Configuration").GetProperty("MaxNumberOfRequestsPerSession").GetInt32());
+
+        server.Catalog.Create("some");
+        using (HttpResponseMessage imported = await PostAsync(
+            server, $"{server.Url}/databases/some/smuggler/import", """{"OperateOnDatabaseRecordType":["ConflictSolverConfig"]}""", dump))
+            Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
+        JsonElement some = await server.GetAsync($"{server.Url}/databases/some/admin/record");
+        Assert.False(some.TryGetProperty("Client", out _));
+        Assert.True(some.TryGetProperty("ConflictSolverConfig", out _));
+    }
+
     private static async Task<byte[]> ExportAsync(TestServer server, string options, string operation)
     {
         using HttpResponseMessage response = await server.SendAsync(
