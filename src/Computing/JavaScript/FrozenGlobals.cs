@@ -67,8 +67,9 @@ internal sealed class FrozenGlobals
             Add(member.Set);
             of.FastSetProperty(key, new GetSetPropertyDescriptor(member.Get, member.Set, member.Enumerable, configurable: false));
         }
-        else if (_kept.Contains(key.ToString()))
+        else if (of is JsObject || _kept.Contains(key.ToString()))
         {
+            // What a literal says of a member is where its value is kept, so the value must be read before it is replaced.
             Add(member.Value);
             of.DefineOwnProperty(
                 key, new PropertyDescriptor(member.Value, writable: false, member.Enumerable, configurable: false));

@@ -60,6 +60,17 @@ public sealed class FrozenGlobalsTests
         Assert.InRange(int.Parse(found[0], provider: null), 400, 1_000);
     }
 
+    [Theory]
+    [InlineData("noTracking", "load")]
+    [InlineData("spatial", "distance")]
+    public void Objects_among_the_globals_keep_their_functions(string of, string function)
+    {
+        using ScriptSandbox sandbox = Make(maps: true, "", new ScriptLimits());
+        Assert.Equal("function", sandbox.Engine.Evaluate($"typeof {of}.{function}").AsString());
+        Assert.Equal("function", sandbox.Engine.Evaluate($"typeof {of}['{function}']").AsString());
+        Assert.Equal("function", sandbox.Engine.Evaluate($"typeof Object.values({of})[0]").AsString());
+    }
+
     /// <summary>Also where nothing has been read of the globals before.</summary>
     [Theory]
     [MemberData(nameof(Made))]
