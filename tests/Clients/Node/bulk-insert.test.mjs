@@ -73,3 +73,37 @@ test("several bulk inserts at once", () => withDatabase(async store => {
     }));
     assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfDocuments, 4_000);
 }));
+
+test("a bulk insert leaves documents that did not change as they are, if asked", () => withDatabase(async store => {
+    const same = { name: "Ada", age: 36, tags: ["a", { b: [1, 2.5, null] }] }, meta = { "@collection": "Users", own: "kept" };
+    const insert = async (options, ...users) => {
+        const bulk = store.bulkInsert(options);
+        for (const [user, id] of users)
+            await bulk.store(user, id, { ...meta });
+        await bulk.finish();
+    };
+    const vectors = async () => {
+        const session = store.openSession(), users = await session.load(["users/1", "users/2"], User);
+        return ["users/1", "users/2"].map(id => session.advanced.getChangeVectorFor(users[id]));
+    };
+    const all = name => [[new User(same), "users/1"], [new User({ name }), "users/2"]];
+    await insert({}, ...all("Bob"));
+    const before = await vectors();
+    for (const useCompression of [false, true])
+        await insert({ skipOverwriteIfUnchanged: true, useCompression }, ...all("Bob"));
+    assert.deepEqual(await vectors(), before);
+    await insert({ skipOverwriteIfUnchanged: true }, ...all("Bill"));
+    const after = await vectors();
+    assert.equal(after[0], before[0]);
+    assert.notEqual(after[1], before[1]);
+    const session = store.openSession();
+    assert.equal((await session.load("users/2", User)).name, "Bill");
+    assert.equal(session.advanced.getMetadataFor(await session.load("users/1", User)).own, "kept");
+
+    meta.own = "changed";
+    await insert({ skipOverwriteIfUnchanged: true }, [new User(same), "users/1"]);
+    assert.notEqual((await vectors())[0], after[0]);
+    const again = await vectors();
+    await insert({}, [new User(same), "users/1"]);
+    assert.notEqual((await vectors())[0], again[0]);
+}));
