@@ -273,8 +273,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     public void Check(Database database, BackupTask task)
     {
         ArgumentNullException.ThrowIfNull(database);
-        ArgumentNullException.ThrowIfNull(task);
-        task.Validate(_providers, KeySources);
+        Check(task);
         if (task.Key is not null && !database.IsEncrypted)
         {
             throw new BackupTaskException(
@@ -282,6 +281,14 @@ public sealed class BackupScheduler : IAsyncDisposable
                     + $"not encrypted. Say where the key is instead (KeySource: file:PATH, env:NAME or command:/FULL/PATH). "
                     + $"Nothing was changed.");
         }
+    }
+
+    /// <summary>Validates a task before it is known which databases will have it.</summary>
+    /// <exception cref="BackupTaskException">The task is not valid.</exception>
+    public void Check(BackupTask task)
+    {
+        ArgumentNullException.ThrowIfNull(task);
+        task.Validate(_providers, KeySources);
     }
 
     /// <summary>

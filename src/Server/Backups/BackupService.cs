@@ -16,6 +16,8 @@ namespace Treepie.Server.Backups;
 internal sealed class BackupService : IAsyncDisposable
 {
     private readonly RequestServices _server;
+    private readonly CancellationTokenSource _stop = new();
+    private Task _catchUp = Task.CompletedTask;
 
     public BackupService(RequestServices server, ServerOperations operations, TreepieServerOptions options)
     {
@@ -35,9 +37,20 @@ internal sealed class BackupService : IAsyncDisposable
             KeySources = new NamedKeySources(options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
+        ServerWide = new ServerWideBackups(server, Scheduler);
     }
 
     public BackupScheduler Scheduler { get; }
+
+    /// <summary>The tasks of all databases.</summary>
+    public ServerWideBackups ServerWide { get; }
+
+    /// <summary>Starts running tasks on schedule, and gives databases the tasks of all databases that they lack.</summary>
+    public void Start()
+    {
+        _catchUp = Task.Run(CatchUpAsync);
+        Scheduler.Start();
+    }
 
     /// <summary>Starts work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
     /// <param name="owner">The registry of the operation.</param>
@@ -86,7 +99,29 @@ internal sealed class BackupService : IAsyncDisposable
         json.WriteEndObject();
     };
 
-    public ValueTask DisposeAsync() => Scheduler.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        await _stop.CancelAsync().ConfigureAwait(false);
+        await _catchUp.ConfigureAwait(false);
+        await Scheduler.DisposeAsync().ConfigureAwait(false);
+        _stop.Dispose();
+    }
+
+    private async Task CatchUpAsync()
+    {
+        try
+        {
+            await ServerWide.CatchUpAsync(_stop.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // the server stops; the next start goes on
+        }
+        catch (Exception error)
+        {
+            _server.Logger.LogWarning(error, "The backup tasks of all databases cannot be read");
+        }
+    }
 
     /// <summary>Runs the work; returns its exception, or null if it succeeded or was cancelled.</summary>
     private async Task<Exception?> RunOperation(

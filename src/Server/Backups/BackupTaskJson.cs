@@ -48,6 +48,13 @@ internal static class BackupTaskJson
     public static void WriteConfiguration(Utf8JsonWriter json, BackupTask task)
     {
         json.WriteStartObject();
+        WriteMembers(json, task);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Writes the members of that configuration.</summary>
+    public static void WriteMembers(Utf8JsonWriter json, BackupTask task)
+    {
         json.WriteNumber("TaskId", task.Id);
         json.WriteString("Name", task.Name);
         json.WriteBoolean("Disabled", task.IsDisabled);
@@ -78,7 +85,6 @@ internal static class BackupTaskJson
         json.WriteString("CompressionLevel", level);
         json.WriteEndObject();
         new KnownPlaces(task.Destinations).Write(json);
-        json.WriteEndObject();
     }
 
     /// <summary>Returns the algorithm and level of a compression, by the names that clients have for them.</summary>

@@ -18,9 +18,6 @@ internal static class AbsentEndpoints
         routes.Database(
             "GET", "/schema-validation/config", AccessLevel.DatabaseRead,
             static (request, _) => request.JsonAsync(WriteSchemaValidation));
-        routes.Server(
-            "GET", "/admin/configuration/server-wide/tasks", AccessLevel.Operator,
-            static request => request.JsonAsync(WriteNoResults));
     }
 
     private static void WriteConnectionStrings(Utf8JsonWriter json)
@@ -41,14 +38,6 @@ internal static class AbsentEndpoints
         json.WriteBoolean("Disabled", true);
         json.WriteStartObject("ValidatorsPerCollection");
         json.WriteEndObject();
-        json.WriteEndObject();
-    }
-
-    private static void WriteNoResults(Utf8JsonWriter json)
-    {
-        json.WriteStartObject();
-        json.WriteStartArray("Results");
-        json.WriteEndArray();
         json.WriteEndObject();
     }
 }

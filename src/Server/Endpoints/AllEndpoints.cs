@@ -57,6 +57,7 @@ internal static class AllEndpoints
         BackupPartEndpoints.Map(routes);
         RestoreEndpoints.Map(routes);
         LogEndpoints.Map(routes);
+        ServerWideBackupEndpoints.Map(routes);
         AbsentEndpoints.Map(routes);
         UnbuiltEndpoints.Map(routes);
         if (alone)

@@ -36,7 +36,9 @@ internal static class BackupEndpoints
         using JsonDocument json = WireJson.ParseObject(body, "a periodic backup configuration");
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         BackupTask? before = scheduler.Find(database.Name, WireJson.Count(json.RootElement, "TaskId", 0))?.Task;
+        ServerWideBackupEndpoints.RequireOwn(request, before?.Name);
         BackupTask task = Read(request, json.RootElement, defaultName: "Backup", before);
+        ServerWideBackupEndpoints.RequireOwn(request, task.Name);
         if (before is not null && BackupTaskReader.HasKey(before) && !BackupTaskReader.HasKey(task)
             && !task.AllowPlain && !database.IsEncrypted)
             throw WireException.BadRequest(
@@ -144,6 +146,7 @@ internal static class BackupEndpoints
     {
         RequireBackup(request);
         long id = request.Number("id", 0);
+        ServerWideBackupEndpoints.RequireOwn(request, request.Server.Backups.Scheduler.Find(database.Name, id)?.Task.Name);
         if (!await request.Server.Backups.Scheduler.DeleteAsync(database.Name, id, request.Aborted).ConfigureAwait(false))
             throw NoTask(id, database.Name);
         await WriteTaskIdAsync(request, id).ConfigureAwait(false);
@@ -152,7 +155,9 @@ internal static class BackupEndpoints
     private static async Task SetState(HttpServerRequest request, Database database)
     {
         RequireBackup(request);
-        long id = Find(request, database)?.Task.Id ?? request.Number("key", 0);
+        BackupTask? task = Find(request, database)?.Task;
+        ServerWideBackupEndpoints.RequireOwn(request, task?.Name);
+        long id = task?.Id ?? request.Number("key", 0);
         if (!await request.Server.Backups.Scheduler
             .SetDisabledAsync(database.Name, id, request.Flag("disable"))
             .ConfigureAwait(false))

@@ -70,6 +70,7 @@ internal static class DatabasesEndpoints
 
         if (parts is not null)
             await FillAsync(request, name, record, parts).ConfigureAwait(false);
+        await request.Server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
         await WriteChangedAsync(request, name).ConfigureAwait(false);
     }
 

@@ -81,6 +81,7 @@ internal static class RestoreEndpoints
         BackupReport report = await server.Databases.RestoreAsync(
             name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation),
             stop).ConfigureAwait(false);
+        await server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
         return json => WriteResult(json, report, selection.Parts);
     }
 

@@ -83,6 +83,7 @@ internal static class SmugglerEndpoints
                     BackupReport report = await request.Server.Databases
                         .RestoreAsync(name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop)
                         .ConfigureAwait(false);
+                    await request.Server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
                     await WriteAsync(request, report).ConfigureAwait(false);
                 },
                 stop));

@@ -41,7 +41,7 @@ internal static class UnbuiltEndpoints
         ("/admin/event-listener/{**rest}", "Watching of requests and events"),
         ("/admin/certificates/{**rest}", "Other requests about certificates"),
         ("/certificates/{**rest}", "Other requests about certificates"),
-        ("/admin/configuration/server-wide/{**rest}", "Tasks of all databases"),
+        ("/admin/configuration/server-wide/{**rest}", "Other tasks of all databases than backups"),
         ("/admin/integrations/{**rest}", "PostgreSQL's protocol"), ("/admin/console", "Scripts of operators"),
         ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"),
         ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
@@ -66,8 +66,8 @@ internal static class UnbuiltEndpoints
         ["Other ongoing tasks than backups"] = "There is no replication, ETL or queue sink; there are backup tasks "
             + "(admin/periodic-backup).",
         ["Clusters"] = $"This server is one node alone ('{TopologyEndpoints.NodeTag}').",
-        ["Tasks of all databases"] = "Put a backup task into each database (POST admin/periodic-backup); configurations of "
-            + "clients, analyzers and sorters can be shared by all.",
+        ["Other tasks of all databases than backups"] = "There are backup tasks of all databases (PUT "
+            + "admin/configuration/server-wide/backup); configurations of clients, analyzers and sorters can be shared by all.",
         ["Files of the log"] = "The server writes its log to standard error: choose what is kept where it is started. Its mode "
             + "is set by POST admin/logs/configuration.",
         ["Watching of requests and events"] = "GET admin/activity counts what happens; the log category 'Treepie.Audit' has "

@@ -6,7 +6,7 @@ internal sealed class BackupHost(TreepieServices services) : IHostedService
     public Task StartAsync(CancellationToken cancellationToken)
     {
         foreach (ServerContext context in services.Contexts)
-            context.Backups.Scheduler.Start();
+            context.Backups.Start();
         return Task.CompletedTask;
     }
 

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
-    DelayBackupOperation, DeleteDatabasesOperation, DeleteOngoingTaskOperation, GetOngoingTaskInfoOperation, GetPeriodicBackupStatusOperation, GetStatisticsOperation, RestoreBackupOperation,
-    StartBackupOperation, ToggleOngoingTaskStateOperation, UpdatePeriodicBackupOperation,
+    CreateDatabaseOperation, DelayBackupOperation, DeleteDatabasesOperation, DeleteOngoingTaskOperation, DeleteServerWideTaskOperation, GetOngoingTaskInfoOperation,
+    GetPeriodicBackupStatusOperation, GetServerWideBackupConfigurationOperation, GetServerWideBackupConfigurationsOperation, GetStatisticsOperation,
+    PutServerWideBackupConfigurationOperation, RestoreBackupOperation, StartBackupOperation, ToggleOngoingTaskStateOperation, ToggleServerWideTaskStateOperation,
+    UpdatePeriodicBackupOperation,
 } from "ravendb";
 import { openStore, seed, url, User, withDatabase } from "./support.mjs";
 
@@ -140,3 +142,40 @@ test("what cannot be is refused with the reason, and nothing is kept", () => wit
     const operation = await store.maintenance.server.send(new RestoreBackupOperation({ type: "Local", backupLocation: "/tmp/nowhere-at-all", databaseName: `${name}-x` }));
     await assert.rejects(operation.waitForCompletion(), /There is no folder/);
 }));
+
+test("a backup of all databases is a task of each, and goes with what made it", () => inFolder(folder => withDatabase(async (store, name) => withDatabase(async (excluded, excludedName) => {
+    const { server } = store.maintenance, later = `${name}-later`;
+    const countOf = async database => (await (await fetch(`${url}/databases/${database}/tasks`)).json()).OngoingTasks.length;
+    const taskOf = (of, database) => of.maintenance.forDatabase(database).send(new GetOngoingTaskInfoOperation("Server Wide Backup, all", "Backup"));
+    const configuration = {
+        name: "all", backupType: "Backup", fullBackupFrequency: seldom, localSettings: { folderPath: folder }, excludedDatabases: [excludedName],
+    };
+    const put = await server.send(new PutServerWideBackupConfigurationOperation(configuration));
+    assert.equal(put.name, "all");
+    try {
+        const task = await taskOf(store, name);
+        assert.deepEqual([task.taskName, task.fullBackupFrequency, task.taskState], ["Server Wide Backup, all", seldom, "Enabled"]);
+        assert.equal(await countOf(excludedName), 0);
+        await server.send(new CreateDatabaseOperation({ databaseName: later }));
+        assert.equal((await taskOf(store, later)).fullBackupFrequency, seldom);
+
+        const started = await store.maintenance.send(new StartBackupOperation(true, task.taskId));
+        assert.equal((await ended(name, started.operationId)).Status, "Completed");
+        assert.deepEqual(await readdir(folder), [name]);
+
+        const kept = await server.send(new GetServerWideBackupConfigurationOperation("all"));
+        assert.deepEqual([kept.name, kept.localSettings.folderPath, kept.excludedDatabases], ["all", folder, [excludedName]]);
+        assert.deepEqual((await server.send(new GetServerWideBackupConfigurationsOperation())).map(one => one.name), ["all"]);
+        assert.equal(await server.send(new GetServerWideBackupConfigurationOperation("none")) ?? null, null);
+        await server.send(new ToggleServerWideTaskStateOperation("all", "Backup", true));
+        assert.equal((await taskOf(store, name)).taskState, "Disabled");
+        await server.send(new PutServerWideBackupConfigurationOperation({ ...kept, excludedDatabases: [] }));
+        assert.equal((await taskOf(excluded, excludedName)).taskState, "Disabled");
+    } finally {
+        await server.send(new DeleteServerWideTaskOperation("all", "Backup"));
+        await server.send(new DeleteDatabasesOperation({ databaseNames: [later], hardDelete: true }));
+    }
+
+    assert.equal(await countOf(name), 0);
+    assert.deepEqual(await server.send(new GetServerWideBackupConfigurationsOperation()), []);
+}))));

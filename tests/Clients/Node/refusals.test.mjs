@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
     GetConnectionStringsOperation, GetLogsConfigurationOperation, GetPeriodicBackupStatusOperation, GetServerWideBackupConfigurationsOperation,
-    PutConnectionStringOperation, PutServerWideBackupConfigurationOperation, RavenConnectionString, SetLogsConfigurationOperation,
+    PutConnectionStringOperation, PutServerWideExternalReplicationOperation, RavenConnectionString, SetLogsConfigurationOperation,
 } from "ravendb";
 import { url, withDatabase } from "./support.mjs";
 
@@ -43,10 +43,9 @@ test("what cannot be done is refused by name, with what to do instead", () => wi
         ["POST", `${db}/admin/schema-validation/config`, "Schema validation", "Check documents"],
         ["POST", `${db}/admin/transactions/start-recording`, "Recording of transactions", "kind=log"],
         ["PUT", `${db}/admin/attachments/remote/config`, "Attachments kept elsewhere", "in the database"],
-        ["PUT", "admin/configuration/server-wide/backup", "Tasks of all databases", "each database"],
-        ["PUT", "admin/configuration/server-wide/external-replication", "Tasks of all databases", "each database"],
-        ["DELETE", "admin/configuration/server-wide/task?type=Backup&name=a", "Tasks of all databases", "each database"],
-        ["POST", "admin/configuration/server-wide/state?type=Backup&name=a&disable=true", "Tasks of all databases", "each database"],
+        ["PUT", "admin/configuration/server-wide/external-replication", "Other tasks of all databases", "server-wide/backup"],
+        ["DELETE", "admin/configuration/server-wide/task?type=Replication&name=a", "Tasks of all databases of type 'Replication'", "Backup"],
+        ["POST", "admin/configuration/server-wide/state?type=Replication&name=a&disable=true", "Tasks of all databases of type 'Replication'", "Backup"],
         ["GET", "admin/logs/watch", "Files of the log", "standard error"],
         ["GET", "admin/traffic-watch", "Watching of requests and events", "admin/activity"],
         ["PUT", "admin/cluster/node?url=http://127.0.0.1:1&watcher=false", "Clusters", "one node alone"],
@@ -65,7 +64,7 @@ test("the client throws refusals as exceptions with their names", () => withData
     const refused = { name: "NotSupportedException", message: /not built yet/ };
     const string = Object.assign(new RavenConnectionString(), { name: "a", database: "b", topologyDiscoveryUrls: [url] });
     await assert.rejects(store.maintenance.send(new PutConnectionStringOperation(string)), refused);
-    await assert.rejects(store.maintenance.server.send(new PutServerWideBackupConfigurationOperation({ name: "a", backupType: "Backup" })), refused);
+    await assert.rejects(store.maintenance.server.send(new PutServerWideExternalReplicationOperation({ name: "a", topologyDiscoveryUrls: [url] })), refused);
     await assert.rejects(store.maintenance.server.send(new SetLogsConfigurationOperation({ mode: "Operations", persist: true })), refused);
 }));
 

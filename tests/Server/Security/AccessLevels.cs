@@ -56,6 +56,7 @@ internal static class AccessLevels
         * /periodic-backup/{**rest} ValidUser
         DELETE /admin/analyzers Operator
         DELETE /admin/certificates Operator
+        DELETE /admin/configuration/server-wide/task Operator
         DELETE /admin/databases Operator
         DELETE /admin/databases/orchestrator Operator
         DELETE /admin/databases/shard Operator
@@ -74,6 +75,7 @@ internal static class AccessLevels
         DELETE /databases/{database}/queries DatabaseReadWrite
         GET /admin/activity Operator
         GET /admin/certificates Operator
+        GET /admin/configuration/server-wide/backup Operator
         GET /admin/configuration/server-wide/tasks Operator
         GET /admin/databases DatabaseAdmin of name=
         GET /admin/health Operator
@@ -161,6 +163,7 @@ internal static class AccessLevels
         POST /admin/certificates/edit Operator
         POST /admin/certificates/generate Operator
         POST /admin/compact Operator
+        POST /admin/configuration/server-wide/state Operator
         POST /admin/databases/disable Operator
         POST /admin/databases/dynamic-node-distribution Operator
         POST /admin/databases/enable Operator
@@ -223,6 +226,7 @@ internal static class AccessLevels
         PUT /admin/analyzers Operator
         PUT /admin/certificates Operator
         PUT /admin/configuration/client Operator
+        PUT /admin/configuration/server-wide/backup Operator
         PUT /admin/databases Operator
         PUT /admin/databases/node Operator
         PUT /admin/databases/orchestrator Operator

@@ -1,0 +1,234 @@
+using System.Diagnostics.CodeAnalysis;
+using System.Text.Json;
+using Treepie.BackupTasks;
+using Treepie.Server.Http;
+
+namespace Treepie.Server.Backups;
+
+/// <summary>
+/// The backup tasks of all databases. Each is kept among what the databases share, and is a task of its own in each of them, with
+/// its own state. Thread-safe.
+/// </summary>
+/// <remarks>
+/// A change is stored before the databases have it, with a note that they may lack it. Whatever ends the server in between, the
+/// next start finds the note and gives it to them.
+/// </remarks>
+[SuppressMessage(
+    "Design", "CA1001", Justification = "The semaphore's handle is never asked for, so there is nothing to dispose.")]
+internal sealed class ServerWideBackups(RequestServices server, BackupScheduler scheduler)
+{
+    private const string SettingName = "server-wide-backups", IsGiven = "IsGiven", Tasks = "Tasks";
+
+    /// <summary>Fewer than a database can have, which may have tasks of its own.</summary>
+    private const int Most = 20;
+
+    private readonly SemaphoreSlim _turn = new(1, 1);
+
+    /// <summary>All of them, in the order in which they were made.</summary>
+    public IReadOnlyList<ServerWideBackup> List() => Read().Tasks;
+
+    /// <summary>Returns whether a task of a database, by its name there, is one of all databases.</summary>
+    public bool Owns(string nameInDatabase) =>
+        nameInDatabase.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase)
+        && List().Any(one => string.Equals(one.NameInDatabases, nameInDatabase, StringComparison.OrdinalIgnoreCase));
+
+    /// <summary>
+    /// Stores a task, replacing the one of the same number or name, and gives it to all databases that it covers. A task with
+    /// another name begins anew in them.
+    /// </summary>
+    /// <exception cref="WireException">The configuration is not valid; nothing was changed.</exception>
+    /// <exception cref="BackupTaskException">The task is not valid; nothing was changed.</exception>
+    public async Task<ServerWideBackup> PutAsync(JsonElement configuration, CancellationToken cancellationToken)
+    {
+        ServerWideBackup? put = null;
+        await ChangeAsync(
+            tasks =>
+            {
+                ServerWideBackup read = ServerWideBackup.Read(configuration, before: null);
+                int named = tasks.FindIndex(one => IsNamed(one, read.Task.Name)),
+                    numbered = tasks.FindIndex(one => one.Task.Id == read.Task.Id), place = numbered >= 0 ? numbered : named;
+                if (named >= 0 && named != place)
+                    throw WireException.BadRequest(
+                        $"There is another backup task '{read.Task.Name}' of all databases. Nothing was changed.");
+                if (place >= 0)
+                    read = ServerWideBackup.Read(configuration, tasks[place]);
+                else if (tasks.Count >= Most)
+                    throw WireException.BadRequest(
+                        $"There can be {Most} backup tasks of all databases, and there are. Delete one first.");
+                long id = place >= 0 ? tasks[place].Task.Id : tasks.Select(static one => one.Task.Id).DefaultIfEmpty(0).Max() + 1;
+                put = read with { Task = read.Task with { Id = id } };
+                scheduler.Check(put.Task with { Name = put.NameInDatabases });
+                if (place >= 0)
+                    tasks[place] = put;
+                else
+                    tasks.Add(put);
+                return true;
+            },
+            cancellationToken).ConfigureAwait(false);
+        return put!; // the change has set it
+    }
+
+    /// <summary>Deletes a task here and in all databases; returns false if there is none. Its backups are kept.</summary>
+    public Task<bool> DeleteAsync(string name, CancellationToken cancellationToken) =>
+        ChangeAsync(tasks => tasks.RemoveAll(one => IsNamed(one, name)) > 0, cancellationToken);
+
+    /// <summary>Disables or enables a task in all databases; returns false if there is none.</summary>
+    public Task<bool> SetDisabledAsync(string name, bool isDisabled, CancellationToken cancellationToken) => ChangeAsync(
+        tasks =>
+        {
+            int place = tasks.FindIndex(one => IsNamed(one, name));
+            if (place >= 0)
+                tasks[place] = tasks[place] with { Task = tasks[place].Task with { IsDisabled = isDisabled } };
+            return place >= 0;
+        },
+        cancellationToken);
+
+    /// <summary>
+    /// Gives a new database the tasks that cover it. What a restored one has of such tasks is of the database that was backed up,
+    /// and goes.
+    /// </summary>
+    public async Task GiveToNewAsync(string database)
+    {
+        if (server.Databases.Shared is null)
+            return;
+        await _turn.WaitAsync(CancellationToken.None).ConfigureAwait(false);
+        try
+        {
+            List<ServerWideBackup> tasks = Read().Tasks;
+            if (!await TryGiveAsync(database, tasks, isNew: true).ConfigureAwait(false))
+                await StoreAsync(tasks, isGiven: false, CancellationToken.None).ConfigureAwait(false);
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    /// <summary>
+    /// Gives databases what they lack: all of it to all if a change was interrupted, else to those that came while the server
+    /// did not run.
+    /// </summary>
+    public async Task CatchUpAsync(CancellationToken cancellationToken)
+    {
+        if (server.Databases.Shared is null)
+            return;
+        await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            (List<ServerWideBackup> tasks, bool isGiven) = Read();
+            if (!isGiven)
+                await GiveToAllAsync(tasks, cancellationToken).ConfigureAwait(false);
+            else if (tasks.Count > 0)
+                foreach (string database in server.Databases.Names)
+                {
+                    cancellationToken.ThrowIfCancellationRequested();
+                    if (!server.Databases.Backups.MayHaveTasks(database))
+                        await TryGiveAsync(database, tasks, isNew: false).ConfigureAwait(false);
+                }
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    private static bool IsNamed(ServerWideBackup one, string name) =>
+        string.Equals(one.Task.Name, name, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Changes the tasks, unless the change returns false, and gives them to all databases.</summary>
+    private async Task<bool> ChangeAsync(Func<List<ServerWideBackup>, bool> change, CancellationToken cancellationToken)
+    {
+        await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            List<ServerWideBackup> tasks = Read().Tasks;
+            if (!change(tasks))
+                return false;
+            await StoreAsync(tasks, isGiven: false, cancellationToken).ConfigureAwait(false);
+            // From here on it is stored, and not cancelled with the request: the databases are to have it.
+            await GiveToAllAsync(tasks, server.Stopping).ConfigureAwait(false);
+            return true;
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    private async Task GiveToAllAsync(List<ServerWideBackup> tasks, CancellationToken cancellationToken)
+    {
+        bool isGiven = true;
+        foreach (string database in server.Databases.Names)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            isGiven &= await TryGiveAsync(database, tasks, isNew: false).ConfigureAwait(false);
+        }
+
+        if (isGiven)
+            await StoreAsync(tasks, isGiven: true, cancellationToken).ConfigureAwait(false);
+    }
+
+    private async Task<bool> TryGiveAsync(string database, List<ServerWideBackup> tasks, bool isNew)
+    {
+        try
+        {
+            await GiveAsync(database, [.. tasks.Where(one => one.Covers(database))], isNew).ConfigureAwait(false);
+            return true;
+        }
+        catch (Exception error) when (error is TreepieException or WireException or IOException)
+        {
+            server.Logger.LogWarning(
+                error, "Database {Database} did not get the backup tasks of all databases, and will at the next start", database);
+            return false;
+        }
+    }
+
+    private async Task GiveAsync(string database, List<ServerWideBackup> wanted, bool isNew)
+    {
+        if (wanted.Count == 0 && !server.Databases.Backups.MayHaveTasks(database))
+            return;
+        var known = new Dictionary<string, long>(StringComparer.OrdinalIgnoreCase);
+        foreach (BackupTask task in scheduler.List(database).Select(static info => info.Task))
+        {
+            if (!task.Name.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase))
+                continue;
+            if (isNew
+                || !wanted.Exists(one => string.Equals(one.NameInDatabases, task.Name, StringComparison.OrdinalIgnoreCase))
+                || !known.TryAdd(task.Name, task.Id))
+                await scheduler.DeleteAsync(database, task.Id).ConfigureAwait(false);
+        }
+
+        foreach (ServerWideBackup one in wanted)
+            await scheduler.PutAsync(
+                database,
+                one.Task with { Id = known.GetValueOrDefault(one.NameInDatabases), Name = one.NameInDatabases })
+                .ConfigureAwait(false);
+    }
+
+    private (List<ServerWideBackup> Tasks, bool IsGiven) Read()
+    {
+        if (server.Databases.Shared?.Setting(SettingName).Json is not { } stored)
+            return ([], true);
+        using JsonDocument json = JsonDocument.Parse(stored);
+        return (
+            [.. json.RootElement.GetProperty(Tasks).EnumerateArray().Select(static one => ServerWideBackup.Read(one, null))],
+            json.RootElement.GetProperty(IsGiven).GetBoolean());
+    }
+
+    private Task StoreAsync(List<ServerWideBackup> tasks, bool isGiven, CancellationToken cancellationToken)
+    {
+        using var buffer = new MemoryStream();
+        using (var json = new Utf8JsonWriter(buffer))
+        {
+            json.WriteStartObject();
+            json.WriteBoolean(IsGiven, isGiven);
+            json.WriteStartArray(Tasks);
+            foreach (ServerWideBackup one in tasks)
+                one.Write(json);
+            json.WriteEndArray();
+            json.WriteEndObject();
+        }
+
+        return server.Databases.Shared!.SetSettingAsync(SettingName, buffer.ToArray(), cancellationToken);
+    }
+}
