@@ -56,6 +56,13 @@ public sealed class QueryScriptTests : IAsyncLifetime
         "declare function f(o) { return o.Freight; } from Orders as o where id() = 'orders/3' select f(o) as F, o.Company",
         """[{"F":3.50,"Company":"companies/1"}]""")]
     [InlineData(
+        "declare function length(o) { return 'mine'; } from Orders as o where id() = 'orders/3' select length(o) as L, "
+            + "count(o.Lines) as N",
+        """[{"L":"mine","N":2}]""")]
+    [InlineData(
+        "declare timeseries year(x) { from x.Heart } from Orders as o where id() = 'orders/3' select year(o) as Y, o.Company",
+        """[{"Y":{"Results":[],"Count":0},"Company":"companies/1"}]""")]
+    [InlineData(
         "from Orders as o where id() = 'orders/1' load o.Company as c select { Name: c.Name, City: c.City }",
         """[{"Name":"Alfreds","City":"Berlin"}]""")]
     [InlineData(

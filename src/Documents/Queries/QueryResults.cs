@@ -56,7 +56,9 @@ public sealed class QueryResults : IDisposable
         _steps = found.Scan is null && found.Plan is null ? null : new ResultSteps(query, found, context.TimeProvider);
         _remaining = query.Take;
         _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
-        _values = query.Projection is null ? null : new RowValues(found.Snapshot, query.Loads);
+        _values = query.Projection is not { } projection ? null : new RowValues(
+            found.Snapshot, query.Loads,
+            projection.HasFunctions ? new ResultBody(query.StoredFields, context.Request.ProjectionBehavior) : null);
         if (query.Script is { } script)
         {
             _script = new ScriptRows(

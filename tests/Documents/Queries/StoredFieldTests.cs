@@ -54,6 +54,9 @@ public sealed class StoredFieldTests : IDisposable
         Assert.Equal("\"changed\"", await OneAsync("select Text", ProjectionBehavior.FromDocument));
         Assert.Equal("\"A red fox\"", await OneAsync("select Text, Whole", ProjectionBehavior.FromIndex));
         Assert.Equal("null", await OneAsync("select Whole", ProjectionBehavior.FromIndex));
+        Assert.Equal("9", await OneAsync("select length(Text) as L"));
+        Assert.Equal("7", await OneAsync("select length(Text) as L, length(Whole) as W"));
+        Assert.Equal("7", await OneAsync("select length(Text) as L, count(Text) as N"));
         Assert.Contains(
             "'Whole'", (await RefusedAsync("select Whole", ProjectionBehavior.FromIndexOrThrow)).Message,
             StringComparison.Ordinal);

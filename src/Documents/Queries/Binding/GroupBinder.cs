@@ -1,5 +1,6 @@
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -269,6 +270,12 @@ internal sealed class GroupBinder
                 return item with { Value = CallOverGroups(method) };
             case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };
+            case MethodExpression { Arguments: [{ Value: var value, Alias: null }] } method
+                when FilterFunctions.Of(method.Name) is not null:
+                AliasedExpression of = SelectItem(new AliasedExpression(value, null));
+                return new AliasedExpression(
+                    method with { Arguments = [new MethodArgument(of.Value, null)] },
+                    item.Alias ?? (of.Alias is null ? null : $"{method.Name}({of.Alias})"));
             case MethodExpression method:
                 throw Error(
                     method,

@@ -38,10 +38,11 @@ internal sealed class OutputBinder(
             return null;
 
         var projected = new List<ProjectedField>();
+        var functions = new FunctionBinder(query, parameters, BindItem);
         var names = new HashSet<string>(StringComparer.Ordinal);
         foreach (AliasedExpression item in select.Items)
         {
-            ProjectedField field = BindItem(item);
+            ProjectedField field = functions.TryBind(item) ?? BindItem(item);
             if (!names.Add(field.Name))
                 throw RqlErrors.At(
                     query.Text, item.Value.Position,

@@ -329,7 +329,9 @@ internal sealed class QueryBinder
             Loads = loads.Loads,
             Script = script,
             Filter = filter,
-            StoredFields = script is null && filter is null ? [] : _fields.Index?.StoredFields ?? [],
+            StoredFields = script is not null || filter is not null || projection is { HasFunctions: true }
+                ? _fields.Index?.StoredFields ?? []
+                : [],
             FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
             Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },

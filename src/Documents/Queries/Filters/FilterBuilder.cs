@@ -93,6 +93,15 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         return scope => array.AnyElement(scope, element => meets(scope, element));
     }
 
+    /// <summary>Compiles the number of elements of an array, or of those that meet a condition.</summary>
+    public FilterCount Count(MethodExpression method, bool isExact)
+    {
+        if (method.Arguments is [{ Value: PathExpression path, Alias: null }])
+            return new FilterCount(Path(path, isExact), static (_, _) => true);
+        (FilterPath array, Func<FilterScope, JsonElement, bool> test) = Elements(method, isExact);
+        return new FilterCount(array, test);
+    }
+
     /// <summary>Compiles an array with a condition on its elements.</summary>
     private (FilterPath Array, Func<FilterScope, JsonElement, bool> Meets) Elements(MethodExpression method, bool isExact)
     {
@@ -175,12 +184,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                 return Path(path, isExact);
             case MethodExpression method when method.Is("id") && IsOfDocument(method.Arguments):
                 return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
-            case MethodExpression { Arguments: [{ Value: PathExpression { } array, Alias: null }] } method
-                when method.Is(FilterFunctions.Count):
-                return new FilterCount(Path(array, isExact), static (_, _) => true);
             case MethodExpression method when method.Is(FilterFunctions.Count):
-                (FilterPath counted, Func<FilterScope, JsonElement, bool> test) = Elements(method, isExact);
-                return new FilterCount(counted, test);
+                return Count(method, isExact);
             case MethodExpression { Arguments: [{ Value: PathExpression { } of }] } method
                 when FilterFunctions.Of(method.Name) is { } function:
                 return new FilterMapped(Path(of, isExact: true), function);

@@ -5,7 +5,10 @@ namespace Treepie.Queries.Filters;
 /// <param name="element">Tests an element that the scope has been given.</param>
 internal sealed class FilterCount(FilterPath array, Func<FilterScope, System.Text.Json.JsonElement, bool> element) : FilterOperand
 {
-    public override bool Any(FilterScope scope, Func<FilterValue, bool> test)
+    public override bool Any(FilterScope scope, Func<FilterValue, bool> test) => test(FilterValue.Of(Of(scope)));
+
+    /// <summary>Returns the number.</summary>
+    public long Of(FilterScope scope)
     {
         long count = 0;
         array.AnyElement(scope, each =>
@@ -14,6 +17,6 @@ internal sealed class FilterCount(FilterPath array, Func<FilterScope, System.Tex
                 count++;
             return false; // visit all
         });
-        return test(FilterValue.Of(count));
+        return count;
     }
 }

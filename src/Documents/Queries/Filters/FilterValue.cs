@@ -1,9 +1,11 @@
+using System.Buffers;
 using System.Globalization;
 using System.Text;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
+using Treepie.Json;
 
 namespace Treepie.Queries.Filters;
 
@@ -73,6 +75,15 @@ internal readonly struct FilterValue
             ? this
             : Map(static text =>
                 UtcTime.Of(text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment) : null);
+
+    /// <summary>Writes the value as JSON; one that equals nothing is null.</summary>
+    public void Write(IBufferWriter<byte> output)
+    {
+        if (_kind == JsonValueKind.String && Text is not null)
+            JsonStrings.Write(output, Encoding.UTF8.GetBytes(Text));
+        else
+            output.Write(Encoding.UTF8.GetBytes(Spelled ?? "null"));
+    }
 
     public bool IsEqualTo(FilterValue other) =>
         _kind == JsonValueKind.Null ? other._kind == JsonValueKind.Null : CompareTo(other) == 0;

@@ -54,7 +54,10 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnly
         [.. fields.Where(static field => field.Beside is SelectedTimeSeries).Select(static field => field.Name)];
 
     /// <summary>Whether a value is read from something else than the document of the result.</summary>
-    public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null || field.Load >= 0);
+    public bool ReadsBeside { get; } = fields.Any(static field => field.ReadsBeside);
+
+    /// <summary>Whether values are computed of others by functions.</summary>
+    public bool HasFunctions { get; } = fields.Any(static field => field.Function is not null);
 
     /// <summary>
     /// The path of the only value that tells rows apart, if it is read from the document of the result; null if whole rows must
@@ -97,14 +100,14 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnly
     /// <summary>Returns the values, and those that are ids of documents to load.</summary>
     private static IEnumerable<ProjectedField> Sources(
         IReadOnlyList<ProjectedField> fields, IReadOnlyList<LoadedDocument> loads) =>
-        fields.Any(static field => field.Load >= 0 || field.Beside is not null)
+        fields.Any(static field => field.ReadsBeside)
             ? fields.Concat(loads.Select(static load => load.Source))
             : fields;
 }
 
 /// <summary>
 /// One value of a projection: at a path of the document or of a loaded one, stored in the index, the id, the whole document, a
-/// constant, or computed by the script. Immutable.
+/// constant, computed of another one, or computed by the script. Immutable.
 /// </summary>
 internal sealed class ProjectedField
 {
@@ -137,7 +140,13 @@ internal sealed class ProjectedField
     public int Slot { get; private init; } = -1;
 
     /// <summary>Whether the value exists only in the index.</summary>
-    public bool IsComputed => Slot >= 0 && Path is null && !IsId;
+    public bool IsComputed => Of?.IsComputed ?? (Slot >= 0 && Path is null && !IsId);
+
+    /// <summary>The value that this one is computed of, or null.</summary>
+    public ProjectedField? Of { get; private init; }
+
+    /// <summary>What is computed of <see cref="Of"/>, or null.</summary>
+    public SelectedFunction? Function { get; private init; }
 
     /// <summary>The number of the loaded document that the path begins with, or -1.</summary>
     public int Load { get; private init; } = -1;
@@ -152,7 +161,12 @@ internal sealed class ProjectedField
     public bool IsRequired { get; private init; }
 
     /// <summary>Whether the value must be read from the document because the index does not store it.</summary>
-    public bool NeedsDocument => IsDocument || (Literal is null && Slot < 0 && Load < 0 && Path is not null);
+    public bool NeedsDocument => Of is { } of
+        ? of.NeedsDocument || (of.Load < 0 && Function is { NeedsDocument: true })
+        : IsDocument || (Literal is null && Slot < 0 && Load < 0 && Path is not null);
+
+    /// <summary>Whether the value is read from something else than the document of the result.</summary>
+    public bool ReadsBeside => Beside is not null || Load >= 0;
 
     /// <summary>Its path, if it is surely read from the body of the document and may be missing; otherwise null.</summary>
     public FieldPath? PathOfDocument => Load < 0 && Slot < 0 && !IsRequired && Path is { IsMetadata: false } ? Path : null;
@@ -161,6 +175,9 @@ internal sealed class ProjectedField
         new(name) { Path = path, IsRequired = isRequired };
 
     public static ProjectedField OfStored(string name, int slot, FieldPath? path) => new(name) { Slot = slot, Path = path };
+
+    public static ProjectedField OfFunction(string name, SelectedFunction function, ProjectedField of) =>
+        new(name) { Function = function, Of = of, Load = of.Load, IsRequired = of.IsRequired };
 
     public static ProjectedField OfBeside(string name, SelectedBeside beside) => new(name) { Beside = beside };
 

@@ -17,7 +17,8 @@ namespace Treepie.Queries.Projecting;
 /// </summary>
 /// <param name="snapshot">The snapshot of the results.</param>
 /// <param name="loads">The documents that the query loads.</param>
-internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedDocument> loads)
+/// <param name="body">Writes what functions see of a result that look at all of it; null if there are none.</param>
+internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedDocument> loads, ResultBody? body = null)
 {
     /// <summary>The maximum number of documents that one name of LOAD stands for.</summary>
     private const int MaxLoaded = 4_096;
@@ -54,6 +55,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <param name="output">Receives the value.</param>
     public bool TryWrite(ProjectedField field, IBufferWriter<byte> output)
     {
+        if (field is { Function: { } function, Of: { } of })
+            return function.TryWrite(this, of, output);
         if (field.Literal is { } literal)
             output.Write(literal);
         else if (field.Beside is { } beside)
@@ -84,6 +87,17 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
         _value ??= new ArrayBufferWriter<byte>();
         _value.ResetWrittenCount();
         return JsonPathReader.TryWrite(body, path, _value) ? _value.WrittenSpan : "null"u8;
+    }
+
+    /// <summary>
+    /// Writes the object in which the paths of a value are: the result as filters see it, or that of a loaded document.
+    /// </summary>
+    public void WriteRoot(ProjectedField field, ArrayBufferWriter<byte> output)
+    {
+        if (field.Load >= 0)
+            output.Write(Loaded(field.Load));
+        else
+            (body ?? throw new InvalidOperationException("No function looks at the whole result.")).Write(Source, output);
     }
 
     /// <summary>Returns the folded id that is a value of the current result, or null if the value is no id.</summary>
