@@ -164,7 +164,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders as o select { A: put('x', {}) }", 0, "'put' changes documents")]
     [InlineData("from Orders filter search(Tags, 'x')", 1, "asked of an index")]
     [InlineData("from Orders filter_limit 5", 1, "no 'filter'")]
-    [InlineData("from Orders as o where counter(o, 'Likes') > 3", 1, "filter counter(u, 'Likes') > 3")]
+    [InlineData("from Orders as o where o.A = 1 or counter(o, 'Likes') > 3", 1, "filter counter(u, 'Likes') > 3")]
     [InlineData("from Orders as o\norder by counter(o, 'Likes') as long", 2, "index over them")]
     [InlineData("from Orders as o where timeseries(o, 'Heart') > 3", 1, "timeSeries.map(")]
     [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
@@ -197,6 +197,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
         await _database.WriteAsync(
             new WriteBatch().IncrementCounter("orders/3", "Likes", 4).IncrementCounter("orders/4", "Likes", 3), Cancel);
         Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o filter counter(o, 'Likes') > 3"));
+        Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o where counter(o, 'Likes') > 3 and o.Freight < 4"));
+        Assert.Equal([], await AskAsync("from Orders as o where counter(o, 'Likes') > 3 and count(o.Lines) = 1"));
     }
 
     [Fact]

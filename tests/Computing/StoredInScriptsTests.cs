@@ -31,6 +31,21 @@ public sealed class StoredInScriptsTests : IDisposable
         Assert.Equal(expected, string.Join(' ', await _run.AskAsync(query + (expected.Length > 0 ? " limit 1" : ""))));
     }
 
+    [Fact]
+    public async Task A_condition_examines_what_an_index_keeps_and_refuses_what_it_does_not()
+    {
+        await FillAsync();
+        Assert.Equal(
+            ["""{"Id":"a"}"""], await _run.AskAsync("from index Totals as o where o.Total > 5 and count(o.Total) = 1 select Id limit 1"));
+        _run.Define("Unkept", "from o in docs.Orders select new { Twice = o.Total * 2, o.City }");
+        foreach (string field in (string[])["Twice", "City"])
+        {
+            InvalidQueryException refused = await Assert.ThrowsAsync<InvalidQueryException>(
+                () => _run.AskAsync($"from index Unkept as o where o.Total < o.{field}"));
+            Assert.Contains($"'{field}' is computed by the map", refused.Message, StringComparison.Ordinal);
+        }
+    }
+
     [Theory]
     [InlineData(ProjectionBehavior.Default, "BERN 6 a orders/1")]
     [InlineData(ProjectionBehavior.FromDocument, "Bern 1 a orders/1")]

@@ -147,11 +147,18 @@ internal sealed class QueryExecutor(
             Computing = options.Computing,
             MaxShapeCorners = options.MaxShapeCorners,
         };
-        bool isKept = !request.IgnoresUpdate && request.ProjectionBehavior == ProjectionBehavior.Default;
+        bool isKept = request is
+        {
+            IgnoresUpdate: false, ProjectionBehavior: ProjectionBehavior.Default, ExaminesDocuments: true
+        };
         if (isKept
             && prepared?.Bind(request.Parameters, named, options.TimeProvider, _names, cancellationToken) is { } known)
             return known;
-        BindingContext names = isKept ? _names : _names with { Projection = request.ProjectionBehavior };
+        BindingContext names = isKept ? _names : _names with
+        {
+            Projection = request.ProjectionBehavior,
+            ExaminesDocuments = request.ExaminesDocuments
+        };
         BoundQuery bound = QueryBinder.Bind(
             parsed, request.Parameters, options.TimeProvider, named, names, out prepared, cancellationToken);
         if (!request.IgnoresUpdate)

@@ -89,6 +89,12 @@ public sealed record QueryRequest
     /// <summary>Whether the <c>update</c> clause is executed by the caller; see <see cref="PatchQuery"/>.</summary>
     internal bool IgnoresUpdate { get; init; }
 
+    /// <summary>
+    /// Whether documents are examined one by one for conditions of <c>where</c> that no index answers, such as comparisons of
+    /// fields. If not, these are refused; <c>filter</c> examines documents in any case.
+    /// </summary>
+    public bool ExaminesDocuments { get; init; } = true;
+
     /// <summary>The number of results to skip, in addition to what the text of the query skips.</summary>
     public long Start { get; init; }
 

@@ -131,10 +131,12 @@ public sealed class QueryResults : IDisposable
     public string? Continuation => (_found.Position ?? _position) is { } position ? Base64Url.EncodeToString(position) : null;
 
     /// <summary>
-    /// Warnings about probable mistakes in the query: a collection or field that no document has. Empty if there are none, or if
-    /// the index has not processed all documents.
+    /// Warnings: about probable mistakes in the query (a collection or field that no document has, once the index has processed
+    /// all documents), about an index that is not complete, and about conditions for which documents are examined one by one.
     /// </summary>
-    public IReadOnlyList<string> Warnings => _found.Warnings;
+    [field: MaybeNull]
+    public IReadOnlyList<string> Warnings =>
+        field ??= _context.Query.Warning is { } warning ? [.. _found.Warnings, warning] : _found.Warnings;
 
     /// <summary>
     /// The work done to find the results; deterministic for a query on the same index. Zero if no index was used, unless the plan

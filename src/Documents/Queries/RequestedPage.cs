@@ -129,8 +129,8 @@ internal static class RequestedPage
                     + "offset.");
         if (query.Filters)
             throw new InvalidQueryException(
-                "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
-                    + "offset.");
+                $"A query with 'filter'{(query.Warning is null ? "" : ", or with conditions of 'where' that no index answers,")} "
+                    + "cannot be gone on with, as hits are left out after they are found: page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException(
                 "A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with "

@@ -45,7 +45,7 @@ internal static class QueryChange
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(operation.BatchDocuments, 1, nameof(operation));
         ArgumentOutOfRangeException.ThrowIfGreaterThan(operation.BatchDocuments, MostBatchDocuments, nameof(operation));
-        query = query with { CountsResults = operation.Progress is not null, NeverStale = true };
+        query = query with { CountsResults = operation.Progress is not null, NeverStale = true, ExaminesDocuments = false };
         using QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);
         if (results.IsProjection || results.IsComputed)
             throw new InvalidQueryException(

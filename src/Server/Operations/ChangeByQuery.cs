@@ -74,6 +74,7 @@ internal sealed class ChangeByQuery
         {
             WaitForNonStaleResults = command.Request.WaitForNonStaleResults || !settings.AllowStale,
             WaitTimeout = settings.StaleTimeout ?? command.Request.WaitTimeout,
+            ExaminesDocuments = false, // a text without quotes is a field, and would find other documents than were meant
             SkipDuplicateChecking = false, // each document is changed once, however many entries the index has of it
         };
         QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);

@@ -24,6 +24,9 @@ internal sealed record BindingContext
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 
+    /// <summary>Whether documents are examined for conditions of WHERE that no index answers.</summary>
+    public bool ExaminesDocuments { get; init; } = true;
+
     /// <summary>The maximum number of shape vertices in a query, all shapes together.</summary>
     public int MaxShapeCorners { get; init; } = int.MaxValue;
 

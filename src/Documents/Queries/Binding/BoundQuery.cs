@@ -78,6 +78,9 @@ internal sealed record BoundQuery
     /// <summary>Whether documents are filtered after they are found.</summary>
     public bool Filters => Filter is not null || Script is { Filters: true };
 
+    /// <summary>A warning about conditions that no index answers; null if there are none.</summary>
+    public string? Warning { get; init; }
+
     /// <summary>The maximum number of documents that <c>filter</c> examines.</summary>
     public long FilterLimit { get; init; } = long.MaxValue;
 

@@ -21,14 +21,18 @@ internal sealed class QueryBinder
     private readonly FieldBinder _fields;
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
+    private readonly string? _warning;
     private int _askedForConditions;
     private bool _loadsDocuments;
 
     private QueryBinder(
-        RqlQuery query, QueryParameters parameters, FieldBinder fields, TimeProvider timeProvider, BindingContext context)
+        RqlQuery query, QueryParameters parameters, FieldBinder fields, TimeProvider timeProvider, BindingContext context,
+        bool isAgain = false)
     {
         _context = context;
-        _query = query;
+        (_query, _warning) = isAgain || !context.ExaminesDocuments
+            ? (query, null)
+            : ExaminedConditions.Divide(query, fields.Index);
         _parameters = parameters;
         _fields = fields;
         _timeProvider = timeProvider;
@@ -91,7 +95,7 @@ internal sealed class QueryBinder
     {
         var documents = new RqlQuery { Text = query.Text, From = query.From with { PreFilter = null }, Where = condition };
         BoundQuery bound = new QueryBinder(documents, values, new FieldBinder(documents), timeProvider, context).Bind();
-        return bound with { Sort = [], IsScored = false };
+        return bound with { Sort = [], IsScored = false, ReadsBeside = bound.ReadsBeside || bound.Script is not null };
     }
 
     /// <summary>Binds the condition and page of a query whose order and output are bound already.</summary>
@@ -100,7 +104,7 @@ internal sealed class QueryBinder
         BindingContext context, CancellationToken cancellationToken)
     {
         var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
-        var binder = new QueryBinder(query.WithWholeCondition(), values, fields, timeProvider, context);
+        var binder = new QueryBinder(query.WithWholeCondition(), values, fields, timeProvider, context, isAgain: true);
         BoundQuery found = binder.BindSource(before);
         return binder.ConditionReadsBeside ? found with { ReadsBeside = true } : found;
     }
@@ -332,6 +336,7 @@ internal sealed class QueryBinder
             StoredFields = script is not null || filter is not null || projection is { HasFunctions: true }
                 ? _fields.Index?.StoredFields ?? []
                 : [],
+            Warning = _warning,
             FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
             Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },

@@ -35,8 +35,8 @@ internal sealed class QueryParameters(
             OfCompareExchange(Text(key.Value, "a key"), method),
         PathExpression path => throw RqlErrors.At(
             text, path.Position,
-            $"'{path}' is a field, and an index answers what is compared with a value: 'filter', behind 'where', compares fields "
-                + "with one another. A text is written in quotes."),
+            $"'{path}' is a field, and an index answers what is compared with a value; a text is written in quotes. "
+                + ExaminedConditions.WayOut),
         MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };

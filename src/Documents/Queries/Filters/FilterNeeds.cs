@@ -13,44 +13,16 @@ internal static class FilterNeeds
     /// </summary>
     public static (Expression? Plain, Expression? Scripted) Divide(RqlQuery query)
     {
-        var clauses = new List<Expression>();
-        Add(query.Filter);
-        return (All(clauses.FindAll(clause => !Script(query, clause))), All(clauses.FindAll(clause => Script(query, clause))));
-
-        void Add(Expression? expression)
-        {
-            if (expression is AndExpression and)
-                foreach (Expression clause in and.Clauses)
-                    Add(clause);
-            else if (expression is not null)
-                clauses.Add(expression);
-        }
+        ILookup<bool, Expression> terms = ExpressionTree.Terms(query.Filter).ToLookup(term => Script(query, term));
+        return (ExpressionTree.All([.. terms[false]]), ExpressionTree.All([.. terms[true]]));
     }
-
-    private static Expression? All(List<Expression> clauses) => clauses switch
-    {
-        [] => null,
-        [var only] => only,
-        [var first, ..] => new AndExpression(first.Position, clauses),
-    };
 
     /// <summary>Whether a condition or value needs a script.</summary>
-    public static bool Script(RqlQuery query, Expression expression)
+    public static bool Script(RqlQuery query, Expression expression) => expression switch
     {
-        bool Needs(Expression inner) => Script(query, inner);
-        return expression switch
-        {
-            AndExpression and => and.Clauses.Any(Needs),
-            OrExpression or => or.Clauses.Any(Needs),
-            NotExpression not => Needs(not.Clause),
-            CompareExpression compare => Needs(compare.Left) || Needs(compare.Right),
-            BetweenExpression between => Needs(between.Operand) || Needs(between.Low) || Needs(between.High),
-            InExpression list => Needs(list.Operand) || list.Values.Any(Needs),
-            PathExpression path => query.Load.Any(load => load.Alias == path.Segments[0].Name),
-            MethodExpression method => method.Is("cmpxchg") || method.Is("counter")
-                || query.Declarations.Any(declared => declared.Name == method.Name)
-                || method.Arguments.Any(argument => Needs(argument.Value)),
-            _ => false,
-        };
-    }
+        PathExpression path => query.Load.Any(load => load.Alias == path.Segments[0].Name),
+        MethodExpression method when method.Is("cmpxchg") || method.Is("counter")
+            || query.Declarations.Any(declared => declared.Name == method.Name) => true,
+        _ => ExpressionTree.Parts(expression).Any(part => Script(query, part)),
+    };
 }

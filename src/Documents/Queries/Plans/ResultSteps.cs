@@ -51,7 +51,7 @@ internal sealed class ResultSteps
                 _query.Filters ? examined : computes ? script!.Documents : rows, // a query that computes has a script
                 _clock.GetElapsedTime(_begun) - _filtering - computing);
         if (_query.Filters)
-            node = Above(node, "filter", _query.Script is { Filters: true } ? "by a script" : null, examined, passed, _filtering);
+            node = Above(node, "filter", FilterLabel, examined, passed, _filtering);
         if (computes)
             node = Above(node, "script", null, script!.Documents, script.Rows, computing);
         if (_query.Distinct)
@@ -59,6 +59,20 @@ internal sealed class ResultSteps
         if (node != _found)
             node.ColdPages = _coldPages;
         return node;
+    }
+
+    private string FilterLabel
+    {
+        get
+        {
+            string by = _query switch
+            {
+                { Filter: not null, Script.Filters: true } => "without and by a script",
+                { Filter: not null } => "without a script",
+                _ => "by a script",
+            };
+            return _query.Warning is null ? by : $"{by}; 'where' has conditions that no index answers";
+        }
     }
 
     private PlanNode Above(PlanNode below, string operation, string? label, long rowsIn, long rowsOut, TimeSpan? elapsed) =>

@@ -1,0 +1,117 @@
+using Treepie.Indexes.Definitions;
+using Treepie.Queries.Filters;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// Conditions of WHERE that no index answers: comparisons of fields with one another, values that are computed of documents, and
+/// counters. Those that must all hold are moved to FILTER, which examines documents one by one; others are refused when they are
+/// bound.
+/// </summary>
+internal static class ExaminedConditions
+{
+    /// <summary>What errors say about conditions that are not moved.</summary>
+    public const string WayOut =
+        "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' and "
+            + "'not', and to change what is found, write it behind 'filter'.";
+
+    /// <summary>Returns the query with these conditions in FILTER, and a warning about them; null if there are none.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="index">The named index of the query, or null.</param>
+    /// <exception cref="InvalidQueryException">The conditions cannot be moved.</exception>
+    public static (RqlQuery Query, string? Warning) Divide(RqlQuery query, IndexMapping? index)
+    {
+        bool returnsCounts = query.Select is { } select
+            && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
+        if (returnsCounts)
+            return (query, null);
+
+        ILookup<bool, (Expression Term, string? Reason)> terms = ExpressionTree.Terms(query.Where)
+            .Select(term => (term, ReasonOf(query, term)))
+            .ToLookup(term => term.Item2 is not null);
+        if (!terms[true].Any())
+            return (query, null);
+
+        if (query.FilterLimit is { } limit)
+            throw RqlErrors.At(
+                query.Text, limit.Position,
+                $"'filter_limit' is about what 'filter' examines, and 'where' has conditions that are examined too "
+                    + $"({terms[true].First().Reason}): write them behind 'filter'.");
+        Expression[] examined = [.. terms[true].Select(static term => term.Term)];
+        foreach (Expression term in examined)
+            RequireKnown(query, term, index);
+        string reasons = string.Join(", ", terms[true].Select(static term => term.Reason).Distinct());
+        return (
+            query with
+            {
+                Where = ExpressionTree.All([.. terms[false].Select(static term => term.Term)]),
+                Filter = ExpressionTree.All([.. examined, .. ExpressionTree.Terms(query.Filter)]),
+            },
+            $"No index answers this of 'where': {reasons}. So what the other conditions leave is examined one by one, as 'filter' "
+                + "does. It is fast if an index computes it (from o in docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid "
+                + ">= o.Total }) and is asked for its field.");
+    }
+
+    /// <summary>Returns what it is that no index answers; null if an index may.</summary>
+    private static string? ReasonOf(RqlQuery query, Expression condition) => condition switch
+    {
+        CompareExpression compare =>
+            Computed(compare.Left) ?? Computed(compare.Right) ?? (IsField(compare.Right) ? Fields(query, compare) : null),
+        BetweenExpression between => Computed(between.Operand),
+        InExpression list => Computed(list.Operand),
+        MethodExpression { Arguments: [{ Value: var inner }] } method when method.Is("exact") => ReasonOf(query, inner),
+        MethodExpression { Arguments: [{ Value: var operand }, _] } method
+            when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") => Computed(operand),
+        MethodExpression method when method.Is(FilterBuilder.AnyMethod) => $"'{method.Name}()'",
+        _ => null,
+    };
+
+    private static string? Computed(Expression operand) =>
+        operand is MethodExpression { Arguments.Count: > 0 } method
+            && (FilterFunctions.Knows(method.Name) || method.Is("counter"))
+            ? $"'{method.Name}()'"
+            : null;
+
+    private static bool IsField(Expression value) =>
+        value is PathExpression || UtcTexts.Is(value) || (value is MethodExpression method && method.Is("id"));
+
+    private static string Fields(RqlQuery query, CompareExpression compare)
+    {
+        string left = NameOf(query, compare.Left), right = NameOf(query, compare.Right);
+        return compare.Right is PathExpression { Segments: [{ Elements.Count: 0, Quoted: false }] }
+            ? $"{left} compared with {right} (a field; a text is written in quotes)"
+            : $"{left} compared with {right}";
+    }
+
+    private static string NameOf(RqlQuery query, Expression operand) => operand switch
+    {
+        PathExpression path => PathOf(query, path),
+        _ when UtcTexts.TimeOf(operand) is { } time => $"utc({NameOf(query, time)})",
+        LiteralExpression literal => literal.Text,
+        MethodExpression method => $"{method.Name}()",
+        _ => "a value",
+    };
+
+    /// <summary>Requires that documents have the fields of a named index in a condition, or that the index keeps them.</summary>
+    private static void RequireKnown(RqlQuery query, Expression expression, IndexMapping? index)
+    {
+        if (index is null or { KeepsObjects: true })
+            return;
+        if (expression is PathExpression path
+            && PathOf(query, path) is var name
+            && index.FieldNames.Contains(name)
+            && !index.StoredFields.Any(field => field.Name == name)
+            && index is StaticIndexMapping)
+            throw RqlErrors.At(
+                query.Text, path.Position,
+                $"'{name}' is computed by the map of the index '{index.Name}', which does not keep it, so it cannot be examined: "
+                    + "keep it (\"Storage\": \"Yes\"), or compute the whole condition in the map.");
+        foreach (Expression part in ExpressionTree.Parts(expression))
+            RequireKnown(query, part, index);
+    }
+
+    private static string PathOf(RqlQuery query, PathExpression path) => string.Join(
+        '.', path.Segments.Count > 1 && path.Segments[0].Name == query.From.Alias ? path.Segments.Skip(1) : path.Segments);
+}
