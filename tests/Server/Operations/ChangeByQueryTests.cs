@@ -25,6 +25,30 @@ public sealed class ChangeByQueryTests
         Assert.Equal("0", await NumbersAsync(server));
     }
 
+    [Fact]
+    public async Task A_text_without_quotes_changes_nothing()
+    {
+        await using TestServer server = await FilledAsync();
+        foreach ((HttpMethod method, string body) in new[]
+        {
+            (HttpMethod.Patch, """{"Query":{"Query":"from Orders where Product = a update { this.N++ }"}}"""),
+            (HttpMethod.Delete, """{"Query":"from Orders where Product = a"}"""),
+        })
+        {
+            using HttpResponseMessage refused = await server.SendAsync(method, "queries", body);
+            JsonElement error = await TestServer.JsonOf(refused, HttpStatusCode.BadRequest);
+            Assert.Contains("a text is written in quotes", error.GetProperty("Message").GetString(), StringComparison.Ordinal);
+        }
+
+        Assert.Equal("0 0 0", await NumbersAsync(server));
+        using HttpResponseMessage asked = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from Orders where Product = a"}""");
+        JsonElement answer = await TestServer.JsonOf(asked, HttpStatusCode.OK);
+        Assert.Contains(
+            "a text is written in quotes", Assert.Single(answer.GetProperty("Warnings").EnumerateArray()).GetString(),
+            StringComparison.Ordinal);
+    }
+
     [Theory]
     [InlineData("", 2, 2)]
     [InlineData(",\"SkipDuplicateChecking\":true", 4, 0)]

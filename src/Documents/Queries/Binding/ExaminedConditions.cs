@@ -14,8 +14,8 @@ internal static class ExaminedConditions
 {
     /// <summary>What errors say about conditions that are not moved.</summary>
     public const string WayOut =
-        "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' and "
-            + "'not', and to change what is found, write it behind 'filter'.";
+        "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
+            + "and 'not', and to change what is found, write it behind 'filter'.";
 
     /// <summary>Returns the query with these conditions in FILTER, and a warning about them; null if there are none.</summary>
     /// <param name="query">The query.</param>
@@ -49,9 +49,9 @@ internal static class ExaminedConditions
                 Where = ExpressionTree.All([.. terms[false].Select(static term => term.Term)]),
                 Filter = ExpressionTree.All([.. examined, .. ExpressionTree.Terms(query.Filter)]),
             },
-            $"No index answers this of 'where': {reasons}. So what the other conditions leave is examined one by one, as 'filter' "
-                + "does. It is fast if an index computes it (from o in docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid "
-                + ">= o.Total }) and is asked for its field.");
+            $"No index answers this of 'where': {reasons}. So what the other conditions leave is examined one by one, as "
+                + "'filter' does. It is fast if an index computes it (from o in docs.Orders select new { Year = o.At.Year, "
+                + "IsPaid = o.Paid >= o.Total }) and is asked for its field.");
     }
 
     /// <summary>Returns what it is that no index answers; null if an index may.</summary>

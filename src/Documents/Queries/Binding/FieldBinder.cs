@@ -72,8 +72,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             MethodExpression method when IsBeside(method) => throw NoFieldBeside(method),
             MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
                 query.Text, method.Position,
-                $"'{method.Name}()' is computed of documents, and an index has only what they store, or what its map computes (new "
-                    + $"{{ Year = o.At.Year }}). {ExaminedConditions.WayOut}"),
+                $"'{method.Name}()' is computed of documents, and an index has only what they store, or what its map computes "
+                    + $"(new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut}"),
             MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
