@@ -1,8 +1,11 @@
 using System.Text;
 using System.Text.Json;
+using System.Text.RegularExpressions;
 using Treepie.Computations;
 using Treepie.Indexes.Computed;
 using Treepie.Kinds;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Filters;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -50,25 +53,38 @@ public sealed class ExamplesTests : IDisposable
     public async Task Queries_give_what_the_page_says()
     {
         await FillAsync();
+        using JsonDocument parameters = Block(_page.SkipWhile(line => line != "## What a query can ask"));
         var wrong = new List<string>();
         int count = 0;
         foreach (string[] row in Rows("| Query | Results |"))
         {
             count++;
-            string found = await AnswerAsync(row[0]);
+            string found = await AnswerAsync(row[0], parameters.RootElement);
             if (found != row[1])
                 wrong.Add($"{row[0]} gives {found}, and not {row[1]}");
         }
 
         Assert.True(wrong.Count == 0, string.Join('\n', wrong));
-        Assert.True(count > 20, $"only {count} examples of queries are found");
+        Assert.True(count > 70, $"only {count} examples of queries are found");
     }
 
-    private async Task<string> AnswerAsync(string query)
+    [Fact]
+    public void Every_method_and_function_of_queries_has_an_example()
+    {
+        string[] queries = [.. Rows("| Query | Results |").Select(static row => row[0])];
+        string[] missing =
+        [
+            .. ConditionBinder.Methods.Concat(FilterFunctions.Names)
+                .Where(name => !queries.Any(query => Regex.IsMatch(query, $@"(?<![\w.]){Regex.Escape(name)}\("))),
+        ];
+        Assert.True(missing.Length == 0, $"no query of the page calls {string.Join(", ", missing)}");
+    }
+
+    private async Task<string> AnswerAsync(string query, JsonElement parameters)
     {
         try
         {
-            return string.Join("` `", await _run.AskAsync(query));
+            return string.Join("` `", await _run.AskAsync(query, parameters: parameters));
         }
         catch (TreepieException error)
         {
@@ -124,10 +140,13 @@ public sealed class ExamplesTests : IDisposable
             : text;
     }
 
+    /// <summary>The first JSON of some lines.</summary>
+    private static JsonDocument Block(IEnumerable<string> lines) => JsonDocument.Parse(
+        string.Join('\n', lines.SkipWhile(line => line != "```json").Skip(1).TakeWhile(line => line != "```")));
+
     private async Task FillAsync()
     {
-        string[] block = [.. _page.SkipWhile(line => line != "```json").Skip(1).TakeWhile(line => line != "```")];
-        using JsonDocument documents = JsonDocument.Parse(string.Join('\n', block));
+        using JsonDocument documents = Block(_page);
         foreach (JsonProperty document in documents.RootElement.EnumerateObject())
             await _run.PutAsync(
                 document.Name, document.Value.GetRawText(),

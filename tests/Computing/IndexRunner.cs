@@ -69,9 +69,10 @@ internal sealed class IndexRunner : IDisposable
     }
 
     /// <summary>Results as JSON without metadata, after all changes are indexed.</summary>
-    public async Task<IReadOnlyList<string>> AskAsync(string text, bool neverStale = false)
+    public async Task<IReadOnlyList<string>> AskAsync(
+        string text, bool neverStale = false, JsonElement parameters = default)
     {
-        using QueryResults results = await QueryAsync(text, neverStale);
+        using QueryResults results = await QueryAsync(text, neverStale, parameters);
         var rows = new List<string>();
         while (results.MoveNext())
             rows.Add(WithoutMetadata(results));
@@ -101,10 +102,12 @@ internal sealed class IndexRunner : IDisposable
         _folder.Dispose();
     }
 
-    public async Task<QueryResults> QueryAsync(string text, bool neverStale = false) => await Database.QueryAsync(
+    public async Task<QueryResults> QueryAsync(
+        string text, bool neverStale = false, JsonElement parameters = default) => await Database.QueryAsync(
         new QueryRequest
         {
             Text = text,
+            Parameters = parameters,
             WaitForNonStaleResults = !neverStale,
             NeverStale = neverStale,
             WaitTimeout = Eventually.Patience

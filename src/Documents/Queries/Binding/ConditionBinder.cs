@@ -24,7 +24,7 @@ internal sealed class ConditionBinder(
         ["cmpxchg"];
 
     /// <summary>Methods that a condition may call.</summary>
-    private static readonly string[] _methods =
+    public static IReadOnlyList<string> Methods { get; } =
     [
         "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
         "intersect", "boost", "id", "spatial.within", "spatial.contains", "spatial.intersects", "spatial.disjoint",
@@ -263,8 +263,8 @@ internal sealed class ConditionBinder(
         throw RqlErrors.At(
             query.Text,
             method.Position,
-            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, _methods)} "
-            + $"There are: {string.Join(", ", _methods)}.");
+            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, Methods)} "
+            + $"There are: {string.Join(", ", Methods)}.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

@@ -30,6 +30,9 @@ internal static class FilterFunctions
             ["millisecond"] = Part(static time => time.Millisecond),
         }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
+    /// <summary>The names of all functions.</summary>
+    public static IEnumerable<string> Names => _functions.Keys.Append(Count);
+
     /// <summary>Returns whether <c>filter</c> computes a function.</summary>
     public static bool Knows(string name) =>
         _functions.ContainsKey(name) || name.Equals(Count, StringComparison.OrdinalIgnoreCase);
