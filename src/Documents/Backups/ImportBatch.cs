@@ -33,17 +33,25 @@ internal sealed class ImportBatch(Database database, BulkInsert insert, SectionC
     public ValueTask AddAsync(string section, RestoreKindCommand command, int bytes, CancellationToken cancellationToken) =>
         AddAsync(section, writer => ((RestoredResult)command.Apply(writer)).IsTaken, bytes, cancellationToken);
 
-    /// <summary>Writes and counts what was added; nothing of it, if it is cancelled or fails.</summary>
+    /// <summary>Writes and counts what was added. It is forgotten, whatever happens: what fails once is not tried again.</summary>
     public async Task FlushAsync(CancellationToken cancellationToken)
     {
         if (_items.Count == 0)
             return;
-        await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
-        bool[] taken = await database.WriteAsync((writer, _) => Write(writer), cancellationToken).ConfigureAwait(false);
-        for (int i = 0; i < taken.Length; i++)
-            counts.Count(_items[i].Section, taken[i]);
+        (string Section, Func<DocumentWriter, bool> Write)[] items = [.. _items];
         _items.Clear();
         _bytes = 0;
+        await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
+        bool[] taken = await database.WriteAsync(
+            (writer, _) =>
+            {
+                bool[] each = [.. items.Select(item => item.Write(writer))];
+                writer.Save();
+                return each;
+            },
+            cancellationToken).ConfigureAwait(false);
+        for (int i = 0; i < taken.Length; i++)
+            counts.Count(items[i].Section, taken[i]);
     }
 
     private ValueTask AddAsync(string section, Func<DocumentWriter, bool> write, int bytes, CancellationToken cancellationToken)
@@ -53,12 +61,5 @@ internal sealed class ImportBatch(Database database, BulkInsert insert, SectionC
         return _items.Count >= MaxItems || _bytes >= MaxBytes
             ? new ValueTask(FlushAsync(cancellationToken))
             : ValueTask.CompletedTask;
-    }
-
-    private bool[] Write(DocumentWriter writer)
-    {
-        bool[] taken = [.. _items.Select(item => item.Write(writer))];
-        writer.Save();
-        return taken;
     }
 }
