@@ -28,10 +28,11 @@ internal sealed record ServerWideBackup(BackupTask Task, IReadOnlyList<string> E
             || task.Destinations.Any(static place => (place.AccessKey ?? place.SecretKey ?? place.SessionToken) is not null))
             throw WireException.BadRequest(
                 "What all databases share is not encrypted on the disk, so a backup task of all databases brings no key and no "
-                    + "secret. Nothing was changed. Name a place of the server (--backup-folder NAME=s3://bucket/prefix), and say "
-                    + "where a key is ('KeySource').");
+                    + "secret. Nothing was changed. Name a place of the server (--backup-folder NAME=s3://bucket/prefix), and "
+                    + "say where a key is ('KeySource').");
         return new ServerWideBackup(
-            task, json.TryGetProperty(ExcludedDatabases, out JsonElement excluded) ? ReadNames(excluded) : before?.Excluded ?? []);
+            task,
+            json.TryGetProperty(ExcludedDatabases, out JsonElement excluded) ? ReadNames(excluded) : before?.Excluded ?? []);
     }
 
     public bool Covers(string database) => !Excluded.Contains(database, StringComparer.OrdinalIgnoreCase);

@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Treepie.Server.Http;
 using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;

@@ -38,7 +38,7 @@ internal static class BackupEndpoints
         BackupTask? before = scheduler.Find(database.Name, WireJson.Count(json.RootElement, "TaskId", 0))?.Task;
         ServerWideBackupEndpoints.RequireOwn(request, before?.Name);
         BackupTask task = Read(request, json.RootElement, defaultName: "Backup", before);
-        ServerWideBackupEndpoints.RequireOwn(request, task.Name);
+        ServerWideBackupEndpoints.RequireOwnName(task.Name);
         if (before is not null && BackupTaskReader.HasKey(before) && !BackupTaskReader.HasKey(task)
             && !task.AllowPlain && !database.IsEncrypted)
             throw WireException.BadRequest(

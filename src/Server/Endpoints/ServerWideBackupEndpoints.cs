@@ -5,7 +5,9 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>The backup tasks of all databases. There are no other tasks of all databases, and the list of them is empty.</summary>
+/// <summary>
+/// The backup tasks of all databases. There are no other tasks of all databases, and the list of them is empty.
+/// </summary>
 internal static class ServerWideBackupEndpoints
 {
     private const string What = "Tasks of all databases", Path = "admin/configuration/server-wide/backup";
@@ -27,6 +29,15 @@ internal static class ServerWideBackupEndpoints
             throw WireException.BadRequest(
                 $"The backup task '{task}' is one of all databases. Nothing was changed. Change it for all (PUT {Path}), or name "
                     + $"this database in its 'ExcludedDatabases'.");
+    }
+
+    /// <summary>Throws if a name is one that only tasks of all databases have: a change of these would delete the task.</summary>
+    public static void RequireOwnName(string task)
+    {
+        if (task.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase))
+            throw WireException.BadRequest(
+                $"A name that begins with '{ServerWideBackup.Prefix}' is that of a backup task of all databases (PUT {Path}), so "
+                    + $"'{task}' cannot be one of a database. Nothing was changed. Choose another name.");
     }
 
     private static Task List(HttpServerRequest request)

@@ -170,7 +170,7 @@ test("a backup of all databases is a task of each, and goes with what made it", 
         await server.send(new ToggleServerWideTaskStateOperation("all", "Backup", true));
         assert.equal((await taskOf(store, name)).taskState, "Disabled");
         await server.send(new PutServerWideBackupConfigurationOperation({ ...kept, excludedDatabases: [] }));
-        assert.equal((await taskOf(excluded, excludedName)).taskState, "Disabled");
+        assert.equal((await taskOf(excluded, excludedName)).taskState, "Enabled");
     } finally {
         await server.send(new DeleteServerWideTaskOperation("all", "Backup"));
         await server.send(new DeleteDatabasesOperation({ databaseNames: [later], hardDelete: true }));

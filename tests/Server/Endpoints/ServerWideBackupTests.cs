@@ -86,8 +86,6 @@ public sealed class ServerWideBackupTests : IDisposable
         foreach ((HttpMethod method, string url, string? body) in ((HttpMethod, string, string?)[])
             [
                 (HttpMethod.Post, "admin/periodic-backup", $$"""{"TaskId":{{id}},"Name":"mine"}"""),
-                (HttpMethod.Post, "admin/periodic-backup",
-                    Configuration("").Replace("nightly", Task, StringComparison.Ordinal)),
                 (HttpMethod.Delete, $"admin/tasks?id={id}&type=Backup", null),
                 (HttpMethod.Post, $"admin/tasks/state?key={id}&type=Backup&disable=true", null),
             ])
@@ -95,6 +93,15 @@ public sealed class ServerWideBackupTests : IDisposable
             using HttpResponseMessage refused = await server.SendAsync(method, url, body);
             Assert.Contains(
                 "ExcludedDatabases", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, "BadRequestException"),
+                StringComparison.Ordinal);
+        }
+
+        foreach (string name in (string[])[Task, "server wide backup, mine"])
+        {
+            using HttpResponseMessage refused = await server.SendAsync(
+                HttpMethod.Post, "admin/periodic-backup", Configuration("").Replace("nightly", name, StringComparison.Ordinal));
+            Assert.Contains(
+                "Choose another name", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, "BadRequestException"),
                 StringComparison.Ordinal);
         }
 
