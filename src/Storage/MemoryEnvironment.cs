@@ -9,7 +9,9 @@ public static class MemoryEnvironment
     private const long MaxBytes = 1L << 30;
 
     /// <summary>
-    /// Opens an empty environment that uses no other threads and is discarded when it is disposed. Nothing is durable.
+    /// Opens an empty environment that starts no threads of its own and is discarded when it is disposed. Nothing is durable. Any
+    /// number of threads may use it; a command that waits for another write of it gets an
+    /// <see cref="InvalidOperationException"/>, and that write does not run.
     /// </summary>
     /// <param name="key">If given, pages are encrypted in memory as they would be on disk.</param>
     public static StorageEnvironment Open(EncryptionKey? key = null) => StorageEnvironment.Open(

@@ -47,23 +47,28 @@ internal sealed class CommitQueue(
     private readonly ConcurrentQueue<Exclusive> _exclusive = new();
     private Action? _help;
     private int _state;
-    private volatile int _executingThread;
+
+    /// <summary>The id of the thread that leads, or 0; written by the leader only.</summary>
+    private volatile int _leadingThread;
+
+    /// <summary>The id of the thread that flushes a frame, or 0.</summary>
+    private volatile int _flushingThread;
 
     /// <summary>Whether the calling thread is executing a command.</summary>
-    public bool IsInCommand => _executingThread == Environment.CurrentManagedThreadId;
+    public bool IsInCommand => IsLeading && writer.IsRunning;
 
     /// <summary>Runs a command, blocking until it is answered.</summary>
+    /// <exception cref="InvalidOperationException">Without other threads, the calling thread would wait for itself: it is in a
+    /// command or a sync. The command does not run.</exception>
     public void Submit(WriteRequest request, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
+        ThrowIfWaitingForItself();
         _queue.Enqueue(request);
         if (TryLead())
             Lead(request, isServing: isInline);
         if (request.IsDone)
             return;
-        if (isInline)
-            throw new InvalidOperationException(
-                "Without other threads a command cannot wait for a sync that its own thread is in: use WriteAsync there.");
 
         using CancellationTokenRegistration registration = request.Register(cancellationToken);
         while (request.Wait(scheduler))
@@ -85,17 +90,16 @@ internal sealed class CommitQueue(
 
     /// <summary>Runs an action as the leader, with no batch open and no frame being flushed; blocks until it has run.</summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
+    /// <exception cref="InvalidOperationException">As for <see cref="Submit"/>.</exception>
     public void RunExclusive(Action action)
     {
+        ThrowIfWaitingForItself();
         using Lifetime.Lease lease = lifetime.Hold();
         var exclusive = new Exclusive(action);
         _exclusive.Enqueue(exclusive);
         Pulse();
         if (TryLead())
             Lead(null, isServing: isInline);
-        if (isInline && !exclusive.IsDone)
-            throw new InvalidOperationException(
-                "Without other threads this cannot wait for a sync, or a command, that its own thread is in.");
         exclusive.Wait(scheduler);
     }
 
@@ -145,6 +149,21 @@ internal sealed class CommitQueue(
 
     private bool IsFlushing => (Volatile.Read(ref _state) & Flushing) != 0;
 
+    /// <summary>Whether the calling thread is the leader: only it can find its own id.</summary>
+    private bool IsLeading => _leadingThread == Environment.CurrentManagedThreadId;
+
+    /// <summary>
+    /// Refuses, before anything is enqueued, to wait on the thread that leads or flushes: with no other threads, nobody else may
+    /// ever do the work. Other threads wait for it.
+    /// </summary>
+    private void ThrowIfWaitingForItself()
+    {
+        if (isInline && (IsLeading || _flushingThread == Environment.CurrentManagedThreadId))
+            throw new InvalidOperationException(
+                "A command or sync of this environment is running on this thread, which would wait for itself: nothing was done. "
+                + "Use WriteAsync there, or write when it has returned.");
+    }
+
     /// <summary>
     /// Becomes the leader if there is none. The barrier ensures that a leader stepping down after this check sees what was
     /// enqueued before it (invariant 5).
@@ -157,7 +176,11 @@ internal sealed class CommitQueue(
         {
             int seen = Interlocked.CompareExchange(ref _state, state | Led, state);
             if (seen == state)
+            {
+                _leadingThread = Environment.CurrentManagedThreadId;
                 return true;
+            }
+
             state = seen;
         }
 
@@ -168,11 +191,19 @@ internal sealed class CommitQueue(
     /// Steps down while a frame is being flushed; the end of the flush leads again. Returns false, still leading, if the
     /// flush has already ended.
     /// </summary>
-    private bool TryStepDownDuringFlush() =>
-        Interlocked.CompareExchange(ref _state, Flushing, Led | Flushing) == (Led | Flushing);
+    private bool TryStepDownDuringFlush()
+    {
+        _leadingThread = 0;
+        if (Interlocked.CompareExchange(ref _state, Flushing, Led | Flushing) == (Led | Flushing))
+            return true;
+
+        _leadingThread = Environment.CurrentManagedThreadId;
+        return false;
+    }
 
     private void StepDown()
     {
+        _leadingThread = 0;
         int before = Interlocked.And(ref _state, ~Led);
         Debug.Assert((before & Led) != 0, "1: only the leader steps down");
     }
@@ -180,15 +211,22 @@ internal sealed class CommitQueue(
     /// <summary>Ends the flush; returns true if there was no leader, in which case the caller now leads.</summary>
     private bool EndFlush()
     {
+        _flushingThread = 0;
         int state = Volatile.Read(ref _state);
         while (true)
         {
             Debug.Assert((state & Flushing) != 0, "2: a flush ends once");
             int seen = Interlocked.CompareExchange(ref _state, Led, state);
             if (seen == state)
-                return (state & Led) == 0;
+                break;
             state = seen;
         }
+
+        if ((state & Led) != 0)
+            return false;
+
+        _leadingThread = Environment.CurrentManagedThreadId;
+        return true;
     }
 
     /// <summary>
@@ -237,7 +275,8 @@ internal sealed class CommitQueue(
                 maintenance.Run();
         }
 
-        Execute();
+        Debug.Assert(HasLeader, "1: only the leader runs commands");
+        writer.Execute(this);
         if (!writer.HasOpen)
             return false;
 
@@ -251,20 +290,6 @@ internal sealed class CommitQueue(
         return false;
     }
 
-    private void Execute()
-    {
-        Debug.Assert(HasLeader && _executingThread == 0, "1: only the leader runs commands");
-        _executingThread = Environment.CurrentManagedThreadId;
-        try
-        {
-            writer.Execute(this);
-        }
-        finally
-        {
-            _executingThread = 0;
-        }
-    }
-
     /// <summary>
     /// Writes the closed batch while other threads may lead; returns true if the caller leads again. Never throws: it must
     /// answer the callers of the batch.
@@ -273,6 +298,7 @@ internal sealed class CommitQueue(
     {
         int before = Interlocked.Or(ref _state, Flushing);
         Debug.Assert(before == Led, "2: at most one frame is being flushed");
+        _flushingThread = Environment.CurrentManagedThreadId;
         StepDown();
         if (!isInline && _queue.TryPeek(out WriteRequest? next))
             TryWake(next); // if no thread can be woken, the end of the flush finds the command
@@ -384,8 +410,6 @@ internal sealed class CommitQueue(
     {
         private Exception? _error;
         private bool _isDone;
-
-        public bool IsDone => Volatile.Read(ref _isDone);
 
         public void Run()
         {

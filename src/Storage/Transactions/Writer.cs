@@ -67,6 +67,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// <summary>Whether commands have run whose batch is not closed yet.</summary>
     public bool HasOpen => !_answers.IsEmpty;
 
+    /// <summary>Whether a command is running.</summary>
+    public bool IsRunning => _running is not null;
+
     /// <summary>Whether writing has stopped for good.</summary>
     public bool HasStopped => state.Failure is not null;
 

@@ -289,6 +289,9 @@ public sealed class OverlapTests : IDisposable
         Put(environment, "second");
         Assert.Equal(2, errors.Count);
         Put(environment, "third");
+        using ReadTransaction read = environment.BeginRead();
+        Assert.Equal(3, read.FindTree("t")!.Count);
+        Assert.False(read.FindTree("t")!.Contains("inside"u8), "A write that was refused has happened.");
     }
 
     [Fact]
