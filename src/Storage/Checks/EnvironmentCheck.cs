@@ -51,7 +51,8 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQue
         try
         {
             context.Mark(meta!.Bitmap, "(bitmap)");
-            context.Mark(meta.OtherBitmap, "(bitmap)");
+            if (meta.OtherBitmap.Pages > 0) // there is none after a checkpoint whose meta page could not be written for sure
+                context.Mark(meta.OtherBitmap, "(bitmap)");
             Walk(context, read);
         }
         finally
