@@ -246,7 +246,9 @@ internal sealed class SimulatedDisk : IFileSystem
             if (fault.KillAfter >= 0 && CrashAt < 0)
                 CrashAt = Operations + fault.KillAfter;
             Story?.Add($"  {Say(kind, name, offset, length)}: FAILS");
-            throw new StorageException($"The simulated disk failed: {kind} of '{name}'.", new IOException("Failed on purpose."));
+            throw fault.IsFull
+                ? new DiskFullException($"The simulated disk is full: {kind} of '{name}'.")
+                : new StorageException($"The simulated disk failed: {kind} of '{name}'.", new IOException("Failed on purpose."));
         }
 
         if (kind is DiskOperation.Open or DiskOperation.Read or DiskOperation.Load)

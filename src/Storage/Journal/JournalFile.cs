@@ -21,4 +21,21 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
 
     /// <summary>Whether it is being written, or its frames are not yet superseded by a checkpoint.</summary>
     public bool IsTaken { get; set; }
+
+    /// <summary>
+    /// Writes to blocks that were allocated. If the disk is full nevertheless, as on file systems that copy what is overwritten,
+    /// that is an error like any other, never a <see cref="DiskFullException"/>: a part may be written.
+    /// </summary>
+    public void WriteDurable(ReadOnlySpan<byte> bytes, long offset)
+    {
+        try
+        {
+            File.WriteDurable(bytes, offset);
+        }
+        catch (DiskFullException error)
+        {
+            throw new StorageException(
+                $"The disk was full while '{File.Name}' was written, although the file has its blocks. Free some room first.", error);
+        }
+    }
 }

@@ -168,7 +168,7 @@ internal sealed class JournalWriter : IDisposable
         Debug.Assert(Position.Offset == 0, "1: a use begins at the start of a file");
         JournalFile file = _current!; // set by MakeRoom
         _header.Write(Buffer.Block);
-        file.File.WriteDurable(Buffer.Block, 0);
+        file.WriteDurable(Buffer.Block, 0);
         Position = Position with { Offset = JournalFileHeader.BlockBytes };
     }
 
@@ -197,7 +197,7 @@ internal sealed class JournalWriter : IDisposable
         ReadOnlySpan<byte> written = Buffer.Padded(withBlock: isFirst);
         Debug.Assert(Position.Offset % FrameHeader.AlignmentBytes == 0, "5: frames begin at blocks");
         Debug.Assert(Position.Offset + written.Length <= file.FramesEnd, "5: the frame ends before the last block");
-        file.File.WriteDurable(written, Position.Offset);
+        file.WriteDurable(written, Position.Offset);
         if (_before is { } before)
             Leave(before);
         if (_needsSpares)
@@ -275,9 +275,9 @@ internal sealed class JournalWriter : IDisposable
         Debug.Assert(Position == tail.At with { Use = _header.Use, Offset = 0 }, "2: the frame is the first of the new use");
         ulong hash = Seal(tail.Header with { Salt = _header.Salt });
         ReadOnlySpan<byte> frame = Buffer.Padded(withBlock: false);
-        file.File.WriteDurable(frame, JournalFileHeader.BlockBytes);
+        file.WriteDurable(frame, JournalFileHeader.BlockBytes);
         _header.Write(Buffer.Block);
-        file.File.WriteDurable(Buffer.Block, 0);
+        file.WriteDurable(Buffer.Block, 0);
         if (_before is { } before)
             Leave(before);
         _durableUpTo = tail.Header.LastTransaction;
@@ -311,7 +311,7 @@ internal sealed class JournalWriter : IDisposable
 
         Debug.Assert(before != _current, "3: the file that is left is not the one that follows");
         new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
-        before.File.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
+        before.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
     }
 
     private void RequestSpares()

@@ -45,6 +45,11 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
     /// <summary>Whether cached writes are so slow that direct ones are chosen.</summary>
     public bool ForcesDirect { get; set; }
 
+    /// <summary>
+    /// The number of bytes of a journal frame after which the disk is full, or null. What is written is not synced.
+    /// </summary>
+    public int? FullAfterBytes { get; set; }
+
     public string Path => files.Path;
 
     public void CreateDirectory() => files.CreateDirectory();
@@ -146,6 +151,12 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
         {
             if (Name.StartsWith("journal-", StringComparison.Ordinal))
                 owner.OnJournalSync?.Invoke(Name);
+            if (owner.FullAfterBytes is { } part && Name.StartsWith("journal-", StringComparison.Ordinal))
+            {
+                inner.Write(source[..Math.Min(part, source.Length)], offset);
+                throw new DiskFullException($"'{Name}' finds no room. Nothing of this write was kept.");
+            }
+
             if (_isDirect && owner.FailsDirectWrites)
                 throw new StorageException("Direct writes are refused.");
             if (!_isDirect && owner.ForcesDirect)

@@ -90,7 +90,8 @@ internal sealed class FailingCallsMode(Bases bases) : IMode
             {
                 Fault = new DiskFault(
                     failing.Kind, number, isForever, MarksClean: turn % 3 != 0, failing.OfData,
-                    KillAfter: turn % 3 == 1 ? (int)(turn / 3 % KillsAfter) : -1)
+                    KillAfter: turn % 3 == 1 ? (int)(turn / 3 % KillsAfter) : -1,
+                    IsFull: turn % 4 == 3 && failing.Kind is DiskOperation.Write or DiskOperation.Sync)
             };
         }
 
