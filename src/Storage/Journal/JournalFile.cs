@@ -28,14 +28,16 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
     /// </summary>
     public void WriteDurable(ReadOnlySpan<byte> bytes, long offset)
     {
+        IFile written = File;
         try
         {
-            File.WriteDurable(bytes, offset);
+            written.WriteDurable(bytes, offset);
         }
         catch (DiskFullException error)
         {
             throw new StorageException(
-                $"The disk was full while '{File.Name}' was written, although the file has its blocks. Free some room first.", error);
+                $"The disk was full while '{written.Name}' was written, although the file has its blocks. Free some room first.",
+                error);
         }
     }
 }
