@@ -3,7 +3,6 @@ using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
-using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
