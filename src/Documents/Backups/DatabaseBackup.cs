@@ -184,7 +184,7 @@ internal static class DatabaseBackup
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
-                await sink.EndSectionAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
+                await sink.TryEndSectionAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 throw new BackupException(
                     broken.Fault,

@@ -161,7 +161,7 @@ internal sealed class DumpScan
             Report(hash.Counts.Documents);
         }
         catch (Exception error)
-            when (error is KeyNotFoundException or FormatException or JsonException
+            when (error is KeyNotFoundException or FormatException or JsonException or OverflowException
                 or (InvalidOperationException and not ObjectDisposedException))
         {
             throw Damaged(section, $"an element lacks a member, or has one of another kind ({error.Message})", error);

@@ -15,43 +15,67 @@ internal sealed class ImportBatch(Database database, BulkInsert insert, SectionC
     private long _bytes;
 
     /// <summary>Adds a value of an identity; a lower one than that of the database changes nothing.</summary>
-    /// <exception cref="InvalidDocumentException">The name is not valid.</exception>
-    public ValueTask AddAsync(string section, string identity, long value, CancellationToken cancellationToken)
-    {
-        string name = IdMaker.IdentityName(identity, database.Options.MaxIdBytes);
-        return AddAsync(
-            section,
-            writer =>
-            {
-                writer.Ids.SeedIdentity(name, value, force: false);
-                return true;
-            },
-            name.Length, cancellationToken);
-    }
+    public ValueTask AddAsync(string section, string identity, long value, CancellationToken cancellationToken) => AddAsync(
+        section,
+        writer =>
+        {
+            writer.Ids.SeedIdentity(IdMaker.IdentityName(identity, database.Options.MaxIdBytes), value, force: false);
+            return true;
+        },
+        identity.Length, cancellationToken);
 
     /// <summary>Adds an item, whose document may still be in the buffer of the bulk insert.</summary>
     public ValueTask AddAsync(string section, RestoreKindCommand command, int bytes, CancellationToken cancellationToken) =>
         AddAsync(section, writer => ((RestoredResult)command.Apply(writer)).IsTaken, bytes, cancellationToken);
 
-    /// <summary>Writes and counts what was added. It is forgotten, whatever happens: what fails once is not tried again.</summary>
+    /// <summary>Writes and counts what was added. If an item is damaged, those before it are written.</summary>
+    /// <exception cref="BackupException">An item is damaged.</exception>
     public async Task FlushAsync(CancellationToken cancellationToken)
     {
         if (_items.Count == 0)
             return;
         (string Section, Func<DocumentWriter, bool> Write)[] items = [.. _items];
-        _items.Clear();
+        _items.Clear(); // whatever happens: what fails once is not tried again
         _bytes = 0;
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false);
-        bool[] taken = await database.WriteAsync(
-            (writer, _) =>
-            {
-                bool[] each = [.. items.Select(item => item.Write(writer))];
-                writer.Save();
-                return each;
-            },
-            cancellationToken).ConfigureAwait(false);
-        for (int i = 0; i < taken.Length; i++)
-            counts.Count(items[i].Section, taken[i]);
+        try
+        {
+            await WriteAsync(items, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception error) when (items.Length > 1 && IsOfItem(error))
+        {
+            foreach ((string, Func<DocumentWriter, bool>) item in items)
+                await WriteAsync([item], cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    /// <summary>Whether an error comes of the bytes of an item, not of the database that takes it.</summary>
+    private static bool IsOfItem(Exception error) =>
+        error is ArgumentException or ArithmeticException or FormatException or IndexOutOfRangeException or InvalidDataException
+            or InvalidDocumentException;
+
+    private async Task WriteAsync(
+        (string Section, Func<DocumentWriter, bool> Write)[] items, CancellationToken cancellationToken)
+    {
+        try
+        {
+            bool[] taken = await database.WriteAsync(
+                (writer, _) =>
+                {
+                    bool[] each = [.. items.Select(item => item.Write(writer))];
+                    writer.Save();
+                    return each;
+                },
+                cancellationToken).ConfigureAwait(false);
+            for (int i = 0; i < taken.Length; i++)
+                counts.Count(items[i].Section, taken[i]);
+        }
+        catch (Exception error) when (items is [var only] && IsOfItem(error))
+        {
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The backup is damaged: an item of '{only.Section}' cannot be stored ({error.Message}). Take another copy.", error);
+        }
     }
 
     private ValueTask AddAsync(string section, Func<DocumentWriter, bool> write, int bytes, CancellationToken cancellationToken)

@@ -214,8 +214,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
-        if (kind == Kind.Attachment)
-            CheckSize(item);
+        if (kind == Kind.Attachment && !HasContent(item))
+            return false;
         await _batch.AddAsync(
             section, new RestoreKindCommand(item, _hereUpTo, !options.SkipRevisionCreation),
             item.Key.Length + item.Value.Length + item.SharedBody.Length, cancellationToken).ConfigureAwait(false);
@@ -225,16 +225,37 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     public async ValueTask EndSectionAsync(CancellationToken cancellationToken) =>
         await _batch.FlushAsync(cancellationToken).ConfigureAwait(false);
 
-    /// <summary>Throws if the content that is here has another size than the attachment says.</summary>
-    private void CheckSize(RestoredKind item)
+    /// <summary>Ends a section after an error: what is damaged in it as well is left out.</summary>
+    public async Task TryEndSectionAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await EndSectionAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (BackupException)
+        {
+            // The first error is reported. Items before this one were written.
+        }
+    }
+
+    /// <summary>
+    /// Returns whether the content of an attachment is here; false if invalid items are skipped and it is not.
+    /// </summary>
+    /// <exception cref="BackupException">The content is missing, or has another size than the attachment says.</exception>
+    private bool HasContent(RestoredKind item)
     {
         var attachment = new AttachmentRecord(item.Value.Span);
         using DatabaseSnapshot snapshot = database.BeginRead();
-        if (snapshot.Kinds.ContentSize(attachment.Hash) is { } size && size != attachment.SizeBytes)
-            throw new BackupException(
-                BackupFault.Damaged,
-                $"The backup is damaged: the attachment '{Encoding.UTF8.GetString(item.Name.Span)}' has "
-                    + $"{attachment.SizeBytes:N0} bytes there, and its content has {size:N0}. Take another copy.");
+        long? size = snapshot.Kinds.ContentSize(attachment.Hash);
+        if (size == attachment.SizeBytes)
+            return true;
+        if (size is null && options.SkipInvalidDocuments)
+            return false;
+        string content = size is null ? "its content is missing" : $"its content has {size:N0}";
+        throw new BackupException(
+            BackupFault.Damaged,
+            $"The backup is damaged: the attachment '{Encoding.UTF8.GetString(item.Name.Span)}' has "
+                + $"{attachment.SizeBytes:N0} bytes there, and {content}. Take another copy.");
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;

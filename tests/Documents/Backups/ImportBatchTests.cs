@@ -13,6 +13,8 @@ public sealed class ImportBatchTests : IDisposable
 {
     private const int Items = 10_000;
 
+    private static readonly DateTime _start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+
     private readonly TemporaryDirectory _files = new();
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -112,6 +114,77 @@ public sealed class ImportBatchTests : IDisposable
         Assert.Equal(Documents, report.Sections.Single(static s => s.Name == "TreepieAttachments").Taken);
         Assert.Equal((long)Documents, database.GetStatistics().AttachmentCount);
         Assert.Equal(10, database.GetStatistics().UniqueAttachmentCount);
+    }
+
+    [Theory]
+    [InlineData(9)]
+    [InlineData(10)]
+    public async Task Of_damaged_items_those_before_stay(int series)
+    {
+        await using Database other = Open("other");
+        for (int i = 1; i <= 10; i++)
+            await other.WriteAsync(
+                new WriteBatch().Put($"d/{i}", "{}"u8).TimeSeries(
+                    $"d/{i}", "S",
+                    [.. Enumerable.Range(0, 50).Select(n => new TimeSeriesPoint(_start.AddSeconds(n), [n * 1.1]))]),
+                Cancel);
+        using var dump = new MemoryStream();
+        await other.BackupAsync(dump, new BackupOptions { Compression = BackupCompression.None }, null, Cancel);
+        string json = Encoding.UTF8.GetString(dump.ToArray());
+        const string Value = "\"Value\":\"";
+        int at = json.IndexOf("\"TreepieTimeSeries\"", StringComparison.Ordinal);
+        for (int i = 0; i < series; i++)
+            at = json.IndexOf(Value, at + 1, StringComparison.Ordinal);
+        int end = json.IndexOf('"', at + Value.Length), early = 0;
+        for (int place = at + Value.Length; place < end; place += 11)
+        {
+            await using Database database = Open($"here{place}");
+            string damaged = $"{json[..place]}{(json[place] == 'x' ? 'y' : 'x')}{json[(place + 1)..]}";
+            BackupException error = await Assert.ThrowsAsync<BackupException>(
+                () => database.ImportAsync(Stream(damaged), null, null, Cancel));
+            Assert.Equal(BackupFault.Damaged, error.Fault);
+            Assert.Contains("was imported and stays", error.Message, StringComparison.Ordinal);
+            early += error.Message.Contains("TreepieTimeSeries", StringComparison.Ordinal) ? 1 : 0; // else at the end, by the hash
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            for (int i = 1; i < series; i++)
+                Assert.Equal(50, snapshot.TimeSeries($"d/{i}", "S", DateTime.MinValue, DateTime.MaxValue).Count());
+        }
+
+        Assert.True(early > 3, $"only {early} changes were noticed by what stores the item");
+    }
+
+    [Theory]
+    [InlineData("|", "7")]
+    [InlineData("i4|", "9223372036854775808")]
+    [InlineData("i4|", "\"9223372036854775808\"")]
+    public async Task Identities_before_a_bad_one_stay(string name, string value)
+    {
+        await using Database database = Open("identities");
+        string good = string.Join(
+            ",", Enumerable.Range(0, 4).Select(static i => $$"""{"Key":"i{{i}}|","Value":{{i + 7}}}"""));
+        string dump = $$"""{"BuildVersion":72000,"Identities":[{{good}},{"Key":"{{name}}","Value":{{value}}}]}""";
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => database.ImportAsync(Stream(dump), null, null, Cancel));
+        Assert.Contains("stays: 4 identities", error.Message, StringComparison.Ordinal);
+        Assert.Equal(4, database.GetStatistics().IdentityCount);
+    }
+
+    [Fact]
+    public async Task An_attachment_without_its_content_is_refused_or_left_out()
+    {
+        const string Dump = """
+            {"BuildVersion":72000,"Docs":[{"A":1,"@metadata":{"@id":"d/1","@collection":"D"}}],
+            "TreepieAttachments":[{"DocId":"d/1","Name":"a.txt","Hash":"GCFrBXYzUr32oKgr9I516+e5TtOUMFgKGRVXzgujjE4=",
+            "ContentType":"text/plain","Size":240,"TreepieEtag":7,"LastModified":"2026-11-28T09:09:37.9425329Z"}]}
+            """;
+        await using Database refuses = Open("refuses"), skips = Open("skips");
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => refuses.ImportAsync(Stream(Dump), null, null, Cancel));
+        Assert.Contains("its content is missing", error.Message, StringComparison.Ordinal);
+        Assert.Equal(1, refuses.GetStatistics().DocumentCount);
+        BackupReport report = await skips.ImportAsync(
+            Stream(Dump), new ImportOptions { SkipInvalidDocuments = true }, null, Cancel);
+        Assert.Contains(new BackupSection("TreepieAttachments", 0, 1), report.Sections);
     }
 
     private static string Key(int number) => string.Create(CultureInfo.InvariantCulture, $"k/{number:D5}");
