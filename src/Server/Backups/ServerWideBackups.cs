@@ -177,6 +177,8 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
         }
         catch (Exception error) when (error is TreepieException or WireException or IOException)
         {
+            if (!server.Databases.Names.Contains(database, StringComparer.OrdinalIgnoreCase))
+                return true; // deleted meanwhile
             server.Logger.LogWarning(
                 error, "Database {Database} did not get the backup tasks of all databases, and will at the next start", database);
             return false;

@@ -57,9 +57,9 @@ internal static class LogEndpoints
 
     private static LogLevel Read(JsonElement settings)
     {
-        const string Mode = "Mode";
+        const string Mode = "Mode", UtcTime = "UseUtcTime"; // lines have no time of their own
         foreach (JsonProperty member in settings.EnumerateObject())
-            if (member.Name != Mode && member.Value.ValueKind is not (JsonValueKind.Null or JsonValueKind.False))
+            if (member.Name is not (Mode or UtcTime) && member.Value.ValueKind is not (JsonValueKind.Null or JsonValueKind.False))
                 throw WireException.NotBuilt(
                     $"'{member.Name}' of the log",
                     $"The server writes its log to standard error, and has no file of it to keep, to compress or to delete; what "

@@ -21,6 +21,9 @@ internal sealed class SmugglerOptions : IDisposable
         "IndexesHistory", "Settings", "Client", "ConflictSolverConfig",
     ];
 
+    /// <summary>Those that clients cannot name, and leave out only with all others.</summary>
+    private static readonly string[] _otherMembers = ["Studio", "RevisionsForConflicts"];
+
     private SmugglerOptions(
         BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain,
         bool skipInvalid, int percentWhileWriting)
@@ -109,8 +112,8 @@ internal sealed class SmugglerOptions : IDisposable
     }
 
     /// <summary>
-    /// Reads the members of the database record to take; of those that a client can name, the others are left out. Clients that
-    /// do not send the list take all.
+    /// Reads the members of the database record to take; of those that a client can name, the others are left out, and with
+    /// <c>None</c> all. Clients that do not send the list take all.
     /// </summary>
     private static List<string> ReadLeftOutSettings(JsonElement root)
     {
@@ -123,7 +126,11 @@ internal sealed class SmugglerOptions : IDisposable
             JsonValueKind.String => given.GetString()!.Split(',', StringSplitOptions.TrimEntries),
             _ => throw WireException.BadRequest($"'{Name}' must be an array of names."),
         };
-        return [.. _recordMembers.Where(member => !named.Contains(member, StringComparer.OrdinalIgnoreCase))];
+        bool isNone = named is [var only] && string.Equals(only, "None", StringComparison.OrdinalIgnoreCase);
+        return [
+            .. _recordMembers.Where(member => !named.Contains(member, StringComparer.OrdinalIgnoreCase)),
+            .. isNone ? _otherMembers : [],
+        ];
     }
 
     private static LeftOutDocuments LeftOutBy(JsonElement root, string name, LeftOutDocuments documents) =>

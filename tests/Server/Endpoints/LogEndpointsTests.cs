@@ -16,7 +16,8 @@ public sealed class LogEndpointsTests
         Assert.Equal(("Operations", "Operations"), await ModesAsync(server));
         Assert.DoesNotContain(Executing, server.Error, StringComparison.Ordinal);
 
-        await server.AdministerAsync(HttpMethod.Post, Path, """{"Mode":"Information","RetentionTime":null,"Compress":false}""");
+        await server.AdministerAsync(
+            HttpMethod.Post, Path, """{"Mode":"Information","RetentionTime":null,"Compress":false,"UseUtcTime":true}""");
         Assert.Equal(("Information", "Operations"), await ModesAsync(server));
         Assert.Contains(Executing, server.Error, StringComparison.Ordinal);
 

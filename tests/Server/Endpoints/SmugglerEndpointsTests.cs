@@ -277,6 +277,15 @@ public sealed class SmugglerEndpointsTests
         JsonElement some = await server.GetAsync($"{server.Url}/databases/some/admin/record");
         Assert.False(some.TryGetProperty("Client", out _));
         Assert.True(some.TryGetProperty("ConflictSolverConfig", out _));
+        Assert.True(some.TryGetProperty("Studio", out _));
+
+        server.Catalog.Create("none");
+        using (HttpResponseMessage imported = await PostAsync(
+            server, $"{server.Url}/databases/none/smuggler/import", """{"OperateOnDatabaseRecordType":"None"}""", dump))
+            Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
+        JsonElement none = await server.GetAsync($"{server.Url}/databases/none/admin/record");
+        foreach (string member in (string[])["Client", "Studio", "RevisionsForConflicts", "ConflictSolverConfig"])
+            Assert.False(none.TryGetProperty(member, out _), member);
     }
 
     private static async Task<byte[]> ExportAsync(TestServer server, string options, string operation)
