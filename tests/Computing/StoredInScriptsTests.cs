@@ -37,14 +37,65 @@ public sealed class StoredInScriptsTests : IDisposable
         await FillAsync();
         Assert.Equal(
             ["""{"Id":"a"}"""], await _run.AskAsync("from index Totals as o where o.Total > 5 and count(o.Total) = 1 select Id limit 1"));
-        _run.Define("Unkept", "from o in docs.Orders select new { Twice = o.Total * 2, o.City }");
-        foreach (string field in (string[])["Twice", "City"])
+        _run.Define("Unkept", "from o in docs.Orders select new { Twice = o.Total * 2, City = o.Place }");
+        foreach (string condition in (string[])
+            [
+                "o.Total < »o.Twice", "o.Total < »City", "count(»Twice[]) > 0", "count(»o.Twice.X) > 0", "»Twice[0].X = Total.X",
+                "Total < »City[].A.B", "any(Total as t, t > »City)", "any(»City as City, City > 1)",
+                "any(Total as t, exists(»'City.X'))", "any(Total as City, »City[0] = 1)",
+            ])
         {
-            InvalidQueryException refused = await Assert.ThrowsAsync<InvalidQueryException>(
-                () => _run.AskAsync($"from index Unkept as o where o.Total < o.{field}"));
-            Assert.Contains($"'{field}' is computed by the map", refused.Message, StringComparison.Ordinal);
+            InvalidQueryException refused = await RefusedAsync($"from index Unkept as o where {condition}");
+            int column = "from index Unkept as o where ".Length + condition.IndexOf('»', StringComparison.Ordinal) + 1;
+            Assert.Equal(column, refused.Column);
+            Assert.Matches("'(Twice|City)' is a field of the index 'Unkept', which does not keep it", refused.Message);
         }
+
+        // the name of an element is no field
+        Assert.Single(await _run.AskAsync("from index Unkept where any(Total as City, City = Total)"));
+        Assert.Single(await _run.AskAsync("from index Unkept where count(Total as City, City > 0) = 1"));
     }
+
+    [Theory]
+    [InlineData("from o in docs.Orders let c = o.City.ToUpper() select new { City = c, o.Total }", true)]
+    [InlineData("docs.Orders.Select(o => new { City = o.City.ToUpper(), o.Total })", true)]
+    [InlineData("from o in docs.Orders from l in new[] { o.City } select new { City = l, o.Total }", true)]
+    [InlineData("from o in docs.Orders let c = o.City.ToUpper() select new { City = c, Total = o.Next }", false)]
+    [InlineData("from o in docs.Orders let n = o.Next select new { n.Total }", false)]
+    [InlineData("from o in docs.Orders select o.City == null ? new { Total = 1, X = 2 } : new { o.Total, X = 2 }", false)]
+    [InlineData("docs.Orders.Select(o => new { o.Total, X = 1 }).Concat(new[] { new { Total = 7, X = 1 } })", false)]
+    [InlineData("from o in docs.Orders select new { Total = 1 + o.Total } into o select new { o.Total }", false)]
+    public async Task A_condition_examines_what_a_map_only_copies(string map, bool isCopied)
+    {
+        await FillAsync();
+        _run.Define("Copied", map);
+        const string Query = "from index Copied where count(Total) = 0 and Total = utc(Total)";
+        if (isCopied)
+            Assert.Empty(await _run.AskAsync(Query));
+        else
+            Assert.Contains("does not keep it", (await RefusedAsync(Query)).Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_condition_examines_no_copy_that_another_map_computes()
+    {
+        await FillAsync();
+        string[] maps =
+        [
+            "from o in docs.Orders let c = 1 select new { C = c, o.Total }",
+            "from o in docs.Others let c = 1 select new { C = c, o.Total }"
+        ];
+        _run.Define("Several", maps);
+        Assert.Single(await _run.AskAsync("from index Several where count(Total) = 1"));
+        maps[1] = maps[1].Replace("o.Total", "Total = o.Total + 1", StringComparison.Ordinal);
+        _run.Define("Others", maps);
+        Assert.Contains(
+            "does not keep it", (await RefusedAsync("from index Others where count(Total) = 1")).Message,
+            StringComparison.Ordinal);
+    }
+
+    private Task<InvalidQueryException> RefusedAsync(string marked) => Assert.ThrowsAsync<InvalidQueryException>(
+        () => _run.AskAsync(marked.Replace("»", "", StringComparison.Ordinal)));
 
     [Theory]
     [InlineData(ProjectionBehavior.Default, "BERN 6 a orders/1")]

@@ -30,6 +30,8 @@ internal sealed class CSharpMap : IndexMap
 
     public override IReadOnlyList<MappedField> Fields => _shape.Fields;
 
+    public override IReadOnlyCollection<string> Copied => _shape.Copied;
+
     public override IReadOnlyList<string> LoadedCollections { get; }
 
     public override bool LoadsCompareExchange { get; }

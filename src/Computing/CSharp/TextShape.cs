@@ -11,11 +11,17 @@ internal sealed class TextShape
 {
     private readonly TextSource _source;
     private readonly List<MappedField> _fields = [];
+    private readonly HashSet<string> _copied = [];
+    private string? _document; // the name of the document where results are made
+    private bool _isMixed; // results are made in several places
 
     private TextShape(TextSource source) => _source = source;
 
     /// <summary>The fields of the results.</summary>
     public IReadOnlyList<MappedField> Fields => _fields;
+
+    /// <summary>The fields that have in every result what the document has at the member of their name.</summary>
+    public IReadOnlyCollection<string> Copied => _isMixed ? [] : _copied;
 
     /// <summary>Whether results have a boost.</summary>
     public bool HasBoost { get; private set; }
@@ -106,11 +112,23 @@ internal sealed class TextShape
         }
 
         IsSingle &= query.FromClause.Expression is not (QueryExpressionSyntax or InvocationExpressionSyntax);
+        _document = body == query.Body && IsDocuments(query.FromClause.Expression)
+            ? query.FromClause.Identifier.ValueText
+            : null;
         ReadElement(
             body.SelectOrGroup is SelectClauseSyntax select
                 ? select.Expression
                 : throw _source.Refuse(body.SelectOrGroup, "it ends with 'select new { … }'."));
+        _document = null;
     }
+
+    /// <summary>Returns whether a sequence is that of the documents: <c>docs</c>, <c>docs.Orders</c>.</summary>
+    private static bool IsDocuments(ExpressionSyntax sequence) => sequence switch
+    {
+        IdentifierNameSyntax name => name.Identifier.ValueText == "docs",
+        MemberAccessExpressionSyntax member => member.Expression is IdentifierNameSyntax && IsDocuments(member.Expression),
+        _ => false,
+    };
 
     private void ReadCall(InvocationExpressionSyntax invocation, MemberAccessExpressionSyntax call)
     {
@@ -123,7 +141,11 @@ internal sealed class TextShape
         if (name == "Select" && functions is [{ ExpressionBody: { } made }])
         {
             IsSingle &= call.Expression is not InvocationExpressionSyntax;
+            _document = IsDocuments(call.Expression) && functions[0] is SimpleLambdaExpressionSyntax one
+                ? one.Parameter.Identifier.ValueText
+                : null;
             ReadElement(made);
+            _document = null;
         }
         else if (name is "SelectMany" && functions is [_, { ExpressionBody: { } result }])
         {
@@ -136,6 +158,7 @@ internal sealed class TextShape
         else if (name is "Where" or "Distinct" or "Take" or "Skip" or "Concat" or "Union" or "ToList" or "ToArray"
             or "AsEnumerable")
         {
+            _isMixed |= name is "Concat" or "Union";
             ReadSequence(call.Expression);
         }
         else
@@ -163,6 +186,7 @@ internal sealed class TextShape
                 ReadElement(cast.Expression);
                 break;
             case ConditionalExpressionSyntax choice:
+                _isMixed |= choice is { WhenTrue: not LiteralExpressionSyntax, WhenFalse: not LiteralExpressionSyntax };
                 foreach (ExpressionSyntax one in (ExpressionSyntax[])[choice.WhenTrue, choice.WhenFalse])
                     if (one is not LiteralExpressionSyntax)
                         ReadElement(one);
@@ -223,9 +247,21 @@ internal sealed class TextShape
         MappedFieldKind kind = calls.Contains("CreateSpatialField") || calls.Contains("SpatialGenerate") ? MappedFieldKind.Spatial
             : calls.Contains("CreateVector") ? MappedFieldKind.Vector
             : MappedFieldKind.Value;
-        if (!_fields.Exists(field => field.Name == name))
+        bool isNew = !_fields.Exists(field => field.Name == name);
+        if (isNew)
             _fields.Add(new MappedField(name, kind));
+        if (!IsCopy(name, value))
+            _copied.Remove(name);
+        else if (isNew)
+            _copied.Add(name);
     }
+
+    /// <summary>Returns whether a value is a member of the document that has this name; <c>Id</c> is none.</summary>
+    private bool IsCopy(string name, ExpressionSyntax value) =>
+        value is MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax owner } member
+            && owner.Identifier.ValueText == _document
+            && member.Name.Identifier.ValueText == name
+            && name != "Id";
 
     private static string NameOf(InvocationExpressionSyntax call) => call.Expression switch
     {

@@ -28,6 +28,12 @@ internal abstract class IndexMap
     /// <summary>The fields of its objects as far as they are known from the source text.</summary>
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
+    /// <summary>
+    /// The names among <see cref="Fields"/> that are known to have, in every object, what the document has at the member of that
+    /// name.
+    /// </summary>
+    public virtual IReadOnlyCollection<string> Copied => [];
+
     /// <summary>The collections from which it loads documents.</summary>
     public virtual IReadOnlyList<string> LoadedCollections => [];
 

@@ -15,12 +15,15 @@ internal sealed class MapSet : IndexMap
             ? []
             : [.. maps.SelectMany(static map => map.Collections).Distinct(StringComparer.OrdinalIgnoreCase)];
         Fields = [.. maps.SelectMany(static map => map.Fields).DistinctBy(static field => field.Name)];
+        Copied = [.. Fields.Select(static field => field.Name).Where(name => maps.All(map => map.Copied.Contains(name)))];
         LoadedCollections = [.. maps.SelectMany(static map => map.LoadedCollections).Distinct(StringComparer.OrdinalIgnoreCase)];
     }
 
     public override IReadOnlyList<string> Collections { get; }
 
     public override IReadOnlyList<MappedField> Fields { get; }
+
+    public override IReadOnlyCollection<string> Copied { get; }
 
     public override IReadOnlyList<string> LoadedCollections { get; }
 

@@ -1,4 +1,7 @@
+using System.Collections.Immutable;
+using System.Text;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
@@ -40,8 +43,9 @@ internal static class ExaminedConditions
                 $"'filter_limit' is about what 'filter' examines, and 'where' has conditions that are examined too "
                     + $"({terms[true].First().Reason}): write them behind 'filter'.");
         Expression[] examined = [.. terms[true].Select(static term => term.Term)];
-        foreach (Expression term in examined)
-            RequireKnown(query, term, index);
+        if (index is StaticIndexMapping { KeepsObjects: false } named)
+            foreach (Expression term in examined)
+                RequireKnown(query, term, named, []);
         string reasons = string.Join(", ", terms[true].Select(static term => term.Reason).Distinct());
         return (
             query with
@@ -95,21 +99,41 @@ internal static class ExaminedConditions
     };
 
     /// <summary>Requires that documents have the fields of a named index in a condition, or that the index keeps them.</summary>
-    private static void RequireKnown(RqlQuery query, Expression expression, IndexMapping? index)
+    /// <param name="query">The query.</param>
+    /// <param name="expression">The condition, or a part of it.</param>
+    /// <param name="index">The index.</param>
+    /// <param name="elements">The names that array elements have where the expression stands.</param>
+    private static void RequireKnown(
+        RqlQuery query, Expression expression, StaticIndexMapping index, ImmutableStack<string> elements)
     {
-        if (index is null or { KeepsObjects: true })
-            return;
         if (expression is PathExpression path
-            && PathOf(query, path) is var name
-            && index.FieldNames.Contains(name)
-            && !index.StoredFields.Any(field => field.Name == name)
-            && index is StaticIndexMapping)
-            throw RqlErrors.At(
-                query.Text, path.Position,
-                $"'{name}' is computed by the map of the index '{index.Name}', which does not keep it, so it cannot be examined: "
-                    + "keep it (\"Storage\": \"Yes\"), or compute the whole condition in the map.");
-        foreach (Expression part in ExpressionTree.Parts(expression))
-            RequireKnown(query, part, index);
+            && !(path.Segments[0] is { Elements.Count: 0, Name: var root } && elements.Contains(root)))
+            RequireKnown(query, PathOf(query, path), path.Position, index);
+        if (expression is MethodExpression { Arguments: [{ Value: LiteralExpression text }, ..] } asked
+            && (asked.Is("exists") || asked.Is("startsWith") || asked.Is("endsWith") || asked.Is("regex")))
+            RequireKnown(query, text.Text, text.Position, index);
+        string? element = expression is MethodExpression { Arguments: [{ Alias: var name }, ..] } ? name : null;
+        foreach ((int place, Expression part) in ExpressionTree.Parts(expression).Index())
+            RequireKnown(query, part, index, place == 0 || element is null ? elements : elements.Push(element));
+    }
+
+    private static void RequireKnown(RqlQuery query, string path, int position, StaticIndexMapping index)
+    {
+        if (FieldPath.TryParse(path) is not { } members)
+            return; // refused when it is bound
+        string name = "";
+        for (int i = 0; i < members.Count; i++)
+        {
+            name += (i == 0 ? "" : ".") + Encoding.UTF8.GetString(members.NameOf(i));
+            if (index.FieldNames.Contains(name)
+                && !index.StoredFields.Any(field => field.Name == name)
+                && index.Map?.Copied.Contains(name) != true)
+                throw RqlErrors.At(
+                    query.Text, position,
+                    $"'{name}' is a field of the index '{index.Name}', which does not keep it, and documents may have another "
+                        + "value under this name, so it cannot be examined: keep it (\"Storage\": \"Yes\"), compute the whole "
+                        + "condition in the map, or ask the collection instead of the index for what its documents have.");
+        }
     }
 
     private static string PathOf(RqlQuery query, PathExpression path) => string.Join(
